@@ -1,0 +1,1 @@
+"""Burnish makes prompts and agents measurably better, cheaper and safer to change."""

@@ -1,0 +1,122 @@
+"""An agent's full settings: sections, parameters, examples."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from burnish.domain.canonical import canonical_hash, normalise_json, normalise_text
+from burnish.domain.errors import UsageError
+from burnish.domain.json_values import Json
+from burnish.domain.placeholders import placeholders
+
+_PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_][A-Za-z0-9_-]*)*\Z")
+_FIELDS = ("sections", "parameters", "examples")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configuration:
+    """Settings an agent runs under. Text is normalised on the way in, so equal hashes run alike.
+
+    Build it with `Configuration.of`, which checks and normalises. The order of sections is kept
+    for display and has no part in the hash.
+    """
+
+    sections: Mapping[str, str]
+    parameters: Mapping[str, Json] = field(default_factory=dict)
+    examples: tuple[Mapping[str, Json], ...] = ()
+
+    @classmethod
+    def of(cls, value: Configuration | Mapping[str, Any]) -> Configuration:
+        """A checked configuration from its JSON form; a configuration passes through."""
+        if isinstance(value, Configuration):
+            return value
+        if not isinstance(value, Mapping):
+            raise _invalid(f"it is a {type(value).__name__}, not an object")
+        for key in value:
+            if key not in _FIELDS:
+                raise _invalid(f"it has no field {key!r}{_hint(str(key))}", code="unknown_field")
+        return cls(
+            sections=_checked_sections(value.get("sections") or {}),
+            parameters=_checked_parameters(value.get("parameters") or {}),
+            examples=_checked_examples(value.get("examples") or ()),
+        )
+
+    @cached_property
+    def hash(self) -> str:
+        """The canonical hash: what deduplication and caches go by."""
+        return canonical_hash(self.to_json())
+
+    @cached_property
+    def placeholders(self) -> frozenset[str]:
+        """Every placeholder of every section."""
+        return frozenset(name for text in self.sections.values() for name in placeholders(text))
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON form that `of` reads."""
+        return {
+            "sections": dict(self.sections),
+            "parameters": dict(self.parameters),
+            "examples": [dict(example) for example in self.examples],
+        }
+
+    def with_sections(self, changes: Mapping[str, str]) -> Configuration:
+        """The same configuration with some sections replaced or added."""
+        return Configuration.of({**self.to_json(), "sections": {**self.sections, **changes}})
+
+
+def _checked_sections(value: Any) -> dict[str, str]:
+    if isinstance(value, str):
+        value = {"system": value}
+    if not isinstance(value, Mapping):
+        raise _invalid(f"`sections` is a {type(value).__name__}, not an object of texts")
+    checked: dict[str, str] = {}
+    for path, text in value.items():
+        if not isinstance(path, str) or not _PATH.match(path):
+            raise _invalid(
+                f"{path!r} is not a section path: letters, digits, _ and -, parted by dots"
+            )
+        if not isinstance(text, str):
+            raise _invalid(f"the section {path!r} is a {type(text).__name__}, not text")
+        normalise_json(text, where=f"$.sections.{path}")
+        checked[path] = normalise_text(text)
+    return checked
+
+
+def _checked_parameters(value: Any) -> dict[str, Json]:
+    if not isinstance(value, Mapping):
+        raise _invalid(f"`parameters` is a {type(value).__name__}, not an object")
+    normalised = normalise_json(value, where="$.parameters")
+    assert isinstance(normalised, dict)
+    return normalised
+
+
+def _checked_examples(value: Any) -> tuple[Mapping[str, Json], ...]:
+    if isinstance(value, (str, Mapping)) or not isinstance(value, Sequence):
+        raise _invalid(f"`examples` is a {type(value).__name__}, not a list of objects")
+    checked: list[Mapping[str, Json]] = []
+    for index, example in enumerate(value):
+        if not isinstance(example, Mapping):
+            raise _invalid(f"example {index} is a {type(example).__name__}, not an object")
+        normalised = normalise_json(example, where=f"$.examples[{index}]")
+        assert isinstance(normalised, dict)
+        checked.append(normalised)
+    return tuple(checked)
+
+
+def _hint(key: str) -> str:
+    close = difflib.get_close_matches(key, _FIELDS, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _invalid(why: str, code: str = "invalid_configuration") -> UsageError:
+    return UsageError(
+        what="the configuration cannot be used",
+        why=why,
+        fix='write {"sections": {"system": "…"}, "parameters": {…}, "examples": […]}',
+        code=code,
+    )

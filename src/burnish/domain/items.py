@@ -1,0 +1,101 @@
+"""Dataset items, and what an agent and a scorer say about one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from burnish.domain.canonical import exact_hash
+from burnish.domain.errors import UsageError
+from burnish.domain.json_values import Json
+from burnish.domain.usage import Spending
+
+SPLITS = ("train", "validation", "test")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One row of a dataset. `id` is stable: given by the row, or made from its content."""
+
+    id: str
+    data: Mapping[str, Json]
+    split: str | None = None
+
+    @cached_property
+    def hash(self) -> str:
+        """Of the data alone: a renamed row is the same question."""
+        return exact_hash(self.data)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentOutput:
+    """What an agent answered: text, the parsed value where there is one, and how it got there."""
+
+    text: str
+    data: Json = None
+    trace: Json = None
+    spending: Spending = field(default_factory=Spending)
+    finish_reason: str | None = None
+    ttft_ms: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """What is stored of it; spending is stored beside it."""
+        return {
+            "text": self.text,
+            "data": self.data,
+            "trace": self.trace,
+            "finish_reason": self.finish_reason,
+            "ttft_ms": self.ttft_ms,
+        }
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> AgentOutput:
+        """From its stored form."""
+        names = ("text", "data", "trace", "finish_reason", "ttft_ms")
+        return cls(**{name: value[name] for name in names if name in value})
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A scorer's verdict. The reason is what reflection reads, so say what was wrong.
+
+    `passed` is for scorers that decide it themselves; otherwise the suite's threshold does.
+    An `error` says that no verdict could be reached; the item counts as failed.
+    """
+
+    value: float
+    reason: str = ""
+    passed: bool | None = None
+    name: str = ""
+    error: str | None = None
+    spending: Spending = field(default_factory=Spending)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, bool):
+            object.__setattr__(self, "value", float(self.value))
+        if not isinstance(self.value, (int, float)) or not math.isfinite(self.value):
+            raise UsageError(
+                what=f"the score {self.value!r} cannot be used",
+                why="a score is a finite number, usually from 0 to 1",
+                fix="return a float or burnish.Score(value=…) from the scorer",
+                code="invalid_score",
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """What is stored of it; spending is stored beside it."""
+        return {
+            "name": self.name,
+            "value": self.value,
+            "reason": self.reason,
+            "passed": self.passed,
+            "error": self.error,
+        }
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> Score:
+        """From its stored form."""
+        names = ("value", "reason", "passed", "name", "error")
+        return cls(**{name: value[name] for name in names if name in value})

@@ -1,0 +1,112 @@
+"""Talking to a language model: the request, the response, the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from burnish.domain.json_values import Json
+from burnish.domain.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message."""
+
+    role: str
+    content: str
+
+    def to_json(self) -> dict[str, str]:
+        """The chat form that every endpoint takes."""
+        return {"role": self.role, "content": self.content}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """What is asked. `labels` or `schema` constrain the answer where the model can do that.
+
+    `parameters` are the model's own settings (temperature, max_tokens, seed, …). `repeat` tells
+    apart calls that are alike on purpose, so that no cache answers the second with the first.
+    """
+
+    messages: tuple[Message, ...]
+    parameters: Mapping[str, Json] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    schema: Mapping[str, Json] | None = None
+    repeat: int = 0
+    timeout_seconds: float | None = None
+
+    @classmethod
+    def text(cls, prompt: str, **parameters: Json) -> ModelRequest:
+        """A single user message."""
+        return cls(messages=(Message("user", prompt),), parameters=parameters)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything the answer depends on, and nothing else: the deadline is not in it."""
+        return {
+            "messages": [message.to_json() for message in self.messages],
+            "parameters": dict(self.parameters),
+            "labels": list(self.labels),
+            "schema": None if self.schema is None else dict(self.schema),
+            "repeat": self.repeat,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelResponse:
+    """What came back. `cached` is True when nothing was paid for it now."""
+
+    text: str
+    usage: Usage = field(default_factory=lambda: Usage(calls=1))
+    finish_reason: str = "stop"
+    logprobs: tuple[Mapping[str, Json], ...] | None = None
+    ttft_ms: float | None = None
+    cached: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The stored form that `of` reads."""
+        return {
+            "text": self.text,
+            "usage": self.usage.to_json(),
+            "finish_reason": self.finish_reason,
+            "logprobs": None if self.logprobs is None else [dict(one) for one in self.logprobs],
+            "ttft_ms": self.ttft_ms,
+        }
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any], *, cached: bool = False) -> ModelResponse:
+        """From its stored form."""
+        logprobs = value.get("logprobs")
+        return cls(
+            text=value["text"],
+            usage=Usage.of(value.get("usage") or {}),
+            finish_reason=value.get("finish_reason") or "stop",
+            logprobs=None if logprobs is None else tuple(logprobs),
+            ttft_ms=value.get("ttft_ms"),
+            cached=cached,
+        )
+
+
+class Model(Protocol):
+    """Answers requests. Safe to call from many tasks at once; `close` frees what it holds.
+
+    Raises UnavailableError when the model cannot be reached within its retries, UsageError when
+    the request itself is refused. `fingerprint` changes whenever equal requests may be answered
+    otherwise (another model, another endpoint), and holds no secret.
+    """
+
+    name: str
+    fingerprint: str
+
+    async def complete(self, request: ModelRequest) -> ModelResponse: ...
+
+    async def close(self) -> None: ...
+
+
+class CallCache(Protocol):
+    """Remembers responses by key. Losing an entry costs a call, never a wrong answer."""
+
+    async def get(self, key: str) -> Mapping[str, Any] | None: ...
+
+    async def put(self, key: str, value: Mapping[str, Any]) -> None: ...

@@ -1,0 +1,1 @@
+"""Datasets, scorers, suites, the item runner and statistics."""

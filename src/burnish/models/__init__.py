@@ -1,0 +1,1 @@
+"""Talks to language and image models; limits, retries, prices, call cache."""

@@ -1,0 +1,1 @@
+"""The framework: runs, persists and reports what an optimizer proposes."""

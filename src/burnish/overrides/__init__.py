@@ -1,0 +1,1 @@
+"""Sections, descriptors and tags, and the stores that keep them."""

@@ -1,0 +1,1 @@
+"""Mailboxes and the loops that serve them."""

@@ -1,0 +1,1 @@
+"""SQLAlchemy repositories and migrations; rows never leave this folder."""
