@@ -23,7 +23,31 @@ from burnish.domain.experiments import (
 )
 from burnish.domain.items import SPLITS, AgentOutput, Item, Score
 from burnish.domain.json_values import Json, require_json
+from burnish.domain.leases import Lease
 from burnish.domain.models import CallCache, Message, Model, ModelRequest, ModelResponse
+from burnish.domain.optimization import (
+    Candidate,
+    CandidateProposal,
+    OptimizationStatus,
+    Optimizer,
+    OptimizerState,
+    ReasonCode,
+    RunContext,
+    StopDecision,
+    StopReason,
+    TrialHistory,
+    TrialResult,
+    TrialSummary,
+)
+from burnish.domain.optimization_records import (
+    Event,
+    EventType,
+    OptimizationRecord,
+    OptimizationRepository,
+    Rejection,
+    StepCandidate,
+)
+from burnish.domain.overrides import Overlay, OverlayStore
 from burnish.domain.placeholders import placeholders, render
 from burnish.domain.repositories import (
     CacheScope,
@@ -31,6 +55,7 @@ from burnish.domain.repositories import (
     DatasetRepository,
     ExperimentRepository,
 )
+from burnish.domain.search_space import ParameterSpace, SearchSpace
 from burnish.domain.usage import Purpose, Spending, Usage
 
 __all__ = [
@@ -41,12 +66,16 @@ __all__ = [
     "BurnishError",
     "CacheScope",
     "CallCache",
+    "Candidate",
+    "CandidateProposal",
     "Clock",
     "Configuration",
     "ConflictError",
     "DatasetRecord",
     "DatasetRepository",
     "ErrorKind",
+    "Event",
+    "EventType",
     "Experiment",
     "ExperimentRepository",
     "ExperimentStatus",
@@ -57,15 +86,34 @@ __all__ = [
     "ItemError",
     "ItemResult",
     "Json",
+    "Lease",
     "Message",
     "Model",
     "ModelRequest",
     "ModelResponse",
+    "OptimizationRecord",
+    "OptimizationRepository",
+    "OptimizationStatus",
+    "Optimizer",
+    "OptimizerState",
+    "Overlay",
+    "OverlayStore",
+    "ParameterSpace",
     "Purpose",
+    "ReasonCode",
+    "Rejection",
+    "RunContext",
     "Score",
     "Scorer",
+    "SearchSpace",
     "Spending",
+    "StepCandidate",
+    "StopDecision",
+    "StopReason",
     "SystemClock",
+    "TrialHistory",
+    "TrialResult",
+    "TrialSummary",
     "UnavailableError",
     "Usage",
     "UsageError",

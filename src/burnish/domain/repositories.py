@@ -13,6 +13,7 @@ from burnish.domain.experiments import (
     ItemResult,
 )
 from burnish.domain.items import Item
+from burnish.domain.leases import Lease
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +58,15 @@ class CacheScope:
 
 
 class ExperimentRepository(Protocol):
-    """Keeps experiments and their item results. Every write is all or nothing."""
+    """Keeps experiments and their item results. Every write is all or nothing.
 
-    async def create_experiment(self, experiment: Experiment) -> None:
+    A write with a lease is refused with ConflictError when the lease has moved to another owner, in
+    the transaction that writes.
+    """
+
+    async def create_experiment(
+        self, experiment: Experiment, *, lease: Lease | None = None
+    ) -> None:
         """ConflictError when the id is taken."""
         ...
 
@@ -70,6 +77,7 @@ class ExperimentRepository(Protocol):
         status: ExperimentStatus | None = None,
         planned_items: int | None = None,
         metadata: Mapping[str, Any] | None = None,
+        lease: Lease | None = None,
     ) -> None:
         """Changes what is given; `metadata` is merged over what is there, key by key."""
         ...
@@ -96,6 +104,7 @@ class ExperimentRepository(Protocol):
         *,
         cache: CacheScope | None = None,
         scorers_fingerprint: str | None = None,
+        lease: Lease | None = None,
     ) -> None:
         """Upserts by (experiment, item, repeat).
 

@@ -1,0 +1,223 @@
+"""Optimizations: what an optimizer sees, says and gets back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from burnish.domain.configuration import Configuration
+from burnish.domain.experiments import ExperimentStatus, ExperimentType, ItemResult
+from burnish.domain.items import Item
+from burnish.domain.search_space import SearchSpace
+
+
+class OptimizationStatus(StrEnum):
+    """Where an optimization stands; the last three are final."""
+
+    INITIALIZED = "initialized"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def final(self) -> bool:
+        """Whether it will not go on by itself."""
+        return self not in (OptimizationStatus.INITIALIZED, OptimizationStatus.RUNNING)
+
+
+class StopReason(StrEnum):
+    """Why an optimization ended. The first four are the optimizer's, the rest the framework's."""
+
+    TARGET_REACHED = "target_reached"
+    CONVERGENCE = "convergence"
+    NO_IMPROVEMENT = "no_improvement"
+    ALGORITHM_SPECIFIC = "algorithm_specific"
+    BUDGET = "budget"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    NO_CANDIDATES = "no_candidates"
+    ERROR = "error"
+
+
+class ReasonCode(StrEnum):
+    """Why a proposal was not run."""
+
+    DUPLICATE = "duplicate"
+    EMPTY_SECTION = "empty_section"
+    PLACEHOLDER_DROPPED = "placeholder_dropped"
+    PLACEHOLDER_UNKNOWN = "placeholder_unknown"
+    SECTION_TOO_LONG = "section_too_long"
+    SECTION_LOCKED = "section_locked"
+    SECTION_MISSING = "section_missing"
+    UNKNOWN_FIELD = "unknown_field"
+    UNKNOWN_PARENT = "unknown_parent"
+    UNKNOWN_ITEM = "unknown_item"
+    PARAMETER_OUT_OF_RANGE = "parameter_out_of_range"
+    TOO_MANY_EXAMPLES = "too_many_examples"
+    INVALID_CONFIGURATION = "invalid_configuration"
+    TOO_MANY_CANDIDATES = "too_many_candidates"
+    BUDGET = "budget"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContext:
+    """What is fixed for a run; made only after the baseline's trial completed."""
+
+    optimization_id: str
+    evaluation_suite_id: str
+    objective_name: str
+    baseline_candidate_id: str
+    baseline_score: float
+    max_candidates_per_step: int
+    baseline: Configuration
+    space: SearchSpace
+    splits: Mapping[str, tuple[str, ...]]
+    seed: int
+    labels: tuple[str, ...] = ()
+    placeholders: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizerState:
+    """All that an optimizer remembers, as JSON. Equal state, history and seed propose alike."""
+
+    generation: int = 0
+    best_candidate_id: str | None = None
+    best_score: float | None = None
+    algorithm_data: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The checkpoint's form."""
+        return {
+            "generation": self.generation,
+            "best_candidate_id": self.best_candidate_id,
+            "best_score": self.best_score,
+            "algorithm_data": dict(self.algorithm_data),
+        }
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> OptimizerState:
+        """From a checkpoint."""
+        return cls(
+            generation=value["generation"],
+            best_candidate_id=value.get("best_candidate_id"),
+            best_score=value.get("best_score"),
+            algorithm_data=value.get("algorithm_data") or {},
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateProposal:
+    """A full configuration to try. With `item_ids` it is a mini-batch and never a trial."""
+
+    configuration: Configuration | Mapping[str, Any]
+    parent_candidate_ids: Sequence[str] = ()
+    rationale: str | None = None
+    item_ids: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """An accepted configuration. `number` counts up within its optimization; the baseline is 0."""
+
+    id: str
+    optimization_id: str
+    number: int
+    step_index: int
+    configuration: Configuration
+    parent_candidate_ids: tuple[str, ...] = ()
+    rationale: str | None = None
+    mask_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialSummary:
+    """The counts of a trial. Pass rate divides by all items, errors included."""
+
+    total_items: int
+    passed_items: int
+    failed_items: int
+    pass_rate: float
+    total_cost: float | None
+    avg_latency_ms: float | None
+    avg_ttft_ms: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialResult:
+    """The outcome of one candidate's experiment, over the whole suite or a mini-batch of it."""
+
+    optimization_id: str
+    candidate_id: str
+    mask_id: str
+    experiment_id: str
+    status: ExperimentStatus
+    objective_score: float | None
+    summary: TrialSummary
+    error: str | None = None
+    type: ExperimentType = ExperimentType.TRIAL
+
+    @property
+    def counts(self) -> bool:
+        """Whether this can be best: a trial that ran to its end."""
+        return self.type is ExperimentType.TRIAL and self.status is ExperimentStatus.COMPLETED
+
+
+class TrialHistory(Protocol):
+    """What has been tried. Holds the results that were observed, and no later ones.
+
+    `item_results` and `items` read storage on demand. Call them from plain optimizer methods,
+    which run off the event loop; async methods await `load_item_results` and `load_items`.
+    """
+
+    @property
+    def trials(self) -> Sequence[TrialResult]: ...
+
+    @property
+    def mini_batches(self) -> Sequence[TrialResult]: ...
+
+    def candidate(self, candidate_id: str) -> Candidate: ...
+
+    def item_results(self, candidate_id: str) -> Sequence[ItemResult]: ...
+
+    def items(self, item_ids: Sequence[str]) -> Sequence[Item]: ...
+
+    async def load_item_results(self, candidate_id: str) -> Sequence[ItemResult]: ...
+
+    async def load_items(self, item_ids: Sequence[str]) -> Sequence[Item]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopDecision:
+    """Whether the optimizer has had enough, and why."""
+
+    should_stop: bool
+    reason: StopReason | None = None
+    message: str | None = None
+
+
+class Optimizer(Protocol):
+    """Decides what to try next. Methods may be plain or async; plain ones run off the event loop.
+
+    State in, state out: an optimizer keeps nothing between calls that the state does not hold, so a
+    killed run resumes into the same run. `observe` gets results in the order of the candidates.
+    """
+
+    name: str
+
+    def initialize(self, context: RunContext) -> OptimizerState | Awaitable[OptimizerState]: ...
+
+    def propose(
+        self, state: OptimizerState, history: TrialHistory, max_candidates: int
+    ) -> Sequence[CandidateProposal] | Awaitable[Sequence[CandidateProposal]]: ...
+
+    def observe(
+        self, state: OptimizerState, trial_results: Sequence[TrialResult]
+    ) -> OptimizerState | Awaitable[OptimizerState]: ...
+
+    def should_stop(
+        self, state: OptimizerState, history: TrialHistory
+    ) -> StopDecision | Awaitable[StopDecision]: ...
