@@ -1,1 +1,88 @@
 """Burnish makes prompts and agents measurably better, cheaper and safer to change."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from burnish.bootstrap.api import evaluate, evaluate_async
+    from burnish.bootstrap.evaluation_result import EvaluationResult
+    from burnish.bootstrap.specs import AgentSpec as Agent
+    from burnish.bootstrap.specs import SuiteSpec as Suite
+    from burnish.domain import (
+        AgentOutput,
+        Budget,
+        BurnishError,
+        Configuration,
+        ConflictError,
+        InvariantError,
+        Item,
+        ModelRequest,
+        ModelResponse,
+        Score,
+        UnavailableError,
+        Usage,
+        UsageError,
+    )
+
+__version__ = "0.1.0"
+
+# Loaded on first use, so that `import burnish` and `burnish --help` stay instant.
+_HOMES = {
+    "Agent": ("burnish.bootstrap.specs", "AgentSpec"),
+    "Suite": ("burnish.bootstrap.specs", "SuiteSpec"),
+    "EvaluationResult": ("burnish.bootstrap.evaluation_result", "EvaluationResult"),
+    "evaluate": ("burnish.bootstrap.api", "evaluate"),
+    "evaluate_async": ("burnish.bootstrap.api", "evaluate_async"),
+    **{
+        name: ("burnish.domain", name)
+        for name in (
+            "AgentOutput",
+            "Budget",
+            "BurnishError",
+            "Configuration",
+            "ConflictError",
+            "InvariantError",
+            "Item",
+            "ModelRequest",
+            "ModelResponse",
+            "Score",
+            "UnavailableError",
+            "Usage",
+            "UsageError",
+        )
+    },
+}
+
+__all__ = [
+    "Agent",
+    "AgentOutput",
+    "Budget",
+    "BurnishError",
+    "Configuration",
+    "ConflictError",
+    "EvaluationResult",
+    "InvariantError",
+    "Item",
+    "ModelRequest",
+    "ModelResponse",
+    "Score",
+    "Suite",
+    "UnavailableError",
+    "Usage",
+    "UsageError",
+    "evaluate",
+    "evaluate_async",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'burnish' has no attribute {name!r}")
+    module, attribute = _HOMES[name]
+    return getattr(import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,1 +1,24 @@
 """Talks to language and image models; limits, retries, prices, call cache."""
+
+from burnish.models.cached_model import CachedModel
+from burnish.models.callable_model import CallableModel
+from burnish.models.catalog import as_model, open_model
+from burnish.models.openai_model import OpenAIModel
+from burnish.models.replay import RecordingModel, ReplayModel
+from burnish.models.scripted import ErrorRule, ScriptedModel
+from burnish.models.settings import ModelSettings
+from burnish.models.tokens import count_tokens
+
+__all__ = [
+    "CachedModel",
+    "CallableModel",
+    "ErrorRule",
+    "ModelSettings",
+    "OpenAIModel",
+    "RecordingModel",
+    "ReplayModel",
+    "ScriptedModel",
+    "as_model",
+    "count_tokens",
+    "open_model",
+]

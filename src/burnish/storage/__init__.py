@@ -1,1 +1,8 @@
 """SQLAlchemy repositories and migrations; rows never leave this folder."""
+
+from burnish.storage.cache import SqlCallCache
+from burnish.storage.database import Database
+from burnish.storage.datasets import SqlDatasetRepository
+from burnish.storage.experiments import SqlExperimentRepository
+
+__all__ = ["Database", "SqlCallCache", "SqlDatasetRepository", "SqlExperimentRepository"]

@@ -1,0 +1,185 @@
+"""What an evaluation amounts to: scores with intervals, spending, warnings, a comparison."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from burnish.domain import (
+    Experiment,
+    ExperimentRepository,
+    ExperimentSummary,
+    UsageError,
+)
+from burnish.evaluation.scorers import ScorerSet
+from burnish.evaluation.statistics import (
+    Interval,
+    PairedComparison,
+    bootstrap_interval,
+    paired_permutation_test,
+    wilson_interval,
+)
+
+_MAX_ANSWERS = 50
+# An answer this common, over items whose right answers vary, is a model that stopped reading.
+_COLLAPSED = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationResult:
+    """The outcome of one experiment. `items` counts runs: items times repeats."""
+
+    experiment: Experiment
+    summary: ExperimentSummary
+    score_interval: Interval
+    pass_interval: Interval
+    answers: Counter[str]
+    warnings: tuple[str, ...] = ()
+    comparison: PairedComparison | None = None
+    baseline_id: str | None = None
+
+    @property
+    def experiment_id(self) -> str:
+        """The experiment's id."""
+        return self.experiment.id
+
+    @property
+    def score(self) -> float:
+        """The mean objective over all runs, errors as 0."""
+        return self.summary.score or 0.0
+
+    @property
+    def pass_rate(self) -> float:
+        """Passed runs over all runs."""
+        return self.summary.pass_rate or 0.0
+
+    @property
+    def items(self) -> int:
+        """Runs done."""
+        return self.summary.runs
+
+    @property
+    def failed(self) -> int:
+        """Runs that did not pass, errors included."""
+        return self.summary.failed
+
+    @property
+    def errors(self) -> int:
+        """Runs that ended in an error."""
+        return self.summary.errors
+
+    @property
+    def usage(self) -> dict[str, Any]:
+        """What was spent, in total and by purpose."""
+        return self.summary.spending.to_json()
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `burnish eval --json` prints."""
+        document: dict[str, Any] = {
+            "experiment_id": self.experiment.id,
+            "status": self.experiment.status.value,
+            "score": self.score,
+            "score_interval": [self.score_interval.low, self.score_interval.high],
+            "pass_rate": self.pass_rate,
+            "pass_interval": [self.pass_interval.low, self.pass_interval.high],
+            "items": self.items,
+            "failed": self.failed,
+            "errors": self.errors,
+            "cached": self.summary.cached,
+            "usage": self.usage,
+            "avg_latency_ms": self.summary.avg_latency_ms,
+            "warnings": list(self.warnings),
+        }
+        if self.comparison is not None:
+            document["baseline"] = comparison_json(self.comparison, self.baseline_id)
+        return document
+
+
+async def result_of(
+    repository: ExperimentRepository, experiment_id: str, scorers: ScorerSet | None = None
+) -> EvaluationResult:
+    """The result of a stored experiment, finished or not."""
+    experiment = await repository.get_experiment(experiment_id)
+    summary = await repository.summarise(experiment_id)
+    scores = await repository.item_scores(experiment_id)
+    labels: Sequence[str] = experiment.metadata.get("labels") or ()
+    answers = await _answers(repository, experiment_id) if len(labels) > 1 else Counter()
+    return EvaluationResult(
+        experiment=experiment,
+        summary=summary,
+        score_interval=_score_interval(list(scores.values())),
+        pass_interval=wilson_interval(summary.passed, summary.runs),
+        answers=answers,
+        warnings=_warnings(experiment, summary, answers),
+    )
+
+
+def _score_interval(scores: Sequence[float]) -> Interval:
+    """Without a single result the score may be anything."""
+    return bootstrap_interval(scores, seed=0) if scores else Interval(0.0, 1.0)
+
+
+async def compare(
+    repository: ExperimentRepository, before_id: str, after_id: str
+) -> PairedComparison:
+    """A paired test over the items that both experiments ran."""
+    before = await repository.item_scores(before_id)
+    after = await repository.item_scores(after_id)
+    common = sorted(before.keys() & after.keys())
+    if not common:
+        raise UsageError(
+            what=f"experiments {before_id} and {after_id} cannot be compared",
+            why="they have no item in common",
+            fix="compare experiments of the same dataset",
+            code="nothing_in_common",
+        )
+    return paired_permutation_test(
+        [before[item] for item in common], [after[item] for item in common], seed=0
+    )
+
+
+def comparison_json(comparison: PairedComparison, baseline_id: str | None) -> dict[str, Any]:
+    """A comparison as the CLI and the API print it."""
+    return {
+        "experiment_id": baseline_id,
+        "items": comparison.items,
+        "delta": comparison.delta,
+        "ci_low": comparison.ci_low,
+        "ci_high": comparison.ci_high,
+        "p_value": comparison.p_value,
+        "improved": comparison.improved,
+        "worsened": comparison.worsened,
+        "unchanged": comparison.unchanged,
+    }
+
+
+async def _answers(repository: ExperimentRepository, experiment_id: str) -> Counter[str]:
+    """How often each answer was given; empty when there are too many kinds to count."""
+    answers: Counter[str] = Counter()
+    async for result in repository.stream_results(experiment_id):
+        if result.output is None:
+            continue
+        answers[result.output.text] += 1
+        if len(answers) > _MAX_ANSWERS:
+            return Counter()
+    return answers
+
+
+def _warnings(
+    experiment: Experiment, summary: ExperimentSummary, answers: Counter[str]
+) -> tuple[str, ...]:
+    found: list[str] = []
+    labels: Sequence[str] = experiment.metadata.get("labels") or ()
+    total = sum(answers.values())
+    if len(labels) > 1 and total >= 10:
+        answer, count = answers.most_common(1)[0]
+        if count / total >= _COLLAPSED and (summary.pass_rate or 0.0) < _COLLAPSED:
+            found.append(
+                f"the agent answers {answer!r} to {count} of {total} items: it has collapsed to "
+                "one label, so the score says little about the wording"
+            )
+    if summary.errors:
+        found.append(f"{summary.errors} of {summary.runs} runs ended in an error and count as 0")
+    return tuple(found)

@@ -1,0 +1,128 @@
+"""What an optimization came to, for Python callers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from burnish.domain import (
+    Candidate,
+    Configuration,
+    OptimizationRecord,
+    OptimizationStatus,
+    TrialResult,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A candidate with its score on the items of the search."""
+
+    candidate_id: str
+    score: float
+    configuration: Configuration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Improvement:
+    """The paired difference of winner and baseline, held-out where there is a test split."""
+
+    delta: float
+    ci_low: float
+    ci_high: float
+    p_value: float
+    fixed: int
+    broken: int
+    held_out: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressStep:
+    """A new best, and how many evaluations it took to find it."""
+
+    evaluations: int
+    best_candidate_id: str
+    best_score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizationResult:
+    """The outcome of one optimization; `document` is what `--json` prints."""
+
+    record: OptimizationRecord
+    document: Mapping[str, Any]
+    candidates: Mapping[str, Candidate]
+    trials: Sequence[TrialResult]
+
+    @property
+    def optimization_id(self) -> str:
+        """The optimization's id."""
+        return self.record.id
+
+    @property
+    def status(self) -> OptimizationStatus:
+        """How it ended."""
+        return self.record.status
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why it ended."""
+        return self.record.stop_reason
+
+    @property
+    def baseline(self) -> Scored:
+        """The configuration as it was given."""
+        return self._scored(self.document["baseline"])
+
+    @property
+    def best(self) -> Scored:
+        """The winner; the baseline when nothing beat it."""
+        return self._scored(self.document["best"])
+
+    @property
+    def improved(self) -> bool:
+        """Whether a candidate beat the baseline on the items of the search."""
+        return bool(self.document["improved"])
+
+    @property
+    def why_not_improved(self) -> str | None:
+        """Why the baseline is the result, when it is."""
+        return self.document["why_not_improved"]  # type: ignore[no-any-return]
+
+    @property
+    def improvement(self) -> Improvement | None:
+        """The difference with its interval; None when it could not be confirmed."""
+        value = self.document["improvement"]
+        return None if value is None else Improvement(**value)
+
+    @property
+    def test(self) -> Mapping[str, float] | None:
+        """Held-out scores of the baseline and the winner."""
+        return self.document["test"]  # type: ignore[no-any-return]
+
+    @property
+    def usage(self) -> Mapping[str, Any]:
+        """What was spent, in total and by purpose."""
+        return self.document["usage"]  # type: ignore[no-any-return]
+
+    @property
+    def evaluations(self) -> int:
+        """Item runs that this optimization needed."""
+        return int(self.document["evaluations"])
+
+    @property
+    def progress(self) -> Sequence[ProgressStep]:
+        """One point at each new best, the baseline first."""
+        return tuple(ProgressStep(**point) for point in self.document["progress"])
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `burnish optimize --json` prints."""
+        return dict(self.document)
+
+    def _scored(self, value: Mapping[str, Any]) -> Scored:
+        return Scored(
+            candidate_id=value["candidate_id"],
+            score=value["score"],
+            configuration=self.candidates[value["candidate_id"]].configuration,
+        )

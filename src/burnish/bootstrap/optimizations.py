@@ -1,0 +1,200 @@
+"""One optimization from specs to a result: the path that the CLI and the Python API share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import uuid_utils
+
+from burnish.bootstrap.builders import build_agent, build_suite, check_fit
+from burnish.bootstrap.optimization_result import OptimizationResult
+from burnish.bootstrap.search_spec import SearchSpec
+from burnish.bootstrap.specs import AgentSpec, SuiteSpec
+from burnish.bootstrap.workspace import Workspace
+from burnish.domain import (
+    SPLITS,
+    Agent,
+    Budget,
+    ConflictError,
+    OptimizationRecord,
+    OptimizationStatus,
+    UsageError,
+)
+from burnish.evaluation.runner import RunOptions
+from burnish.optimization.driver import OptimizationDriver
+from burnish.optimization.orchestrator import SearchPlan
+from burnish.optimization.racing import Racing
+from burnish.optimization.sitting import Job, JobSettings, Sitting, Stores
+from burnish.optimizers import build_optimizer
+
+
+class Optimization:
+    """A prepared optimization: everything is checked, nothing is paid yet."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        agent: AgentSpec,
+        suite: SuiteSpec,
+        search: SearchSpec,
+        budget: Budget,
+    ) -> None:
+        self._workspace = workspace
+        self._spec = agent
+        self._search = search
+        self._budget = budget
+        self.suite = build_suite(suite, workspace.model)
+        self.agent: Agent = build_agent(agent, workspace.model)
+        check_fit(self.agent, self.suite)
+        self.optimizer = (
+            build_optimizer(search.optimizer, search.settings)
+            if isinstance(search.optimizer, str)
+            else search.optimizer
+        )
+        self.splits = self._split_ids()
+
+    async def create(
+        self, *, name: str | None = None, spec: Mapping[str, Any] | None = None
+    ) -> str:
+        """The id of a new optimization; `spec` is what `resume` needs in another process."""
+        dataset = await self._ensure_dataset()
+        record = OptimizationRecord(
+            id=str(uuid_utils.uuid7()),
+            name=name or f"{self._search.name} of {self.agent.name}",
+            status=OptimizationStatus.INITIALIZED,
+            objective_name=", ".join(self.suite.scorers.names),
+            agent_name=self.agent.name,
+            suite_name=self.suite.name,
+            optimizer_name=self._search.name,
+            dataset_id=dataset,
+            seed=self._search.seed,
+            spec=dict(spec or {}),
+        )
+        await self._workspace.optimizations.create_optimization(record)
+        return record.id
+
+    async def run(
+        self, optimization_id: str, *, watch: Callable[[Sitting], None] | None = None
+    ) -> OptimizationResult:
+        """Run or resume it to its end."""
+        record = await self._workspace.optimizations.get_optimization(optimization_id)
+        dataset = await self._ensure_dataset()
+        if record.dataset_id is not None and record.dataset_id != dataset:
+            raise ConflictError(
+                what=f"optimization {optimization_id} cannot go on",
+                why="the dataset has changed since it was started",
+                fix="start a new one, or undo the change",
+                code="dataset_changed",
+            )
+        await OptimizationDriver(self._job(record), watch=watch).run()
+        return await load_result(self._workspace, optimization_id)
+
+    async def close(self) -> None:
+        """Free what the agent holds."""
+        await self.agent.close()
+
+    def planned_evaluations(self) -> dict[str, Any]:
+        """What a run would cost at most, for `--dry-run`."""
+        repeats = self.suite.policy.repeats
+        trial = len(self.splits["validation"]) * repeats
+        confirmation = 2 * len(self.splits["test"]) * repeats
+        trials = self._budget.max_trials
+        most = None if trials is None else trial * (trials + 1) + confirmation
+        limit = self._budget.max_evaluations
+        if limit is not None:
+            most = limit if most is None else min(most, limit)
+        return {
+            "baseline": trial,
+            "each_trial": trial,
+            "confirmation": confirmation,
+            "max_trials": trials,
+            "max_evaluations": most,
+            "splits": {name: len(ids) for name, ids in self.splits.items()},
+        }
+
+    def _job(self, record: OptimizationRecord) -> Job:
+        search, suite = self._search, self.suite
+        plan = SearchPlan(
+            optimization_id=record.id,
+            suite_id=suite.name,
+            objective_name=record.objective_name,
+            baseline=self.agent.configuration,
+            space=search.space,
+            splits=self.splits,
+            seed=record.seed,
+            labels=tuple(self._spec.labels),
+            max_candidates_per_step=search.candidates_per_step,
+            max_trials=self._budget.max_trials,
+            asynchronous=search.asynchronous,
+            repeats=suite.policy.repeats,
+        )
+        settings = JobSettings(
+            budget=self._budget,
+            options=RunOptions(
+                concurrency=self._spec.concurrency,
+                item_timeout_seconds=self._spec.timeout_seconds,
+            ),
+            racing=Racing(mode=search.racing),
+            optimizer_timeout_seconds=search.timeout_seconds,
+        )
+        workspace = self._workspace
+        return Job(
+            plan=plan,
+            settings=settings,
+            stores=Stores(
+                optimizations=workspace.optimizations,
+                experiments=workspace.experiments,
+                overlays=workspace.overlays,
+            ),
+            agent=self.agent,
+            suite=suite,
+            optimizer=self.optimizer,
+            items={item.id: item for item in suite.dataset.items()},
+            dataset_id=record.dataset_id,
+        )
+
+    async def _ensure_dataset(self) -> str:
+        index = self.suite.dataset.index()
+        record = await self._workspace.datasets.ensure_dataset(
+            self.suite.dataset.name, index.fingerprint, self.suite.dataset.items()
+        )
+        return record.id
+
+    def _split_ids(self) -> dict[str, tuple[str, ...]]:
+        """Ids by split. Without a split the search sees every item and nothing is held out."""
+        ids = tuple(self.suite.dataset.index().ids)
+        assigned = self.suite.splits()
+        if not assigned:
+            return {"train": ids, "validation": ids, "test": ()}
+        found = {name: tuple(one for one in ids if assigned.get(one) == name) for name in SPLITS}
+        found["validation"] = found["validation"] or found["train"]
+        found["train"] = found["train"] or found["validation"]
+        if not found["validation"]:
+            raise UsageError(
+                what="there is nothing to search on",
+                why="neither the train nor the validation split has items",
+                fix="give the suite a split with both, such as "
+                "split = { train = 0.4, validation = 0.4, test = 0.2 }",
+                code="no_split",
+            )
+        return found
+
+
+async def load_result(workspace: Workspace, optimization_id: str) -> OptimizationResult:
+    """The result of a finished optimization."""
+    record = await workspace.optimizations.get_optimization(optimization_id)
+    if record.result is None:
+        raise UsageError(
+            what=f"optimization {optimization_id} has no result yet",
+            why=f"it is {record.status.value}",
+            fix=f"run `burnish resume {optimization_id}`",
+            code="no_result",
+        )
+    candidates = await workspace.optimizations.list_candidates(optimization_id)
+    return OptimizationResult(
+        record=record,
+        document=record.result,
+        candidates={one.id: one for one in candidates},
+        trials=await workspace.optimizations.list_trials(optimization_id),
+    )

@@ -1,0 +1,152 @@
+"""`burnish.toml` with `BURNISH_*` variables and flags over it, read and checked."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from burnish.bootstrap.tables import AgentTable, BudgetTable, Settings, SuiteTable
+from burnish.domain import UsageError
+from burnish.models.settings import ModelSettings
+
+CONFIG_NAME = "burnish.toml"
+
+
+def load_settings(path: Path, overrides: Mapping[str, Any] | None = None) -> Settings:
+    """The settings of a file, with `BURNISH_*` variables over it and `overrides` over both.
+
+    Overrides are named by dotted path, such as `agent.model`.
+    """
+    values = _parse(path)
+    for dotted, value in {**_from_environment(), **(overrides or {})}.items():
+        _set(values, dotted, value)
+    try:
+        return Settings.model_validate(values).placed_in(path.parent)
+    except ValidationError as error:
+        raise _explained(error, path) from None
+
+
+def model_settings(models: Mapping[str, Any], name: str) -> ModelSettings:
+    """A model's settings: those of its provider, with its own over them."""
+    provider = name.split("/", 1)[0]
+    merged: dict[str, Any] = {}
+    if "cache" in models:
+        merged["cache"] = models["cache"]
+    for key in (provider, name):
+        table = models.get(key)
+        if isinstance(table, Mapping):
+            merged.update(table)
+    return ModelSettings.of(merged)
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(
+            what=f"there is no {path}",
+            why=f"{path.absolute().parent} holds none",
+            fix="run `burnish init` here for a runnable example, or name one with --config",
+            code="missing_file",
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(
+            what=f"{path.name} cannot be read",
+            why=str(error),
+            fix="correct the file at that place; it is TOML",
+            code="broken_config",
+        ) from error
+    except OSError as error:
+        raise UsageError(
+            what=f"{path.name} cannot be read",
+            why=error.strerror or str(error),
+            fix="check the path and its permissions",
+            code="missing_file",
+        ) from error
+
+
+_TABLES = ("agent", "suite", "optimizer", "budget")
+
+
+def _from_environment() -> dict[str, Any]:
+    """`BURNISH_AGENT_MODEL=x` sets `agent.model`; values are TOML where they parse, else text."""
+    found: dict[str, Any] = {}
+    for name, text in os.environ.items():
+        for table in _TABLES:
+            prefix = f"BURNISH_{table.upper()}_"
+            if name.startswith(prefix) and len(name) > len(prefix):
+                found[f"{table}.{name[len(prefix) :].lower()}"] = parse_value(text)
+    return found
+
+
+def parse_value(text: str) -> Any:
+    """A value as in TOML where it parses as such, else the text itself."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _set(values: dict[str, Any], dotted: str, value: Any) -> None:
+    parts = dotted.split(".")
+    for depth, part in enumerate(parts[:-1]):
+        rest = ".".join(parts[depth:])
+        inner = values.get(part)
+        # A quoted key may hold dots itself, and a section may stand beside one it is the start of.
+        sibling = parts[:2] == ["agent", "sections"] and part in values and not _is_table(inner)
+        if rest in values or sibling:
+            values[rest] = value
+            return
+        inner = values.setdefault(part, {})
+        if not _is_table(inner):
+            raise UsageError(
+                what=f"{dotted} cannot be set",
+                why=f"{'.'.join(parts[: depth + 1])} is not a table",
+                fix="name a key of burnish.toml, such as agent.parameters.temperature",
+                code="invalid_config",
+            )
+        values = inner
+    values[parts[-1]] = value
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) != {"file"}
+
+
+def _explained(error: ValidationError, path: Path) -> UsageError:
+    problems = [_problem(one) for one in error.errors()]
+    more = f" (and {len(problems) - 1} more: {'; '.join(problems[1:4])})" if problems[1:] else ""
+    return UsageError(
+        what=f"{path.name} cannot be used",
+        why=problems[0] + more,
+        fix=f"correct it in {path}",
+        code="invalid_config",
+    )
+
+
+def _problem(error: Any) -> str:
+    place = [str(part) for part in error["loc"]]
+    dotted = ".".join(place)
+    if error["type"] == "extra_forbidden":
+        return f"unknown key {dotted!r}{_nearest(place)}"
+    if error["type"] == "missing":
+        return f"{dotted!r} is missing"
+    return f"{dotted!r}: {error['msg'][0].lower()}{error['msg'][1:]}"
+
+
+def _nearest(place: list[str]) -> str:
+    tables: dict[str, type[BaseModel]] = {
+        "agent": AgentTable,
+        "suite": SuiteTable,
+        "budget": BudgetTable,
+    }
+    known = tables[place[0]] if len(place) > 1 and place[0] in tables else Settings
+    names = list(known.model_fields)
+    close = difflib.get_close_matches(place[-1], names, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(names)}"

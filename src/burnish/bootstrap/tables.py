@@ -1,0 +1,137 @@
+"""The shape of `burnish.toml`, and the specs it turns into."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+
+from burnish.bootstrap.specs import AgentSpec, SuiteSpec
+from burnish.domain import Budget, UsageError
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class AgentTable(_Table):
+    """`[agent]`."""
+
+    name: str = "agent"
+    model: str | None = None
+    run: str | None = None
+    url: str | None = None
+    labels: list[str] = Field(default_factory=list)
+    output_schema: str | dict[str, Any] | None = None
+    sections: dict[str, Any] = Field(default_factory=dict)
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    examples: list[dict[str, Any]] = Field(default_factory=list)
+    version: str | None = None
+    concurrency: int = 16
+    timeout_seconds: float = 120.0
+
+
+class SuiteTable(_Table):
+    """`[suite]`."""
+
+    name: str = ""
+    dataset: str
+    scorers: list[str | dict[str, Any]]
+    split: dict[str, float] | str | None = None
+    split_seed: int = 0
+    stratify_by: str | None = None
+    repeats: int = 1
+    pass_threshold: float = 1.0
+    mode: str = "llm"
+
+
+class BudgetTable(_Table):
+    """`[budget]`."""
+
+    max_trials: int | None = None
+    max_evaluations: int | None = None
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    max_seconds: float | None = None
+
+
+class Settings(_Table):
+    """The whole file."""
+
+    agent: AgentTable
+    suite: SuiteTable
+    optimizer: dict[str, Any] = Field(default_factory=dict)
+    budget: BudgetTable = Field(default_factory=BudgetTable)
+    models: dict[str, Any] = Field(default_factory=dict)
+    _folder: Path = PrivateAttr(default_factory=Path.cwd)
+
+    @property
+    def folder(self) -> Path:
+        """Where the file stands; its paths are relative to it."""
+        return self._folder
+
+    def placed_in(self, folder: Path) -> Settings:
+        """These settings, with paths relative to the folder."""
+        self._folder = folder.absolute()
+        return self
+
+    def agent_spec(self) -> AgentSpec:
+        """The agent, with section files read."""
+        table = self.agent
+        configuration = {
+            "sections": _flat_sections(table.sections, self.folder),
+            "parameters": table.parameters,
+            "examples": table.examples,
+        }
+        return AgentSpec(
+            name=table.name,
+            configuration=configuration,
+            run=table.run,
+            model=table.model,
+            url=table.url,
+            labels=table.labels,
+            output_schema=table.output_schema,
+            version=table.version,
+            concurrency=table.concurrency,
+            timeout_seconds=table.timeout_seconds,
+            folder=self.folder,
+        )
+
+    def suite_spec(self) -> SuiteSpec:
+        """The suite; its dataset is a path below the config's folder."""
+        values = self.suite.model_dump()
+        values["dataset"] = self.folder / self.suite.dataset
+        return SuiteSpec(**values, folder=self.folder)
+
+    def budget_spec(self) -> Budget:
+        """The budget's limits."""
+        return Budget(**self.budget.model_dump())
+
+
+def _flat_sections(value: Mapping[str, Any], folder: Path, prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, inner in value.items():
+        path = f"{prefix}{key}"
+        if isinstance(inner, Mapping) and set(inner) == {"file"}:
+            flat[path] = _section_file(folder / str(inner["file"]), path)
+        elif isinstance(inner, Mapping):
+            flat.update(_flat_sections(inner, folder, f"{path}."))
+        else:
+            flat[path] = inner
+    return flat
+
+
+def _section_file(path: Path, section: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise UsageError(
+            what=f"the section {section!r} cannot be read",
+            why=f"{path}: {why}",
+            fix="correct the path in [agent.sections]; it is relative to burnish.toml",
+            code="missing_file",
+        ) from error

@@ -1,0 +1,69 @@
+"""The commands and the options that stand before them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from burnish import __version__
+from burnish.cli.commands.demo import demo
+from burnish.cli.commands.doctor import doctor
+from burnish.cli.commands.eval import EvalCommand, evaluate
+from burnish.cli.commands.export import export
+from burnish.cli.commands.init import init
+from burnish.cli.commands.list import list_experiments
+from burnish.cli.commands.models import models
+from burnish.cli.commands.show import show
+from burnish.cli.commands.validate import validate
+from burnish.cli.options import Config, Db, Debug
+from burnish.cli.usage_mistakes import Commands
+
+_HELP = "Make prompts and agents measurably better, cheaper and safer to change."
+_EPILOG = "New here? `burnish demo` shows it at work; `burnish init` makes an example to change."
+
+app = typer.Typer(
+    name="burnish",
+    help=_HELP,
+    epilog=_EPILOG,
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"burnish {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def burnish(
+    context: typer.Context,
+    config: Config = None,
+    db: Db = None,
+    debug: Debug = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Commands read the options before them from the context; without a command, help is shown."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+app.command()(init)
+app.command()(validate)
+app.command("eval", cls=EvalCommand)(evaluate)
+app.command("list")(list_experiments)
+app.command()(show)
+app.command()(export)
+app.command()(doctor)
+app.command()(demo)
+app.add_typer(models, name="models")

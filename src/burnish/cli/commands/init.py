@@ -1,0 +1,103 @@
+"""`burnish init`: a runnable example to start from."""
+
+from __future__ import annotations
+
+import shlex
+from enum import StrEnum
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from burnish.cli.options import Json
+from burnish.cli.session import Session
+from burnish.domain import ConflictError, UsageError
+
+_IGNORED = "# Burnish's results\n.burnish/\n"
+
+
+class Template(StrEnum):
+    """The examples that come with Burnish."""
+
+    REVIEWS = "reviews"
+    PYTHON = "python"
+
+
+def init(
+    context: typer.Context,
+    folder: Annotated[
+        Path, typer.Argument(help="Where to put it; made if missing.", show_default="here")
+    ] = Path(),
+    template: Annotated[
+        Template,
+        typer.Option(
+            "--template",
+            "-t",
+            help="`reviews`: a prompt on the embedded model. `python`: a function.",
+        ),
+    ] = Template.REVIEWS,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
+    json_output: Json = False,
+) -> None:
+    """Make a runnable example that needs no key."""
+    session: Session = context.obj
+    files = template_files(template)
+    existing = [name for name in files if (folder / name).exists()]
+    if existing and not force:
+        raise ConflictError(
+            what=f"{folder.absolute()} is not empty enough",
+            why=f"these exist: {', '.join(existing)}",
+            fix="name another folder, or overwrite them with --force",
+            code="files_exist",
+        )
+    write_files(folder, files)
+    if json_output:
+        session.print_document({"folder": str(folder.absolute()), "files": list(files)})
+        return
+    session.say(f"made {', '.join(files)}", "", "next:", *_next_steps(folder, template))
+
+
+def template_files(template: Template) -> dict[str, bytes]:
+    """The contents of an example's files by relative path."""
+    root = resources.files("burnish.cli") / "templates" / template.value
+    files = dict(_walk(root, ""))
+    return {**files, ".gitignore": _IGNORED.encode()}
+
+
+def write_files(folder: Path, files: dict[str, bytes]) -> None:
+    """Write all files below the folder."""
+    try:
+        for name, content in files.items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+    except OSError as error:
+        raise UsageError(
+            what=f"the example cannot be written to {folder}",
+            why=f"{error.filename or folder}: {error.strerror or error}",
+            fix="name a folder that can be written",
+            code="unwritable",
+        ) from error
+
+
+def _walk(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
+    for entry in sorted(folder.iterdir(), key=lambda one: one.name):
+        if entry.name == "__pycache__":
+            continue
+        if entry.is_dir():
+            found.extend(_walk(entry, f"{prefix}{entry.name}/"))
+        else:
+            found.append((f"{prefix}{entry.name}", entry.read_bytes()))
+    return found
+
+
+def _next_steps(folder: Path, template: Template) -> list[str]:
+    steps = [] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]
+    if template is Template.REVIEWS:
+        steps += ["burnish models pull smollm2-135m", "burnish eval --split validation"]
+    else:
+        steps += ["burnish validate", "burnish eval"]
+    return [f"  {step}" for step in steps]

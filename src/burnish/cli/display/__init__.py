@@ -1,0 +1,1 @@
+"""What people see: progress while it runs, results and comparisons when it has ended."""

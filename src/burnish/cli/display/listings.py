@@ -1,0 +1,84 @@
+"""Experiments in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from burnish.cli.place import Place
+from burnish.cli.wording import age, harmless, percent, short_id
+from burnish.domain import Experiment, ExperimentStatus, ExperimentSummary
+
+_STYLES = {
+    ExperimentStatus.COMPLETED: "green",
+    ExperimentStatus.FAILED: "red",
+    ExperimentStatus.RUNNING: "cyan",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An experiment with what its results come to."""
+
+    experiment: Experiment
+    summary: ExperimentSummary
+
+
+async def read_listing(place: Place, limit: int) -> list[Listed]:
+    """The newest experiments."""
+    async with place.read() as workspace:
+        found = await workspace.experiments.list_experiments(limit=limit)
+        return [Listed(one, await workspace.experiments.summarise(one.id)) for one in found]
+
+
+def listing_json(listed: Listed) -> dict[str, Any]:
+    """One experiment as `list --json` prints it."""
+    experiment, summary = listed.experiment, listed.summary
+    return {
+        "experiment_id": experiment.id,
+        "name": experiment.name,
+        "type": experiment.type.value,
+        "status": experiment.status.value,
+        "agent": experiment.agent_name,
+        "suite": experiment.suite_name,
+        "score": summary.score,
+        "pass_rate": summary.pass_rate,
+        "items": summary.runs,
+        "planned_items": experiment.planned_items,
+        "errors": summary.errors,
+        "cost_usd": summary.spending.total.cost_usd,
+        "created_at": experiment.created_at,
+    }
+
+
+def print_listing(console: Console, rows: Sequence[Listed]) -> None:
+    """The table, or how to get a first experiment."""
+    if not rows:
+        console.print("no experiments yet; `burnish eval` makes one, `burnish init` an example")
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("id", "name", "status"):
+        table.add_column(column, no_wrap=column == "id", overflow="fold")
+    for column in ("score", "passed", "items", "age"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        experiment, summary = row.experiment, row.summary
+        planned = experiment.planned_items
+        part = "" if planned in (None, summary.runs) else f"/{planned:,}"
+        status = experiment.status
+        table.add_row(
+            short_id(experiment.id),
+            Text(harmless(experiment.name)),
+            Text(status.value, style=_STYLES.get(status, "yellow")),
+            "" if summary.score is None else f"{summary.score:.3f}",
+            "" if summary.pass_rate is None else percent(summary.pass_rate),
+            f"{summary.runs:,}{part}",
+            age(experiment.created_at),
+        )
+    console.print(table)

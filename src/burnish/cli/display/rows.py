@@ -1,0 +1,43 @@
+"""Labelled lines: a table that wraps on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+_INDENT = 2
+
+
+def print_rows(console: Console, rows: Sequence[tuple[str, Text]]) -> None:
+    """A label and what belongs to it on each line, the labels in one column."""
+    if console.is_terminal:
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="dim", no_wrap=True)
+        for label, words in rows:
+            table.add_row(" " * _INDENT + label, words)
+        console.print(table)
+        return
+    width = max((len(label) for label, _ in rows), default=0)
+    for label, words in rows:
+        console.print(Text(f"{' ' * _INDENT}{label:<{width}}  ") + words, soft_wrap=True)
+
+
+def print_indented(console: Console, words: Text, indent: int) -> None:
+    """Text that keeps its indent when it wraps; where there is no terminal it does not wrap."""
+    if console.is_terminal:
+        console.print(Padding(words, (0, 0, 0, indent), expand=False))
+        return
+    for line in words.split("\n"):
+        console.print(Text(" " * indent) + line, soft_wrap=True)
+
+
+def print_steps(console: Console, steps: Sequence[tuple[str, str]]) -> None:
+    """Commands to go on with, and what each is for."""
+    width = max(len(command) for command, _ in steps)
+    for command, purpose in steps:
+        line = Text(f"  {command:<{width}}", style="green").append(f"  {purpose}", style="dim")
+        console.print(line, soft_wrap=True)

@@ -1,0 +1,129 @@
+"""What `burnish eval` was asked for, checked, as overrides of the config."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from burnish.domain import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalRequest:
+    """The options of one evaluation; None means that the config decides."""
+
+    split: str | None = None
+    limit: int | None = None
+    repeats: int | None = None
+    filter_failing: str | None = None
+    resume: str | None = None
+    retry_errors: str | None = None
+    model: str | None = None
+    settings: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
+    concurrency: int | None = None
+    timeout: float | None = None
+    use_cache: bool = True
+    name: str | None = None
+    baseline: str | None = None
+    min_score: float | None = None
+    fail_on_regression: bool = False
+
+    def __post_init__(self) -> None:
+        _check_continuation(self)
+        if self.fail_on_regression and self.baseline is None:
+            raise _contradiction(
+                "--fail-on-regression has nothing to compare with", "add --baseline EXPERIMENT"
+            )
+
+    @property
+    def continued(self) -> str | None:
+        """The experiment that is gone on with, rather than a new one started."""
+        return self.resume or self.retry_errors
+
+    def overrides(self) -> dict[str, Any]:
+        """The options that change the config, by dotted path."""
+        from burnish.bootstrap.settings import parse_value  # noqa: PLC0415
+
+        chosen: dict[str, Any] = {}
+        for given in self.settings:
+            path, value = _assignment("--set", given, "agent.parameters.temperature=0.2")
+            chosen[path] = parse_value(value)
+        for given in self.sections:
+            path, value = _assignment("--section", given, "system=@prompts/other.md")
+            chosen[f"agent.sections.{path}"] = _text_or_file(value)
+        direct = {
+            "agent.model": self.model,
+            "suite.repeats": self.repeats,
+            "agent.concurrency": self.concurrency,
+            "agent.timeout_seconds": self.timeout,
+        }
+        return {**chosen, **{path: value for path, value in direct.items() if value is not None}}
+
+    def continuing_with(self, experiment_id: str, option: str = "--resume") -> list[str]:
+        """The arguments that go on with an experiment under the same configuration."""
+        words = ["eval", option, experiment_id]
+        pairs: Sequence[tuple[str, Any]] = (
+            ("--model", self.model),
+            *(("--set", given) for given in self.settings),
+            *(("--section", given) for given in self.sections),
+            ("--repeats", self.repeats),
+            ("--concurrency", self.concurrency),
+            ("--timeout", self.timeout),
+        )
+        for name, value in pairs:
+            if value is not None:
+                words += [name, str(value)]
+        return words if self.use_cache else [*words, "--no-cache"]
+
+
+def _check_continuation(request: EvalRequest) -> None:
+    if request.resume and request.retry_errors:
+        raise _contradiction("--resume and --retry-errors exclude each other", "give one of them")
+    if request.continued is None:
+        return
+    option = "--resume" if request.resume else "--retry-errors"
+    clashing = {
+        "--split": request.split,
+        "--limit": request.limit,
+        "--filter-failing": request.filter_failing,
+        "--name": request.name,
+    }
+    for name, value in clashing.items():
+        if value is not None:
+            raise _contradiction(
+                f"{option} and {name} exclude each other", "the experiment keeps its items and name"
+            )
+
+
+def _assignment(option: str, given: str, example: str) -> tuple[str, str]:
+    path, equals, value = given.partition("=")
+    if not equals or not path.strip():
+        raise UsageError(
+            what=f"{option} {given!r} cannot be used",
+            why="it is not of the form KEY=VALUE",
+            fix=f"write it like {option} {example}",
+            code="bad_usage",
+        )
+    return path.strip(), value
+
+
+def _text_or_file(value: str) -> str:
+    if not value.startswith("@"):
+        return value
+    path = Path(value[1:]).expanduser()
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            what=f"the section's file {path} cannot be read",
+            why=getattr(error, "strerror", None) or str(error),
+            fix="name a text file, relative to the current folder",
+            code="missing_file",
+        ) from error
+
+
+def _contradiction(why: str, fix: str) -> UsageError:
+    return UsageError(what="the options cannot be used", why=why, fix=fix, code="bad_usage")

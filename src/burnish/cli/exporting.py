@@ -1,0 +1,110 @@
+"""An experiment written to a file or to stdout, piece by piece."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from burnish.bootstrap.evaluation_result import EvaluationResult, result_of
+from burnish.bootstrap.workspace import Workspace
+from burnish.cli.commands.export import Format
+from burnish.cli.exports.documents import json_document, json_lines
+from burnish.cli.exports.junit import junit_lines
+from burnish.cli.exports.page import html_lines
+from burnish.cli.exports.records import Record, stream_records
+from burnish.cli.exports.table import csv_lines
+from burnish.cli.place import Place
+from burnish.cli.references import resolve
+from burnish.cli.running import run
+from burnish.cli.session import Session
+from burnish.domain import UsageError
+
+
+def export_experiment(
+    session: Session, place: Place, reference: str, kind: Format, output: Path | None
+) -> None:
+    """Write it; a file appears only when it is whole."""
+    run(_export(session, place, reference, kind, output))
+
+
+async def _export(
+    session: Session, place: Place, reference: str, kind: Format, output: Path | None
+) -> None:
+    async with place.read() as workspace:
+        experiment = await resolve(workspace.experiments, reference)
+        result = await result_of(workspace.experiments, experiment.id)
+        with _target(session, output) as file:
+            async for piece in _pieces(workspace, result, kind):
+                file.write(piece)
+
+
+@contextlib.contextmanager
+def _target(session: Session, output: Path | None) -> Iterator[TextIO]:
+    if output is None or str(output) == "-":
+        yield session.out
+        return
+    with _whole_file(output) as file:
+        yield file
+    session.messages.print(f"wrote {output}", soft_wrap=True)
+
+
+async def _pieces(
+    workspace: Workspace, result: EvaluationResult, kind: Format
+) -> AsyncIterator[str]:
+    records = stream_records(workspace, result.experiment)
+    if kind is Format.CSV:
+        scorers, fields = await _columns(workspace, result)
+        pieces = csv_lines(records, scorers=scorers, fields=fields)
+    else:
+        pieces = _formatted(result, kind, records)
+    async for piece in pieces:
+        yield piece
+
+
+def _formatted(
+    result: EvaluationResult, kind: Format, records: AsyncIterator[Record]
+) -> AsyncIterator[str]:
+    if kind is Format.JSONL:
+        return json_lines(records)
+    if kind is Format.JUNIT:
+        return junit_lines(result, records)
+    if kind is Format.HTML:
+        return html_lines(result, records)
+    return json_document(result, records)
+
+
+async def _columns(workspace: Workspace, result: EvaluationResult) -> tuple[list[str], list[str]]:
+    """A header must know every column, so the names take a pass of their own."""
+    scorers: dict[str, None] = {}
+    fields: dict[str, None] = {}
+    async for record in stream_records(workspace, result.experiment):
+        scorers.update(dict.fromkeys(score.name for score in record.result.scores))
+        fields.update(dict.fromkeys(record.fields))
+    return list(scorers), list(fields)
+
+
+@contextlib.contextmanager
+def _whole_file(output: Path) -> Iterator[TextIO]:
+    """A file that takes its name only once everything is in it."""
+    # A device or a pipe cannot be replaced; it is written to as it is.
+    special = output.exists() and not output.is_file()
+    part = output if special else output.with_name(f".{output.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+            yield file
+        if not special:
+            part.replace(output)
+    except OSError as error:
+        raise UsageError(
+            what=f"{output} cannot be written",
+            why=error.strerror or str(error),
+            fix="name a file in a folder that exists and can be written",
+            code="unwritable",
+        ) from error
+    finally:
+        if not special:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)

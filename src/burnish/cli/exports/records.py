@@ -1,0 +1,78 @@
+"""A run with the item it ran on, streamed in the dataset's order."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from burnish.bootstrap.workspace import Workspace
+from burnish.cli.display.failing_items import FailingItem
+from burnish.domain import Experiment, Item, ItemResult, Json
+
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One run and its item's fields."""
+
+    result: ItemResult
+    fields: Mapping[str, Json]
+    split: str | None = None
+
+    def as_shown(self) -> FailingItem:
+        """For a list of items on the terminal."""
+        return FailingItem(self.result, self.fields)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything that is known of the run."""
+        result = self.result
+        output = result.output
+        return {
+            "item_id": result.item_id,
+            "repeat": result.repeat,
+            "split": self.split,
+            "input": dict(self.fields),
+            "output": None if output is None else output.text,
+            "data": None if output is None else output.data,
+            "trace": None if output is None else output.trace,
+            "finish_reason": None if output is None else output.finish_reason,
+            "score": result.score,
+            "passed": result.passed,
+            "scores": [score.to_json() for score in result.scores],
+            "error": None if result.error is None else result.error.to_json(),
+            "latency_ms": result.latency_ms,
+            "cached": result.cached,
+            "usage": result.spending.to_json(),
+        }
+
+
+async def stream_records(workspace: Workspace, experiment: Experiment) -> AsyncIterator[Record]:
+    """All runs of an experiment; a batch of items at a time is in memory."""
+    if experiment.dataset_id is None:
+        async for result in workspace.experiments.stream_results(experiment.id):
+            yield Record(result, {})
+        return
+    batch: list[Item] = []
+    async for item in workspace.datasets.stream_items(experiment.dataset_id):
+        batch.append(item)
+        if len(batch) == _BATCH:
+            for record in await _joined(workspace, experiment.id, batch):
+                yield record
+            batch = []
+    for record in await _joined(workspace, experiment.id, batch):
+        yield record
+
+
+async def _joined(workspace: Workspace, experiment_id: str, batch: list[Item]) -> list[Record]:
+    if not batch:
+        return []
+    items = {item.id: item for item in batch}
+    order = {item.id: place for place, item in enumerate(batch)}
+    results = await workspace.experiments.get_results(experiment_id, item_ids=list(items))
+    results.sort(key=lambda result: (order[result.item_id], result.repeat))
+    return [
+        Record(result, items[result.item_id].data, items[result.item_id].split)
+        for result in results
+    ]

@@ -1,0 +1,67 @@
+"""A command line that cannot be parsed, said in Burnish's words with the nearest right one."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from burnish.domain import UsageError
+
+# The parser's own family of errors. Some versions of typer carry their own click, so it is found
+# through a name that all of them have.
+ClickError: type[Any] = typer.BadParameter.__mro__[2]
+
+
+class Commands(TyperGroup):
+    """A group of commands that suggests the nearest one for a wrong name."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command of the first argument."""
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            known = self.list_commands(ctx)
+            raise UsageError(
+                what=f"there is no command {name!r}",
+                why=f"{ctx.command_path} has {', '.join(known)}",
+                fix=_suggest(name, known) or f"see `{ctx.command_path} --help`",
+                code="unknown_command",
+            )
+        return super().resolve_command(ctx, args)
+
+
+def explain(error: Any) -> UsageError:
+    """The parser's complaint as what, why and fix."""
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "burnish"
+    help_line = f"see `{path} --help`"
+    option = getattr(error, "option_name", None)
+    if option is not None and hasattr(error, "possibilities"):
+        known = _option_names(context)
+        return UsageError(
+            what=f"there is no option {option!r}",
+            why=f"{path} has {', '.join(known) or 'none'}",
+            fix=_suggest(option, known) or help_line,
+            code="unknown_option",
+        )
+    return UsageError(
+        what="the command line cannot be used",
+        why=" ".join(str(error.format_message()).split()).rstrip("."),
+        fix=help_line,
+        code="bad_usage",
+    )
+
+
+def _option_names(context: Any) -> list[str]:
+    if context is None:
+        return []
+    parameters = context.command.get_params(context)
+    names = [name for one in parameters for name in (*one.opts, *one.secondary_opts)]
+    return [name for name in names if name.startswith("--")]
+
+
+def _suggest(name: str, known: list[str]) -> str | None:
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"did you mean {close[0]!r}?" if close else None

@@ -1,0 +1,181 @@
+"""An agent behind a URL: the configuration and the item are posted as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from burnish.domain import (
+    AgentOutput,
+    Configuration,
+    Item,
+    Purpose,
+    Spending,
+    SystemClock,
+    Usage,
+    UsageError,
+    canonical_hash,
+)
+from burnish.evaluation.agents.python_agent import as_output
+from burnish.models.failures import TransientError, clean_message
+from burnish.models.limiter import shared_limits
+from burnish.models.retry import RetryPolicy, call_with_retries, retry_after_seconds
+from burnish.models.settings import ModelSettings
+
+if TYPE_CHECKING:
+    import httpx2
+
+LARGEST_ANSWER = 8 * 1024 * 1024
+_TRANSIENT = frozenset({408, 409, 429})
+
+
+class HttpAgent:
+    """Posts `{"configuration", "item", "repeat"}` and reads `{"output", "trace", "usage"}` or text.
+
+    The service's code cannot be seen from here, so results are cached only under a given `version`.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        configuration: Configuration,
+        url: str,
+        version: str | None = None,
+        max_concurrency: int = 16,
+        timeout_seconds: float | None = 120.0,
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise UsageError(
+                what=f"the agent {name!r} cannot be reached",
+                why=f"{url!r} is not an http or https address",
+                fix='write url = "http://127.0.0.1:9000/run"',
+                code="invalid_agent",
+            )
+        self.name = name
+        self.configuration = configuration
+        self._url = url
+        self._timeout = timeout_seconds or 120.0
+        self._settings = ModelSettings(max_concurrency=max_concurrency)
+        self._clock = SystemClock()
+        self._client: httpx2.AsyncClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.fingerprint = canonical_hash(["http-agent/1", url, version]) if version else None
+
+    async def run(self, configuration: Configuration, item: Item, *, repeat: int) -> AgentOutput:
+        """One answer of the service, after retries of what is transient."""
+        body = {
+            "configuration": configuration.to_json(),
+            "item": {**item.data, "id": item.id},
+            "repeat": repeat,
+        }
+        limits = shared_limits(self._url, "", self._settings, self._clock)
+
+        async def attempt(number: int) -> AgentOutput:
+            async with limits.limiter.slot() as permit:
+                try:
+                    output = await self._post(body)
+                except TransientError as error:
+                    if error.status == 429:
+                        permit.throttled(error.retry_after or 0.5 * number)
+                    raise
+                permit.succeeded(0)
+                return output
+
+        return await call_with_retries(
+            attempt,
+            what=f"the agent at {self._url} cannot be reached",
+            policy=RetryPolicy(deadline_seconds=self._timeout),
+            budget=limits.budget,
+            clock=self._clock,
+            draw=random.random,
+        )
+
+    async def close(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        client, self._client = self._client, None
+        if client is not None and self._loop is asyncio.get_running_loop():
+            await client.aclose()
+
+    async def _post(self, body: Mapping[str, Any]) -> AgentOutput:
+        import httpx2  # noqa: PLC0415 - slow to load, and only this agent needs it
+
+        try:
+            async with self._open_client().stream("POST", self._url, json=body) as response:
+                content = await _read_limited(response)
+                self._check_status(response, content)
+                return _read_output(content, response.headers.get("content-type", ""))
+        except httpx2.TimeoutException:
+            raise TransientError(f"no answer within {self._timeout:g} s") from None
+        except httpx2.HTTPError as error:
+            raise TransientError(
+                f"the connection failed ({type(error).__name__})",
+                fix="check the url and that the service runs",
+            ) from None
+
+    def _check_status(self, response: httpx2.Response, content: bytes) -> None:
+        status = response.status_code
+        if status < 300:
+            return
+        said = clean_message(content[:2000].decode("utf-8", "replace"))
+        if status in _TRANSIENT or status >= 500:
+            raise TransientError(
+                f"it answered with status {status}: {said}",
+                status=status,
+                retry_after=retry_after_seconds(response.headers, self._clock.now()),
+            )
+        raise UsageError(
+            what=f"the agent at {self._url} refused the request",
+            why=f"it answered with status {status}: {said}",
+            fix="check the url and what the service expects",
+            code="bad_key" if status in (401, 403) else "request_refused",
+        )
+
+    def _open_client(self) -> httpx2.AsyncClient:
+        import httpx2  # noqa: PLC0415
+
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            self._loop = loop
+            self._client = httpx2.AsyncClient(
+                timeout=self._timeout, headers={"Accept-Encoding": "identity"}
+            )
+        return self._client
+
+
+async def _read_limited(response: httpx2.Response) -> bytes:
+    content = bytearray()
+    async for chunk in response.aiter_raw():
+        content += chunk
+        if len(content) > LARGEST_ANSWER:
+            raise UsageError(
+                what="the agent's answer cannot be used",
+                why=f"it is larger than {LARGEST_ANSWER // 1024**2} MB",
+                fix="return a shorter output, and put large data elsewhere",
+                code="answer_too_large",
+            )
+    return bytes(content)
+
+
+def _read_output(content: bytes, content_type: str) -> AgentOutput:
+    text = content.decode("utf-8", "replace")
+    if "json" not in content_type:
+        return AgentOutput(text=text)
+    try:
+        value = json.loads(text)
+    except ValueError:
+        raise TransientError("it answered with broken JSON") from None
+    if not isinstance(value, Mapping) or not ({"output", "text"} & value.keys()):
+        return as_output(value)
+    output = as_output(value["output"] if "output" in value else value["text"])
+    usage = value.get("usage")
+    known = {key: usage[key] for key in Usage.__slots__ if key in usage} if usage else {}
+    return AgentOutput(
+        text=output.text,
+        data=output.data,
+        trace=value.get("trace"),
+        spending=Spending.on(Purpose.AGENT, Usage(**known)) if known else Spending(),
+    )

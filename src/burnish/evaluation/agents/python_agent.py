@@ -1,0 +1,70 @@
+"""An agent that is a Python function."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from burnish.domain import AgentOutput, Configuration, Item, UsageError, require_json
+from burnish.evaluation.daemon_threads import DaemonThreads
+from burnish.evaluation.fingerprints import callable_fingerprint
+from burnish.evaluation.views import ConfigurationView, ItemView
+
+_MAX_THREADS = 256
+
+
+class PythonAgent:
+    """Calls `(configuration, item)`. A plain function runs in a thread, an async one on the loop."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        configuration: Configuration,
+        run: Callable[..., Any],
+        version: str | None = None,
+    ) -> None:
+        self.name = name
+        self.configuration = configuration
+        self._function = run
+        self._is_async = inspect.iscoroutinefunction(run) or inspect.iscoroutinefunction(
+            getattr(run, "__call__", None)  # noqa: B004 - an object may have an async __call__
+        )
+        self._threads = DaemonThreads(_MAX_THREADS)
+        self.fingerprint = callable_fingerprint(run, version)
+
+    async def run(self, configuration: Configuration, item: Item, *, repeat: int) -> AgentOutput:
+        """The function's answer as an output."""
+        # A fresh view each time: a function that changes it must not reach the next item.
+        view = ConfigurationView(configuration)
+        if self._is_async:
+            answer = await self._function(view, ItemView(item))
+        else:
+            answer = await self._threads.run(self._function, view, ItemView(item))
+            if inspect.isawaitable(answer):
+                answer = await answer
+        return as_output(answer)
+
+    async def close(self) -> None:
+        """Let the threads end."""
+        self._threads.close()
+
+
+def as_output(answer: Any) -> AgentOutput:
+    """Text, a number, a list or an object as an output; an output passes through."""
+    if isinstance(answer, AgentOutput):
+        return answer
+    if isinstance(answer, str):
+        return AgentOutput(text=str(answer))
+    if answer is None:
+        raise UsageError(
+            what="the agent returned nothing",
+            why="its function gave back None",
+            fix="return the answer as text, or burnish.AgentOutput(text=…)",
+            code="no_output",
+        )
+    data = require_json(answer, where="$.output")
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    return AgentOutput(text=text, data=data if isinstance(data, (Mapping, list)) else None)

@@ -1,0 +1,96 @@
+"""Threads for blocking user code, which a hung function cannot keep the program alive with."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+_Job = tuple[Callable[[], Any], "asyncio.Future[Any]", asyncio.AbstractEventLoop]
+
+
+class DaemonThreads:
+    """Runs functions off the event loop, at most `limit` at once.
+
+    The standard executor joins its threads when the interpreter ends, so one agent that never
+    returns would hang the program for ever. These threads are daemons: they end with it.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._threads = 0
+        self._idle = 0
+        self._lock = threading.Lock()
+
+    async def run(self, function: Callable[..., T], *arguments: Any) -> T:
+        """The function's result, under the caller's context variables."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        context = contextvars.copy_context()
+        self._jobs.put((lambda: context.run(function, *arguments), future, loop))
+        self._start_thread_if_needed()
+        return await future
+
+    def close(self) -> None:
+        """Let idle threads end; a hung one is left behind."""
+        with self._lock:
+            for _ in range(self._threads):
+                self._jobs.put(None)
+
+    def _start_thread_if_needed(self) -> None:
+        with self._lock:
+            if self._idle >= self._jobs.qsize() or self._threads >= self._limit:
+                return
+            self._threads += 1
+        threading.Thread(target=self._work, name="burnish-agent", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                self._idle += 1
+            job = self._jobs.get()
+            with self._lock:
+                self._idle -= 1
+                if job is None:
+                    self._threads -= 1
+                    return
+            _finish(*job)
+
+
+def _finish(
+    call: Callable[[], Any], future: asyncio.Future[Any], loop: asyncio.AbstractEventLoop
+) -> None:
+    try:
+        result = call()
+    except BaseException as error:  # noqa: BLE001 - it travels to the caller whatever it is
+        _hand_over(loop, future, None, error)
+    else:
+        _hand_over(loop, future, result, None)
+
+
+def _hand_over(
+    loop: asyncio.AbstractEventLoop,
+    future: asyncio.Future[Any],
+    result: Any,
+    error: BaseException | None,
+) -> None:
+    def settle() -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(result)
+        elif isinstance(error, (StopIteration, SystemExit, KeyboardInterrupt)):
+            # Futures refuse the first, and the others must not end the loop from a user's function.
+            future.set_exception(RuntimeError(f"{type(error).__name__}: {error}"))
+        else:
+            future.set_exception(error)
+
+    try:
+        loop.call_soon_threadsafe(settle)
+    except RuntimeError:
+        return  # The loop ended while the function was still running: nobody waits any more.

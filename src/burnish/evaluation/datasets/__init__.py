@@ -1,0 +1,7 @@
+"""Rows from lists and files, streamed: read again for each pass and never held in memory."""
+
+from burnish.evaluation.datasets.dataset import Dataset
+from burnish.evaluation.datasets.index import DatasetIndex
+from burnish.evaluation.datasets.problems import ProblemKind, RowProblem
+
+__all__ = ["Dataset", "DatasetIndex", "ProblemKind", "RowProblem"]

@@ -1,0 +1,29 @@
+"""Whether one more run may be paid for."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from burnish.domain import Item, ItemResult
+
+
+class Gate(Protocol):
+    """Decides before each run whether it may start, and hears what it cost."""
+
+    def admit(self, item: Item, repeat: int) -> None:
+        """Return to let the run start, raise to end the experiment; what runs already ends."""
+        ...
+
+    def record(self, result: ItemResult) -> None:
+        """Count what a run cost."""
+        ...
+
+
+class OpenGate:
+    """No limit."""
+
+    def admit(self, item: Item, repeat: int) -> None:
+        """Always."""
+
+    def record(self, result: ItemResult) -> None:
+        """Nothing is counted."""

@@ -1,0 +1,147 @@
+"""One item, run once: the agent, then the scorers, with every failure as a result."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from burnish.domain import (
+    Agent,
+    AgentOutput,
+    BurnishError,
+    Configuration,
+    ErrorKind,
+    Item,
+    ItemError,
+    ItemResult,
+    Score,
+    Spending,
+    UnavailableError,
+    UsageError,
+)
+from burnish.evaluation.scorers import JUDGE_UNAVAILABLE, ScorerSet, is_systemic
+
+
+class ItemRunner:
+    """Runs an agent on single items. Raises only what would fail every item alike."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        configuration: Configuration,
+        scorers: ScorerSet,
+        *,
+        pass_threshold: float,
+        timeout_seconds: float | None,
+    ) -> None:
+        self._agent = agent
+        self._configuration = configuration
+        self._scorers = scorers
+        self._threshold = pass_threshold
+        self._timeout = timeout_seconds
+
+    async def run(self, item: Item, repeat: int) -> ItemResult:
+        """The scored result of one run."""
+        started = time.perf_counter()
+        try:
+            async with asyncio.timeout(self._timeout):
+                output = await self._agent.run(self._configuration, item, repeat=repeat)
+        except TimeoutError as error:
+            return self._failed(item, repeat, self._timed_out(error, started), started)
+        except UsageError as error:
+            if is_systemic(error):
+                raise
+            failure = ItemError(kind=ErrorKind.AGENT, message=str(error))
+            return self._failed(item, repeat, failure, started)
+        except UnavailableError as error:
+            failure = ItemError(kind=ErrorKind.INFRASTRUCTURE, message=str(error))
+            return self._failed(item, repeat, failure, started)
+        except Exception as error:  # noqa: BLE001 - an agent may fail in any way; that is data
+            failure = ItemError(kind=ErrorKind.AGENT, message=describe(error))
+            return self._failed(item, repeat, failure, started)
+        latency_ms = (time.perf_counter() - started) * 1000
+        return await self._scored(item, repeat, output, latency_ms)
+
+    async def rescore(self, cached: ItemResult, item: Item) -> ItemResult:
+        """A cached output under these scorers; only the scorers' own spending is new."""
+        assert cached.output is not None
+        output = replace(cached.output, spending=Spending())
+        result = await self._scored(item, cached.repeat, output, cached.latency_ms)
+        return replace(result, cached=True)
+
+    def reuse(self, cached: ItemResult, item: Item) -> ItemResult:
+        """A cached result whose scores still hold, under this suite's threshold; it costs nothing."""
+        return replace(
+            cached,
+            item_id=item.id,
+            score=self._scorers.objective(cached.scores),
+            passed=self._scorers.passed(cached.scores, self._threshold),
+            spending=Spending(),
+            cached=True,
+        )
+
+    async def _scored(
+        self, item: Item, repeat: int, output: AgentOutput, latency_ms: float
+    ) -> ItemResult:
+        scores = await self._scorers.score_all(output, item)
+        return ItemResult(
+            item_id=item.id,
+            item_hash=item.hash,
+            repeat=repeat,
+            score=self._scorers.objective(scores),
+            passed=self._scorers.passed(scores, self._threshold),
+            output=output,
+            scores=tuple(scores),
+            error=_scorer_error(scores),
+            spending=_spending(output, scores),
+            latency_ms=latency_ms,
+        )
+
+    def _timed_out(self, error: TimeoutError, started: float) -> ItemError:
+        elapsed = time.perf_counter() - started
+        if self._timeout is None or elapsed < self._timeout:
+            # The agent's own time-out, not ours.
+            return ItemError(kind=ErrorKind.AGENT, message=describe(error))
+        message = f"no answer within {self._timeout:g} s"
+        return ItemError(kind=ErrorKind.TIMEOUT, message=message)
+
+    def _failed(self, item: Item, repeat: int, error: ItemError, started: float) -> ItemResult:
+        return ItemResult(
+            item_id=item.id,
+            item_hash=item.hash,
+            repeat=repeat,
+            score=0.0,
+            passed=False,
+            output=None,
+            error=error,
+            latency_ms=(time.perf_counter() - started) * 1000,
+        )
+
+
+def describe(error: BaseException) -> str:
+    """An exception of user code in one line, with the place where it was raised."""
+    if isinstance(error, BurnishError):
+        return str(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"
+
+
+def _scorer_error(scores: Sequence[Score]) -> ItemError | None:
+    for score in scores:
+        if score.error is not None:
+            outside = score.error.startswith(JUDGE_UNAVAILABLE)
+            kind = ErrorKind.INFRASTRUCTURE if outside else ErrorKind.SCORER
+            return ItemError(kind=kind, message=f"{score.name}: {score.error}")
+    return None
+
+
+def _spending(output: AgentOutput, scores: Sequence[Score]) -> Spending:
+    spending = output.spending
+    for score in scores:
+        spending = spending + score.spending
+    return spending

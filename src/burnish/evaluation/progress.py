@@ -1,0 +1,45 @@
+"""What a run has reached so far, for whoever shows it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from burnish.domain import ErrorKind, ItemResult, Spending
+from burnish.evaluation.statistics import RunningScore
+
+_MAX_ANSWERS = 50
+
+
+@dataclass(slots=True)
+class Progress:
+    """Counters of one experiment. The runner writes them, a display reads them."""
+
+    planned: int | None = None
+    done: int = 0
+    passed: int = 0
+    errors: int = 0
+    infrastructure_errors: int = 0
+    cached: int = 0
+    score: RunningScore = field(default_factory=RunningScore)
+    spending: Spending = field(default_factory=Spending)
+    answers: Counter[str] = field(default_factory=Counter)
+    last_error: str | None = None
+
+    def add(self, result: ItemResult) -> None:
+        """Count one result."""
+        self.done += 1
+        self.passed += result.passed
+        self.cached += result.cached
+        self.score.add(result.score)
+        if result.spending.by_purpose:
+            self.spending = self.spending + result.spending
+        if result.error is not None:
+            self.errors += 1
+            self.last_error = result.error.message
+            if result.error.kind in (ErrorKind.INFRASTRUCTURE, ErrorKind.TIMEOUT):
+                self.infrastructure_errors += 1
+        if result.output is not None and (
+            len(self.answers) < _MAX_ANSWERS or result.output.text in self.answers
+        ):
+            self.answers[result.output.text] += 1

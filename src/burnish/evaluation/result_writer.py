@@ -1,0 +1,86 @@
+"""Results on their way to storage: written as they complete, in whatever batch has gathered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from types import TracebackType
+from typing import Self
+
+from burnish.domain import ItemResult
+
+# Past this many unsaved results the workers wait, so that memory and a crash's loss stay bounded.
+_MAX_UNSAVED = 1000
+
+
+class ResultWriter:
+    """Saves results in the background, one batch at a time.
+
+    A batch is everything that completed while the one before was being written: slow items are
+    saved one by one at once, fast ones share a transaction. Leaving the context saves the rest. The
+    first failed save is raised by `add` and on leaving.
+    """
+
+    def __init__(self, save: Callable[[Sequence[ItemResult]], Awaitable[None]]) -> None:
+        self._save = save
+        self._unsaved: list[ItemResult] = []
+        self._arrived = asyncio.Event()
+        self._saved = asyncio.Event()
+        self._closing = False
+        self._failure: BaseException | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._run())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._closing = True
+        self._arrived.set()
+        assert self._task is not None
+        await _finish_despite_cancellation(self._task)
+        if self._failure is not None and error is None:
+            raise self._failure
+
+    async def add(self, result: ItemResult) -> None:
+        """Hand over one result; waits only when too many are unsaved."""
+        if self._failure is not None:
+            raise self._failure
+        self._unsaved.append(result)
+        self._arrived.set()
+        while len(self._unsaved) >= _MAX_UNSAVED and self._failure is None:
+            self._saved.clear()
+            await self._saved.wait()
+
+    async def _run(self) -> None:
+        while True:
+            await self._arrived.wait()
+            self._arrived.clear()
+            batch, self._unsaved = self._unsaved, []
+            try:
+                if batch:
+                    await self._save(batch)
+            except BaseException as error:  # noqa: BLE001 - handed to the workers
+                self._failure = error
+                self._saved.set()
+                return
+            self._saved.set()
+            if self._closing and not self._unsaved:
+                return
+
+
+async def _finish_despite_cancellation(task: asyncio.Task[None]) -> None:
+    """Wait for the task even if this one is cancelled meanwhile; then let the cancellation go on."""
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled

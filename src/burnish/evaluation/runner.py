@@ -1,0 +1,221 @@
+"""Runs one experiment: bounded concurrency, cached results reused, everything saved as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from burnish.domain import (
+    Agent,
+    CacheScope,
+    ErrorKind,
+    Experiment,
+    ExperimentRepository,
+    ExperimentStatus,
+    ExperimentSummary,
+    Item,
+    ItemResult,
+    UnavailableError,
+)
+from burnish.evaluation.gates import Gate, OpenGate
+from burnish.evaluation.item_runner import ItemRunner
+from burnish.evaluation.progress import Progress
+from burnish.evaluation.result_writer import ResultWriter
+from burnish.evaluation.suite import Suite
+from burnish.evaluation.work_source import Work, WorkSource
+
+# Instant agents never give the loop away by themselves; the writer and the display need turns.
+_ITEMS_A_TURN = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How an experiment is run; none of it changes a result.
+
+    `slots` bounds the runs of several experiments together, `gate` what they may spend, and
+    `on_result` hears of each result once it is on its way to storage.
+    """
+
+    concurrency: int = 16
+    item_timeout_seconds: float | None = 120.0
+    use_cache: bool = True
+    # So many infrastructure failures in a row, with no success among them, end the run.
+    max_failures_in_a_row: int = 10
+    slots: AbstractAsyncContextManager[Any] = field(default_factory=nullcontext)
+    gate: Gate = field(default_factory=OpenGate)
+    on_result: Callable[[ItemResult], None] | None = None
+
+
+class ExperimentRunner:
+    """Evaluates the items of an experiment."""
+
+    def __init__(self, repository: ExperimentRepository) -> None:
+        self._repository = repository
+
+    async def run(
+        self,
+        experiment: Experiment,
+        agent: Agent,
+        suite: Suite,
+        items: Iterable[Item],
+        *,
+        options: RunOptions | None = None,
+        progress: Progress | None = None,
+        skip: Collection[tuple[str, int]] = (),
+    ) -> ExperimentSummary:
+        """Evaluate the items and leave the experiment in a final state, however it ends."""
+        progress = progress if progress is not None else Progress(planned=experiment.planned_items)
+        status = ExperimentStatus.FAILED
+        try:
+            await self._repository.update_experiment(experiment.id, status=ExperimentStatus.RUNNING)
+            await self.evaluate(
+                experiment, agent, suite, items, options=options, progress=progress, skip=skip
+            )
+            status = final_status(progress)
+        except asyncio.CancelledError:
+            status = ExperimentStatus.CANCELLED
+            raise
+        finally:
+            finished = asyncio.create_task(
+                self._repository.update_experiment(experiment.id, status=status)
+            )
+            await asyncio.shield(finished)
+        return await self._repository.summarise(experiment.id)
+
+    async def evaluate(
+        self,
+        experiment: Experiment,
+        agent: Agent,
+        suite: Suite,
+        items: Iterable[Item],
+        *,
+        options: RunOptions | None = None,
+        progress: Progress | None = None,
+        skip: Collection[tuple[str, int]] = (),
+    ) -> None:
+        """Run all items but the (id, repeat) pairs in `skip`, which an earlier run has done.
+
+        Every result is saved, also when this raises; the experiment's status stays as it is.
+        """
+        run = _Run(self._repository, experiment, agent, suite, options or RunOptions())
+        await run.all(items, progress if progress is not None else Progress(), skip)
+
+
+class _Run:
+    """The state of one evaluation."""
+
+    def __init__(
+        self,
+        repository: ExperimentRepository,
+        experiment: Experiment,
+        agent: Agent,
+        suite: Suite,
+        options: RunOptions,
+    ) -> None:
+        self._repository = repository
+        self._experiment = experiment
+        self._suite = suite
+        self._options = options
+        self._scope = _scope(agent, experiment)
+        self._runner = ItemRunner(
+            agent,
+            experiment.configuration,
+            suite.scorers,
+            pass_threshold=suite.policy.pass_threshold,
+            timeout_seconds=options.item_timeout_seconds,
+        )
+        self._failures_in_a_row = 0
+
+    async def all(
+        self, items: Iterable[Item], progress: Progress, skip: Collection[tuple[str, int]]
+    ) -> None:
+        source = WorkSource(
+            items,
+            repeats=self._suite.policy.repeats,
+            repository=self._repository,
+            scope=self._scope if self._options.use_cache else None,
+            scorers_fingerprint=self._suite.scorers.fingerprint,
+            skip=skip,
+        )
+        async with ResultWriter(self._save) as writer:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(self._options.concurrency):
+                        group.create_task(self._work(source, writer, progress))
+            except BaseExceptionGroup as failures:
+                # All workers meet the same cause; the first says it, without a tree of traces.
+                raise _first(failures) from None
+
+    async def _work(self, source: WorkSource, writer: ResultWriter, progress: Progress) -> None:
+        since_turn = 0
+        while (work := await source.next()) is not None:
+            result = await self._one(work)
+            progress.add(result)
+            await writer.add(result)
+            if self._options.on_result is not None:
+                self._options.on_result(result)
+            self._check_health(result, progress)
+            since_turn += 1
+            if since_turn >= _ITEMS_A_TURN:
+                since_turn = 0
+                await asyncio.sleep(0)
+
+    async def _one(self, work: Work) -> ItemResult:
+        if work.cached is not None:
+            self._options.gate.admit(work.item, work.repeat)
+            if work.scores_hold:
+                return self._runner.reuse(work.cached, work.item)
+            result = await self._runner.rescore(work.cached, work.item)
+            result = replace(result, item_id=work.item.id)
+        else:
+            async with self._options.slots:
+                self._options.gate.admit(work.item, work.repeat)
+                result = await self._runner.run(work.item, work.repeat)
+        self._options.gate.record(result)
+        return result
+
+    async def _save(self, results: Sequence[ItemResult]) -> None:
+        await self._repository.save_results(
+            self._experiment.id,
+            results,
+            cache=self._scope,
+            scorers_fingerprint=self._suite.scorers.fingerprint,
+        )
+
+    def _check_health(self, result: ItemResult, progress: Progress) -> None:
+        if result.error is None or result.error.kind is not ErrorKind.INFRASTRUCTURE:
+            self._failures_in_a_row = 0
+            return
+        self._failures_in_a_row += 1
+        if self._failures_in_a_row >= self._options.max_failures_in_a_row:
+            raise UnavailableError(
+                what=f"the evaluation stopped after {progress.done} runs",
+                why=f"{self._failures_in_a_row} in a row failed for reasons outside the agent; "
+                f"the last: {result.error.message}",
+                fix="run the same command again once it answers; finished items are kept",
+                code="endpoint_unavailable",
+            )
+
+
+def final_status(progress: Progress) -> ExperimentStatus:
+    """Nothing but infrastructure failures is a failed experiment, not a score of 0."""
+    if progress.done and progress.infrastructure_errors == progress.done:
+        return ExperimentStatus.FAILED
+    return ExperimentStatus.COMPLETED
+
+
+def _scope(agent: Agent, experiment: Experiment) -> CacheScope | None:
+    if agent.fingerprint is None:
+        return None
+    return CacheScope(
+        agent_fingerprint=agent.fingerprint,
+        configuration_hash=experiment.configuration.hash,
+    )
+
+
+def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = failures.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first

@@ -1,0 +1,47 @@
+"""What judges an output: built-in scorers, your own functions, and sets of them."""
+
+from burnish.evaluation.scorers.catalog import (
+    OpenModel,
+    ScorerSpec,
+    build_scorer,
+    build_scorers,
+    stratify_field,
+)
+from burnish.evaluation.scorers.fields import FieldScorer, InstantScorer
+from burnish.evaluation.scorers.function_scorer import FunctionScorer
+from burnish.evaluation.scorers.json_scorers import JsonField, JsonSchema
+from burnish.evaluation.scorers.judge import JUDGE_UNAVAILABLE, LLMJudge, has_criteria
+from burnish.evaluation.scorers.numeric import NumericTolerance
+from burnish.evaluation.scorers.patterns import Contains, Regex
+from burnish.evaluation.scorers.scorer_set import ScorerSet, combine, is_scorer
+from burnish.evaluation.scorers.systemic import SYSTEMIC_CODES, is_systemic
+from burnish.evaluation.scorers.text import ExactMatch, Similarity
+from burnish.evaluation.scorers.weighted import Weighted, WeightedScore
+
+__all__ = [
+    "JUDGE_UNAVAILABLE",
+    "SYSTEMIC_CODES",
+    "Contains",
+    "ExactMatch",
+    "FieldScorer",
+    "FunctionScorer",
+    "InstantScorer",
+    "JsonField",
+    "JsonSchema",
+    "LLMJudge",
+    "NumericTolerance",
+    "OpenModel",
+    "Regex",
+    "ScorerSet",
+    "ScorerSpec",
+    "Similarity",
+    "Weighted",
+    "WeightedScore",
+    "build_scorer",
+    "build_scorers",
+    "combine",
+    "has_criteria",
+    "is_scorer",
+    "is_systemic",
+    "stratify_field",
+]

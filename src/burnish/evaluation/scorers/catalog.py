@@ -1,0 +1,143 @@
+"""Scorers by name: what `scorers = […]` of a suite may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from burnish.domain import Model, Scorer, UsageError
+from burnish.evaluation.imports import load_object
+from burnish.evaluation.scorers.fields import DEFAULT_FIELD, bad_setting
+from burnish.evaluation.scorers.function_scorer import FunctionScorer
+from burnish.evaluation.scorers.json_scorers import JsonField, JsonSchema
+from burnish.evaluation.scorers.judge import LLMJudge
+from burnish.evaluation.scorers.numeric import NumericTolerance
+from burnish.evaluation.scorers.patterns import Contains, Regex
+from burnish.evaluation.scorers.scorer_set import ScorerSet, is_scorer
+from burnish.evaluation.scorers.settings import checked_settings, checked_weight, nearest
+from burnish.evaluation.scorers.text import ExactMatch, Similarity
+from burnish.evaluation.scorers.weighted import Weighted
+
+ScorerSpec: TypeAlias = "Mapping[str, Any] | str | Callable[..., Any] | Scorer"
+OpenModel: TypeAlias = Callable[[Any], Model]
+
+_MAKERS: Mapping[str, Callable[..., Scorer]] = {
+    "exact_match": ExactMatch,
+    "contains": Contains,
+    "regex": Regex,
+    "numeric": NumericTolerance,
+    "similarity": Similarity,
+    "json_schema": JsonSchema,
+    "json_field": JsonField,
+    "judge": LLMJudge,
+    "python": FunctionScorer,
+}
+_ALIASES = {"llm_judge": "judge", "numeric_tolerance": "numeric", "function": "python"}
+# Kinds whose field holds the right answer, of which there may be only a few: worth stratifying by.
+_LABELLED = ("exact_match", "contains", "json_field", "regex")
+
+
+def build_scorers(specs: Sequence[ScorerSpec], *, open_model: OpenModel, folder: Path) -> ScorerSet:
+    """All scorers of a suite, with the weights that their specs give."""
+    scorers = [build_scorer(spec, open_model=open_model, folder=folder) for spec in specs]
+    return ScorerSet(scorers, [checked_weight(spec) for spec in specs])
+
+
+def build_scorer(spec: ScorerSpec, *, open_model: OpenModel, folder: Path) -> Scorer:
+    """A scorer from a table with its `kind`, a kind's name, "module:function", or an object."""
+    if isinstance(spec, str):
+        if ":" in spec:
+            return _from_reference(spec, folder)
+        spec = {"kind": spec}
+    if isinstance(spec, Mapping):
+        checked_weight(spec)
+        return _from_table(spec, open_model, folder)
+    if is_scorer(spec):
+        return spec
+    if callable(spec) and not isinstance(spec, type):
+        return FunctionScorer(spec)
+    raise UsageError(
+        what=f"{spec!r:.100} cannot be used as a scorer",
+        why=f"it is a {type(spec).__name__}",
+        fix='give a function, a Scorer object, "module:function" or { kind = "exact_match", … }',
+        code="invalid_scorer",
+    )
+
+
+def stratify_field(spec: ScorerSpec) -> str | None:
+    """The item's field that holds the right label, where the scorer compares with one."""
+    if isinstance(spec, (ExactMatch, JsonField, Contains)):
+        return spec.field
+    if isinstance(spec, Regex):
+        return spec.field if spec.compares else None
+    if isinstance(spec, str):
+        spec = {"kind": spec}
+    if not isinstance(spec, Mapping) or spec.get("kind") not in _LABELLED:
+        return None
+    if spec["kind"] == "contains" and "text" in spec:
+        return None
+    if spec["kind"] == "regex" and not ("pattern" in spec and "field" in spec):
+        return None
+    field = spec.get("field", DEFAULT_FIELD)
+    return field if isinstance(field, str) else None
+
+
+def _from_table(spec: Mapping[str, Any], open_model: OpenModel, folder: Path) -> Scorer:
+    kind = _kind_of(spec)
+    if kind == "weighted":
+        return _weighted(spec, open_model, folder)
+    make = _MAKERS[kind]
+    settings = checked_settings(kind, spec, make)
+    if kind == "judge":
+        settings["criteria"] = _criteria(settings["criteria"], folder)
+        settings["model"] = open_model(settings["model"])
+    elif kind == "json_schema" and not isinstance(settings["schema"], Mapping):
+        settings["schema"] = folder / settings["schema"]
+    elif kind == "python" and isinstance(settings["function"], str):
+        settings["function"] = load_object(settings["function"], folder)
+    return make(**settings)
+
+
+def _kind_of(spec: Mapping[str, Any]) -> str:
+    given = spec.get("kind")
+    kinds = [*_MAKERS, "weighted"]
+    kind = _ALIASES.get(str(given), given)
+    if kind in kinds:
+        return str(kind)
+    raise UsageError(
+        what="a scorer has no kind" if given is None else f"there is no scorer {given!r}",
+        why="a scorer is one of the built-in kinds or your own function",
+        fix=nearest(str(given), kinds) + ', or "module:function"',
+        code="unknown_scorer",
+    )
+
+
+def _weighted(spec: Mapping[str, Any], open_model: OpenModel, folder: Path) -> Weighted:
+    def make(scorers: Sequence[ScorerSpec], name: str = "weighted") -> Weighted:
+        parts = build_scorers(scorers, open_model=open_model, folder=folder)
+        return Weighted(list(zip(parts.scorers, parts.weights, strict=True)), name=name)
+
+    settings = checked_settings("weighted", spec, make)
+    if not isinstance(settings["scorers"], (list, tuple)):
+        raise bad_setting("weighted", "scorers", f"{settings['scorers']!r} is not a list")
+    return make(**settings)
+
+
+def _from_reference(reference: str, folder: Path) -> Scorer:
+    value = load_object(reference, folder)
+    return value if is_scorer(value) else FunctionScorer(value)
+
+
+def _criteria(criteria: Any, folder: Path) -> Any:
+    """Criteria as given, or from a file as in { file = "criteria.md" }."""
+    if not isinstance(criteria, Mapping):
+        return criteria
+    if list(criteria) != ["file"] or not isinstance(criteria["file"], str):
+        raise bad_setting("judge", "criteria", "a table of it has just `file`, a path")
+    path = folder / criteria["file"]
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = f"{path} cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise bad_setting("judge", "criteria", why, "name a text file") from error

@@ -1,0 +1,139 @@
+"""Scorers for outputs that are JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+from burnish.domain import AgentOutput, Item, Json, Score
+from burnish.evaluation.scorers.comparison import (
+    TextRule,
+    alternatives,
+    as_text,
+    same_value,
+    shown,
+)
+from burnish.evaluation.scorers.fields import (
+    DEFAULT_FIELD,
+    FieldComparison,
+    error_score,
+    fingerprint_of,
+    require_text,
+)
+from burnish.evaluation.scorers.json_output import NotJsonError, json_of
+from burnish.evaluation.scorers.json_paths import NothingThereError, path_steps, value_at
+from burnish.evaluation.scorers.json_schemas import load_schema, schema_validator
+from burnish.evaluation.scorers.numeric import tolerance_of
+
+_REPORTED_ERRORS = 5
+
+
+class JsonSchema:
+    """1 when the output is JSON that the schema allows, else 0 with what is wrong and where."""
+
+    instant: ClassVar[bool] = True
+    fields_needed: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        schema: Mapping[str, Any] | str | Path,
+        *,
+        repair: bool = False,
+        name: str = "json_schema",
+    ) -> None:
+        self.name = require_text("json_schema", "name", name)
+        self.schema = load_schema(schema)
+        self._validator = schema_validator(self.schema)
+        self._repair = repair
+        self.fingerprint: str | None = fingerprint_of(
+            "json_schema", 1, schema=self.schema, repair=repair
+        )
+
+    async def score(self, output: AgentOutput, item: Item) -> Score:
+        """The verdict on one output."""
+        try:
+            value = json_of(output, repair=self._repair)
+        except NotJsonError as error:
+            reason = f"the output is not JSON: {error}; it is {shown(output.text)}"
+            return Score(0.0, reason, name=self.name)
+        try:
+            errors = list(islice(self._validator.iter_errors(value), _REPORTED_ERRORS))
+        except Exception as error:  # noqa: BLE001 - a broken reference, too deep nesting
+            return error_score(self.name, f"the schema cannot be applied: {error}")
+        if not errors:
+            return Score(1.0, name=self.name)
+        reason = "; ".join(f"{error.json_path}: {error.message[:300]}" for error in errors)
+        return Score(0.0, reason, name=self.name)
+
+
+class JsonField(FieldComparison):
+    """1 when the value at a path of the output's JSON is the item's field, else 0.
+
+    A path reads `answer.items[0].total`; a key with dots is `["a.b"]`. Numbers may be off by the
+    tolerance, and agree with numbers that the dataset holds as text (CSV).
+    """
+
+    accepts_null: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        path: str,
+        field: str | None = None,
+        *,
+        absolute: float = 0.0,
+        relative: float = 0.0,
+        ignore_case: bool = False,
+        strip: bool = True,
+        repair: bool = False,
+        name: str = "json_field",
+    ) -> None:
+        super().__init__("json_field", DEFAULT_FIELD if field is None else field, name)
+        self._path = path
+        self._steps = path_steps(path)
+        self._rule = TextRule(ignore_case=ignore_case, strip=strip)
+        self._tolerance = tolerance_of("json_field", absolute, relative)
+        self._repair = repair
+        self.fingerprint = fingerprint_of(
+            "json_field",
+            1,
+            path=path,
+            field=self.field,
+            absolute=absolute,
+            relative=relative,
+            ignore_case=ignore_case,
+            strip=strip,
+            repair=repair,
+        )
+
+    def _compare(self, output: AgentOutput, expected: Json) -> Score:
+        try:
+            got = value_at(json_of(output, repair=self._repair), self._steps)
+        except NotJsonError as error:
+            reason = f"the output is not JSON: {error}; it is {shown(output.text)}"
+            return Score(0.0, reason, name=self.name)
+        except NothingThereError as error:
+            reason = f"the output has nothing at {self._path}: {error}"
+            return Score(0.0, reason, name=self.name)
+        if self._same(got, expected):
+            return self._right
+        reason = f"at {self._path}: expected {shown(expected)}, got {shown(got)}"
+        return Score(0.0, reason, name=self.name)
+
+    def _same(self, got: Json, expected: Json) -> bool:
+        if same_value(got, expected, self._rule, self._tolerance):
+            return True
+        if isinstance(expected, str) and not isinstance(got, (str, list, Mapping)):
+            return self._agrees_with_text(got, expected.strip())
+        if isinstance(expected, list) and not isinstance(got, list):
+            return any(self._same(got, one) for one in alternatives(expected))
+        return False
+
+    def _agrees_with_text(self, got: Json, expected: str) -> bool:
+        if isinstance(got, (int, float)) and not isinstance(got, bool):
+            try:
+                return self._tolerance.covers(got, float(expected))
+            except ValueError:
+                return False
+        return as_text(got) == expected.casefold()

@@ -1,0 +1,141 @@
+"""All the scorers of a suite, and the one number that they come to."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TypeGuard
+
+from burnish.domain import AgentOutput, Item, Score, Scorer, UsageError, exact_hash
+from burnish.evaluation.scorers.fields import (
+    FieldScorer,
+    InstantScorer,
+    error_score,
+    is_missing,
+)
+from burnish.evaluation.scorers.systemic import is_systemic
+
+# Means of decimal fractions land a hair below what they are on paper.
+_SLACK = 1e-9
+
+
+class ScorerSet:
+    """Scorers with their weights, 1 each unless given; names of scores are unique within the set.
+
+    The objective is the mean by weight. A scorer of weight 0 is reported and decides nothing.
+    """
+
+    def __init__(self, scorers: Sequence[Scorer], weights: Sequence[float] | None = None) -> None:
+        self.scorers = tuple(scorers)
+        self.weights = tuple(map(float, weights)) if weights else (1.0,) * len(self.scorers)
+        _check(self.scorers, self.weights)
+        self.names = _unique([scorer.name for scorer in self.scorers])
+        self.fingerprint = self._fingerprint()
+        self.fields_needed = tuple(
+            dict.fromkeys(
+                field
+                for scorer in self.scorers
+                if isinstance(scorer, FieldScorer)
+                for field in scorer.fields_needed
+            )
+        )
+        waiting = [scorer for scorer in self.scorers if not _is_instant(scorer)]
+        self.instant = not waiting
+        self._together = len(waiting) > 1
+        self._named = tuple(zip(self.names, self.scorers, strict=True))
+        self._weight_of = dict(zip(self.names, self.weights, strict=True))
+
+    async def score_all(self, output: AgentOutput, item: Item) -> tuple[Score, ...]:
+        """Every scorer's verdict, in the scorers' order. Scorers that wait do so together."""
+        if self._together:
+            return tuple(
+                await asyncio.gather(
+                    *(_score(name, scorer, output, item) for name, scorer in self._named)
+                )
+            )
+        return tuple([await _score(name, scorer, output, item) for name, scorer in self._named])
+
+    def objective(self, scores: Sequence[Score]) -> float:
+        """The one number that an item gets; the scores may come in any order."""
+        if len(scores) == 1 == len(self.names):
+            return float(scores[0].value)
+        return combine(scores, [self._weight_of[score.name] for score in scores])
+
+    def passed(self, scores: Sequence[Score], threshold: float) -> bool:
+        """No error, no scorer that said no, and an objective of at least the threshold."""
+        for score in scores:
+            refused = score.error is not None or score.passed is False
+            if refused and self._weight_of[score.name] > 0:
+                return False
+        return self.objective(scores) >= threshold - _SLACK
+
+    def missing_fields(self, columns: Iterable[str]) -> tuple[str, ...]:
+        """Fields that the scorers read and that no row with these columns has."""
+        present = tuple(columns)
+        return tuple(field for field in self.fields_needed if is_missing(field, present))
+
+    def _fingerprint(self) -> str | None:
+        prints = [scorer.fingerprint for scorer in self.scorers]
+        if None in prints:
+            return None
+        return exact_hash([list(self.names), list(self.weights), prints])
+
+
+def combine(scores: Sequence[Score], weights: Sequence[float]) -> float:
+    """The mean of the scores' values by weight."""
+    weighted = [score.value * weight for score, weight in zip(scores, weights, strict=True)]
+    if len(weighted) == 1:
+        return float(scores[0].value)  # Times and by its weight would round it.
+    return math.fsum(weighted) / math.fsum(weights)
+
+
+def is_scorer(value: object) -> TypeGuard[Scorer]:
+    """Whether an object has what the protocol asks for."""
+    return not isinstance(value, type) and all(
+        hasattr(value, name) for name in ("name", "fingerprint", "score")
+    )
+
+
+async def _score(name: str, scorer: Scorer, output: AgentOutput, item: Item) -> Score:
+    try:
+        score = await scorer.score(output, item)
+    except Exception as error:  # A scorer from elsewhere may break the promise.
+        if is_systemic(error):
+            raise
+        return error_score(name, f"{type(error).__name__}: {error}")
+    return score if score.name == name else replace(score, name=name)
+
+
+def _is_instant(scorer: Scorer) -> bool:
+    return isinstance(scorer, InstantScorer) and scorer.instant
+
+
+def _unique(names: Sequence[str]) -> tuple[str, ...]:
+    taken: list[str] = []
+    for name in names:
+        number, unique = 1, name
+        while unique in taken or (number > 1 and unique in names):
+            number += 1
+            unique = f"{name}_{number}"
+        taken.append(unique)
+    return tuple(taken)
+
+
+def _check(scorers: Sequence[Scorer], weights: Sequence[float]) -> None:
+    if not scorers:
+        raise _bad("there are none", "add one, such as exact_match")
+    for scorer in scorers:
+        if not is_scorer(scorer):
+            why = f"{scorer!r:.100} lacks name, fingerprint or score"
+            raise _bad(why, "give it all three; fingerprint = None means that it is not known")
+    if len(weights) != len(scorers):
+        raise _bad(f"{len(scorers)} scorers have {len(weights)} weights", "give one weight each")
+    if not all(0 <= weight < math.inf for weight in weights) or not any(weights):
+        why = f"the weights {', '.join(f'{weight:g}' for weight in weights)} make no mean"
+        raise _bad(why, "use finite weights from 0 up, at least one of them above 0")
+
+
+def _bad(why: str, fix: str) -> UsageError:
+    return UsageError(what="the scorers cannot be used", why=why, fix=fix, code="invalid_scorer")

@@ -1,0 +1,70 @@
+"""A model that answers from a cache what was asked before."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from burnish.domain import CallCache, Model, ModelRequest, ModelResponse, Usage, exact_hash
+
+
+class CachedModel:
+    """Pays for a request once, in this run or an earlier one.
+
+    Requests of the same content that are under way at the same time share one call. An answer
+    from the cache has no usage, because nothing was paid for it now. Answers that are drawn at
+    random are cached too: `ModelRequest.repeat` tells wanted repeats apart.
+    """
+
+    def __init__(self, model: Model, cache: CallCache) -> None:
+        self.name = model.name
+        self.fingerprint = model.fingerprint
+        self.model = model
+        self._cache = cache
+        self._under_way: dict[str, asyncio.Future[ModelResponse]] = {}
+
+    async def complete(self, request: ModelRequest) -> ModelResponse:
+        """The cached answer, the answer somebody is already waiting for, or a new one."""
+        key = call_key(self.fingerprint, request)
+        while (flight := self._under_way.get(key)) is not None:
+            # Not `await flight`: cancelling this waiter must not cancel the call of another.
+            await asyncio.wait([flight])
+            if not flight.cancelled():
+                return replace(flight.result(), usage=Usage(), cached=True)
+        return await self._lead(key, request)
+
+    async def close(self) -> None:
+        """Close the model behind; the cache belongs to whoever opened it."""
+        await self.model.close()
+
+    async def _lead(self, key: str, request: ModelRequest) -> ModelResponse:
+        flight: asyncio.Future[ModelResponse] = asyncio.get_running_loop().create_future()
+        self._under_way[key] = flight
+        try:
+            response = await self._look_up(key) or await self._pay(key, request)
+        except Exception as error:
+            flight.set_exception(error)
+            flight.exception()  # Read once, so that nobody complains when no one else waits.
+            raise
+        else:
+            flight.set_result(response)
+            return response
+        finally:
+            flight.cancel()  # Only a cancelled call is not done yet; the next waiter leads then.
+            del self._under_way[key]
+
+    async def _look_up(self, key: str) -> ModelResponse | None:
+        stored = await self._cache.get(key)
+        if stored is None or not isinstance(stored.get("text"), str):
+            return None
+        return replace(ModelResponse.of(stored, cached=True), usage=Usage())
+
+    async def _pay(self, key: str, request: ModelRequest) -> ModelResponse:
+        response = await self.model.complete(request)
+        await self._cache.put(key, response.to_json())
+        return response
+
+
+def call_key(fingerprint: str, request: ModelRequest) -> str:
+    """SHA-256 over the model and everything that the answer depends on."""
+    return exact_hash([fingerprint, request.to_json()])

@@ -1,0 +1,113 @@
+"""Models by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import TypeGuard
+
+from burnish.domain import CallCache, Model, ModelRequest, UsageError
+from burnish.models.cached_model import CachedModel
+from burnish.models.callable_model import CallableModel, TextFunction
+from burnish.models.openai_model import OpenAIModel
+from burnish.models.replay import ReplayModel
+from burnish.models.scripted import ScriptedModel, last_user_message
+from burnish.models.settings import ModelSettings
+
+
+def open_model(
+    name: str, settings: ModelSettings | None = None, *, cache: CallCache | None = None
+) -> Model:
+    """The model of a name such as `openai/gpt-4o-mini`, `local/smollm2-135m` or `replay/FILE`.
+
+    With a cache, and unless the settings turn it off, calls are remembered.
+    """
+    chosen = settings or ModelSettings()
+    provider, slash, rest = name.partition("/")
+    if not slash or not rest:
+        raise _unusable(name, "it is not of the form provider/name", _forms())
+    opener = _PROVIDERS.get(provider)
+    if opener is None:
+        close = difflib.get_close_matches(provider, _PROVIDERS, n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]}/{rest}? " if close else ""
+        raise _unusable(name, f"there is no provider {provider!r}", hint + _forms())
+    return _remembering(opener(rest, chosen), chosen, cache)
+
+
+def as_model(
+    value: str | Model | TextFunction,
+    settings: ModelSettings | None = None,
+    *,
+    cache: CallCache | None = None,
+) -> Model:
+    """A model from its name, from a function of text to text, or as it is."""
+    if isinstance(value, str):
+        return open_model(value, settings, cache=cache)
+    if isinstance(value, CachedModel):
+        return value
+    if _is_model(value):
+        return _remembering(value, settings or ModelSettings(), cache)
+    if callable(value):
+        return _remembering(CallableModel(value), settings or ModelSettings(), cache)
+    raise UsageError(
+        what="the model cannot be used",
+        why=f"it is a {type(value).__name__}",
+        fix="give a name such as openai/gpt-4o-mini, or a function from text to text",
+        code="unknown_model",
+    )
+
+
+def _remembering(model: Model, settings: ModelSettings, cache: CallCache | None) -> Model:
+    return CachedModel(model, cache) if cache is not None and settings.cache else model
+
+
+def _is_model(value: object) -> TypeGuard[Model]:
+    return hasattr(value, "fingerprint") and callable(getattr(value, "complete", None))
+
+
+def _open_local(rest: str, settings: ModelSettings) -> Model:
+    from burnish.models.local import open_local  # noqa: PLC0415
+
+    return open_local(rest, settings)
+
+
+def _open_replay(rest: str, _settings: ModelSettings) -> Model:
+    return ReplayModel(rest)
+
+
+def _open_scripted(rest: str, _settings: ModelSettings) -> Model:
+    kind, _, text = rest.partition(":")
+    name = f"scripted/{rest}"
+    if kind == "constant":
+        return ScriptedModel([text], name=name)
+    if rest == "echo":
+        return ScriptedModel(last_user_message, name=name)
+    if rest == "first-label":
+        return ScriptedModel(_first_label, name=name)
+    raise _unusable(
+        name,
+        "there is no such script",
+        "use scripted/echo, scripted/first-label or scripted/constant:TEXT",
+    )
+
+
+def _first_label(request: ModelRequest) -> str:
+    return request.labels[0] if request.labels else ""
+
+
+_PROVIDERS: dict[str, Callable[[str, ModelSettings], Model]] = {
+    "openai": OpenAIModel,
+    "local": _open_local,
+    "scripted": _open_scripted,
+    "replay": _open_replay,
+}
+
+
+def _forms() -> str:
+    return "use one of openai/NAME, local/NAME-or-FILE.gguf, scripted/echo, replay/FILE"
+
+
+def _unusable(name: str, why: str, fix: str) -> UsageError:
+    return UsageError(
+        what=f"the model {name!r} cannot be used", why=why, fix=fix, code="unknown_model"
+    )

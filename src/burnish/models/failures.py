@@ -1,0 +1,120 @@
+"""What can go wrong on the way to a model, in words that hold no secret."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from burnish.domain import BurnishError, UsageError
+
+_TRANSIENT_STATUS = frozenset({408, 409, 429})
+_LONGEST_MESSAGE = 300
+_SHORTEST_SECRET = 4
+_KEY_LIKE = re.compile(r"(?i)\b(?:bearer\s+\S+|sk-[\w*-]{6,})")
+_HIDDEN = "[hidden]"
+
+
+class TransientError(Exception):
+    """A failure that another attempt may cure. It never leaves this folder."""
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        fix: str = "try again later",
+        status: int | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.fix = fix
+        self.status = status
+        self.retry_after = retry_after
+
+
+class BadAnswerError(Exception):
+    """The endpoint answered with something that is not a chat completion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Who was asked: what messages name. `key_env` is the variable's name, never its value."""
+
+    model: str
+    address: str
+    key_env: str
+
+
+def error_of_status(
+    status: int, endpoint: Endpoint, *, message: str = "", retry_after: float | None = None
+) -> BurnishError | TransientError:
+    """The error for an HTTP status that is no success; the message must be clean already."""
+    said = f" and said: {message}" if message else ""
+    if status in _TRANSIENT_STATUS or status >= 500:
+        return TransientError(
+            f"{endpoint.address} answered with status {status}{said}",
+            fix=_fix_of_transient(status),
+            status=status,
+            retry_after=retry_after,
+        )
+    if status == 401:
+        # What the endpoint says of a wrong key often quotes a part of it.
+        return _refused_key(endpoint, f"{endpoint.address} does not accept the key (status 401)")
+    if status == 403:
+        why = f"{endpoint.address} denies access (status 403){said}"
+        return _refused_key(endpoint, why)
+    if status == 404:
+        return UsageError(
+            what=f"the model {endpoint.model} cannot be used",
+            why=f"{endpoint.address} does not know it (status 404){said}",
+            fix="check the model's name, and that base_url ends where the API begins (often /v1)",
+            code="unknown_model",
+        )
+    redirect = "; redirects are not followed" if 300 <= status < 400 else ""
+    return UsageError(
+        what=f"{endpoint.model} refused the request",
+        why=f"{endpoint.address} answered with status {status}{said}{redirect}",
+        fix="check base_url" if redirect else "check the agent's parameters and the prompt's size",
+        code="request_refused",
+    )
+
+
+def error_of_bad_answer(problem: str, endpoint: Endpoint) -> TransientError:
+    """An answer that cannot be read may be a proxy's or a dying server's: worth another attempt."""
+    return TransientError(
+        f"{endpoint.address} answered with something else than a chat completion: {problem}",
+        fix="check that base_url is an OpenAI-compatible API, or try again later",
+    )
+
+
+def clean_message(text: str, *secrets: str) -> str:
+    """One short printable line without the secrets: what may be shown of a foreign text."""
+    line = " ".join(redact(text, *secrets).split())
+    printable = "".join(character for character in line if character.isprintable())
+    if len(printable) > _LONGEST_MESSAGE:
+        return printable[:_LONGEST_MESSAGE] + "…"
+    return printable
+
+
+def redact(text: str, *secrets: str) -> str:
+    """The text without these values and without anything that looks like a key."""
+    for secret in secrets:
+        if len(secret) >= _SHORTEST_SECRET:
+            text = re.sub(re.escape(secret), _HIDDEN, text, flags=re.IGNORECASE)
+    return _KEY_LIKE.sub(_HIDDEN, text)
+
+
+def _refused_key(endpoint: Endpoint, why: str) -> UsageError:
+    if endpoint.key_env:
+        fix = f"put a valid key into the environment variable {endpoint.key_env}"
+    else:
+        fix = "name the environment variable that holds the key in the setting api_key_env"
+    return UsageError(
+        what=f"{endpoint.model} cannot be reached with this key", why=why, fix=fix, code="bad_key"
+    )
+
+
+def _fix_of_transient(status: int) -> str:
+    if status == 429:
+        return "lower max_concurrency or set requests_per_minute, or try again later"
+    return "try again later, or check the endpoint's health"

@@ -1,0 +1,52 @@
+"""A choice of labels as a GBNF grammar, the form in which llama.cpp takes constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from burnish.domain import UsageError
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def labels_grammar(labels: Sequence[str]) -> str:
+    """A grammar whose only sentences are these labels, each exactly as it is written."""
+    distinct = list(dict.fromkeys(labels))
+    if not distinct:
+        raise _refused("there are no labels", "name at least one label, or leave labels out")
+    return "root ::= " + " | ".join(_literal(label) for label in distinct)
+
+
+def label_tokens(labels: Sequence[str]) -> int:
+    """Enough tokens for any of the labels: byte-level tokens hold a byte or more, then comes the
+    end mark."""
+    return max(len(label.encode()) for label in labels) + 1
+
+
+def _literal(label: str) -> str:
+    if not label:
+        raise _refused("a label is empty", "give every label a text")
+    if "\x00" in label:
+        raise _refused(f"the label {label!r} holds a NUL character", "remove that character")
+    try:
+        label.encode()
+    except UnicodeEncodeError as error:
+        raise _refused(
+            f"the label {label!r} holds half of a surrogate pair", "save the source as valid UTF-8"
+        ) from error
+    return f'"{"".join(_escaped(character) for character in label)}"'
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
+
+
+def _refused(why: str, fix: str) -> UsageError:
+    return UsageError(
+        what="the choice of labels cannot be used", why=why, fix=fix, code="bad_labels"
+    )

@@ -1,0 +1,140 @@
+"""How a model is reached and how hard it may be driven."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+from urllib.parse import urlsplit
+
+from burnish.domain import UsageError
+
+_APIS = ("chat",)
+_TEXTS = ("base_url", "api_key_env", "api")
+_SWITCHES = ("grammar", "cache")
+_COUNTS = ("max_concurrency", "max_attempts", "workers")
+_ABOVE_ZERO = ("requests_per_minute", "tokens_per_minute", "timeout_seconds", "deadline_seconds")
+_FROM_ZERO = ("retry_budget", "input_price", "output_price")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """Settings of one model; None means the provider's default or no limit.
+
+    `api_key_env` names the environment variable that holds the key (None: OPENAI_API_KEY; empty:
+    send no key); the key itself is never a setting. `timeout_seconds` bounds one attempt,
+    `deadline_seconds` the whole call with its waits and retries. `retry_budget` is how many
+    retries a call earns: 0.2 lets a fifth of the calls be tried again. Prices are in USD per
+    million tokens. `grammar` sends labels as a GBNF grammar, which llama.cpp servers understand.
+    """
+
+    base_url: str | None = None
+    api_key_env: str | None = None
+    api: str = "chat"
+    grammar: bool = False
+    max_concurrency: int = 16
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    timeout_seconds: float = 60.0
+    deadline_seconds: float = 600.0
+    max_attempts: int = 5
+    retry_budget: float = 0.2
+    input_price: float | None = None
+    output_price: float | None = None
+    workers: int | None = None
+    cache: bool = True
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is None and field.default is None:
+                continue
+            problem = _problem(field.name, value)
+            if problem:
+                raise _invalid(field.name, problem)
+        if (self.input_price is None) != (self.output_price is None):
+            missing = "input_price" if self.input_price is None else "output_price"
+            raise _invalid(missing, "input_price and output_price are given together or not at all")
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> ModelSettings:
+        """Checked settings from a table of a configuration file."""
+        known = [field.name for field in fields(cls)]
+        for key in value:
+            if key not in known:
+                raise _unknown(str(key), known)
+        return cls(**value)
+
+
+def _problem(name: str, value: Any) -> str | None:
+    """Why a value cannot be used, or None."""
+    if name in _TEXTS:
+        return _text_problem(name, value)
+    if name in _SWITCHES:
+        return None if isinstance(value, bool) else f"{value!r} is neither true nor false"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return f"{value!r} is not a number"
+    if not math.isfinite(value):
+        return f"{value} is not a finite number"
+    if name in _COUNTS:
+        whole = isinstance(value, int) and value >= 1
+        return None if whole else f"{value} is not a whole number from 1 up"
+    if name in _ABOVE_ZERO:
+        return None if value > 0 else f"{value} is not above 0"
+    assert name in _FROM_ZERO, name
+    return None if value >= 0 else f"{value} is below 0"
+
+
+def _text_problem(name: str, value: Any) -> str | None:
+    if not isinstance(value, str):
+        return f"it is a {type(value).__name__}, not text"
+    if name == "api" and value not in _APIS:
+        return f"{value!r} is not one of {', '.join(_APIS)}"
+    if name == "base_url":
+        return _address_problem(value)
+    return None
+
+
+def _address_problem(value: str) -> str | None:
+    try:
+        parts = urlsplit(value)
+        port_is_fine = parts.port is None or parts.port > 0
+    except ValueError:
+        return "it is not an address"
+    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_fine:
+        return "it does not start with http:// or https:// and a host"
+    # The address is shown in messages and logs, so nothing secret may stand in it.
+    if parts.username is not None or parts.password is not None:
+        return "it holds a user or password"
+    if parts.query or parts.fragment:
+        return "it holds a query or fragment"
+    return None
+
+
+def _invalid(name: str, why: str) -> UsageError:
+    fixes = {
+        "base_url": "write it like http://127.0.0.1:8080/v1, and name the variable that holds the "
+        "key in api_key_env",
+        "api_key_env": 'write the name of an environment variable, such as "OPENAI_API_KEY"',
+        "api": f"leave it out, or write one of {', '.join(_APIS)}",
+        "input_price": "give both prices in USD per million tokens, or neither",
+        "output_price": "give both prices in USD per million tokens, or neither",
+    }
+    return UsageError(
+        what=f"the model setting {name} cannot be used",
+        why=why,
+        fix=fixes.get(name, "correct it, or leave it out for the default"),
+        code="invalid_settings",
+    )
+
+
+def _unknown(key: str, known: list[str]) -> UsageError:
+    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    return UsageError(
+        what=f"the model setting {key!r} cannot be used",
+        why="there is no such setting",
+        fix=f"did you mean {close[0]!r}?" if close else f"use one of {', '.join(known)}",
+        code="unknown_field",
+    )

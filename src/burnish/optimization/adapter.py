@@ -1,0 +1,68 @@
+"""The boundary between the framework and whatever runs experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from burnish.domain import ExperimentStatus, ExperimentSummary, ExperimentType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentRequest:
+    """What to run: one candidate, under its mask, over a suite or some items of it.
+
+    The experiment's id comes with the request, so that asking twice can never run it twice.
+    """
+
+    optimization_id: str
+    candidate_id: str
+    mask_id: str
+    evaluation_suite_id: str
+    experiment_id: str
+    type: ExperimentType
+    item_ids: tuple[str, ...]
+    execution_params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawExperimentResults:
+    """What an experiment came to, before it is made a trial."""
+
+    status: ExperimentStatus
+    summary: ExperimentSummary
+    error: str | None = None
+
+
+class ExperimentAdapter(Protocol):
+    """Runs experiments. The aggregator decides when one is done and what it means.
+
+    `trigger` returns at once and is idempotent by experiment id: an experiment that is there already
+    is continued, never run anew. `wait_for_news` returns when some experiment may have ended, or
+    after `seconds`; it may return too often and promises nothing about which.
+    """
+
+    async def trigger(self, request: ExperimentRequest) -> None:
+        """Start or continue an experiment."""
+        ...
+
+    async def get_status(self, experiment_id: str) -> ExperimentStatus | None:
+        """Its status; None when there is no such experiment."""
+        ...
+
+    async def get_results(self, experiment_id: str) -> RawExperimentResults:
+        """What it came to so far."""
+        ...
+
+    async def cancel(self, experiment_id: str) -> None:
+        """End it; its results so far stay."""
+        ...
+
+    async def wait_for_news(self, seconds: float) -> None:
+        """Sleep until something may have changed."""
+        ...
+
+    async def close(self) -> None:
+        """Stop working without ending what runs: it can be continued later."""
+        ...

@@ -1,0 +1,82 @@
+"""The five events, each with the key that makes it one event however often it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from burnish.domain import Event, EventType, OptimizationStatus, TrialResult
+
+
+def status_changed(status: OptimizationStatus, *, sitting: int) -> Event:
+    """The run's status moved; `sitting` is the lease's token, one for each start and resume."""
+    return Event(
+        type=EventType.RUN_STATUS_CHANGED,
+        key=f"status:{sitting}:{status.value}",
+        payload={"status": status.value},
+    )
+
+
+def progress_changed(counters: Mapping[str, int]) -> Event:
+    """Counters moved."""
+    key = ":".join(str(counters[name]) for name in sorted(counters))
+    return Event(type=EventType.PROGRESS_CHANGED, key=f"progress:{key}", payload=dict(counters))
+
+
+def heartbeat(counters: Mapping[str, Any], *, sitting: int, number: int) -> Event:
+    """Nothing moved for a while, but the run is alive."""
+    return Event(
+        type=EventType.PROGRESS_CHANGED,
+        key=f"heartbeat:{sitting}:{number}",
+        payload={**counters, "heartbeat": number},
+    )
+
+
+def trial_changed(trial: TrialResult, number: int) -> Event:
+    """A trial was made or ended."""
+    return Event(
+        type=EventType.TRIAL_ADDED_OR_UPDATED,
+        key=f"trial:{trial.experiment_id}:{trial.status.value}",
+        payload={
+            "candidate_id": trial.candidate_id,
+            "experiment_id": trial.experiment_id,
+            "number": number,
+            "type": trial.type.value,
+            "status": trial.status.value,
+            "objective_score": trial.objective_score,
+        },
+    )
+
+
+def trial_started(candidate_id: str, experiment_id: str, number: int, kind: str) -> Event:
+    """A trial is running."""
+    return Event(
+        type=EventType.TRIAL_ADDED_OR_UPDATED,
+        key=f"trial:{experiment_id}:running",
+        payload={
+            "candidate_id": candidate_id,
+            "experiment_id": experiment_id,
+            "number": number,
+            "type": kind,
+            "status": "running",
+            "objective_score": None,
+        },
+    )
+
+
+def best_changed(candidate_id: str, score: float) -> Event:
+    """There is a new best."""
+    return Event(
+        type=EventType.BEST_CANDIDATE_CHANGED,
+        key=f"best:{candidate_id}",
+        payload={"candidate_id": candidate_id, "score": score},
+    )
+
+
+def run_finished(status: OptimizationStatus, stop_reason: str | None, *, sitting: int) -> Event:
+    """The run will not go on by itself."""
+    return Event(
+        type=EventType.RUN_FINISHED,
+        key=f"finished:{sitting}",
+        payload={"status": status.value, "stop_reason": stop_reason},
+    )

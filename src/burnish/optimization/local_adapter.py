@@ -1,0 +1,217 @@
+"""Runs experiments in this process, all of them on one bounded pool."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from burnish.domain import (
+    Agent,
+    BurnishError,
+    Experiment,
+    ExperimentRepository,
+    ExperimentStatus,
+    Item,
+    ItemResult,
+    Lease,
+    UsageError,
+)
+from burnish.evaluation.progress import Progress
+from burnish.evaluation.runner import ExperimentRunner, RunOptions, final_status
+from burnish.evaluation.suite import Suite
+from burnish.optimization.adapter import ExperimentRequest, RawExperimentResults
+from burnish.optimization.budget_gate import BudgetGate
+from burnish.optimization.evaluation_gate import EvaluationGate, Seen
+from burnish.optimization.fenced_experiments import FencedExperiments
+from burnish.optimization.materializer import CandidateMaterializer
+from burnish.optimization.racing import Racing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workbench:
+    """What experiments are run with."""
+
+    agent: Agent
+    suite: Suite
+    items: Mapping[str, Item]
+    dataset_id: str | None
+    options: RunOptions
+    racing: Racing
+    seed: int
+
+
+class LocalExperimentAdapter:
+    """Experiments as tasks of this event loop; their results go straight to the repository."""
+
+    def __init__(
+        self,
+        workbench: Workbench,
+        experiments: ExperimentRepository,
+        materializer: CandidateMaterializer,
+        gate: BudgetGate,
+        lease: Lease,
+    ) -> None:
+        self._bench = workbench
+        self._experiments = experiments
+        self._materializer = materializer
+        self._gate = gate
+        self._lease = lease
+        self._slots = asyncio.Semaphore(workbench.options.concurrency)
+        self._runner = ExperimentRunner(FencedExperiments(experiments, lease))
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._cancelled: set[str] = set()
+        self._news = asyncio.Event()
+        self.seen: Seen = set()
+
+    async def trigger(self, request: ExperimentRequest) -> None:
+        """Start or continue an experiment."""
+        if request.experiment_id in self._tasks:
+            return
+        experiment = await self._find(request.experiment_id)
+        if experiment is None:
+            experiment = await self._create(request)
+        if experiment.status.final:
+            self._news.set()
+            return
+        self._tasks[request.experiment_id] = asyncio.create_task(self._run(experiment, request))
+
+    async def get_status(self, experiment_id: str) -> ExperimentStatus | None:
+        """As the repository has it."""
+        experiment = await self._find(experiment_id)
+        return None if experiment is None else experiment.status
+
+    async def get_results(self, experiment_id: str) -> RawExperimentResults:
+        """As the repository has it."""
+        experiment = await self._experiments.get_experiment(experiment_id)
+        return RawExperimentResults(
+            status=experiment.status,
+            summary=await self._experiments.summarise(experiment_id),
+            error=experiment.metadata.get("trial_error"),
+        )
+
+    async def cancel(self, experiment_id: str) -> None:
+        """End it; its results so far stay."""
+        self._cancelled.add(experiment_id)
+        task = self._tasks.get(experiment_id)
+        if task is not None:
+            task.cancel()
+
+    async def wait_for_news(self, seconds: float) -> None:
+        """Sleep until an experiment ended, or for so long."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+        except TimeoutError:
+            return
+        self._news.clear()
+
+    async def close(self) -> None:
+        """Stop; experiments that were running stay so in the repository and can be continued."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    async def _run(self, experiment: Experiment, request: ExperimentRequest) -> None:
+        status, error = ExperimentStatus.FAILED, None
+        try:
+            status, error = await self._evaluate(experiment, request)
+        except asyncio.CancelledError:
+            if experiment.id not in self._cancelled:
+                raise  # The program is stopping: the experiment is continued on resume.
+            status, error = ExperimentStatus.CANCELLED, "cancelled"
+        except BurnishError as failure:
+            if failure.code == "budget":
+                status = ExperimentStatus.CANCELLED
+            error = f"{failure.code}: {failure.why}"
+        except Exception as failure:  # noqa: BLE001 - the trial fails, the optimization goes on
+            error = f"internal: {type(failure).__name__}: {failure}"
+        try:
+            await self._experiments.update_experiment(
+                experiment.id,
+                status=status,
+                metadata={"trial_error": error} if error else None,
+                lease=self._lease,
+            )
+        finally:
+            self._news.set()
+
+    async def _evaluate(
+        self, experiment: Experiment, request: ExperimentRequest
+    ) -> tuple[ExperimentStatus, str | None]:
+        """Run the blocks in turn; after each, the race may be over."""
+        bench = self._bench
+        progress = Progress()
+        scores: dict[str, list[float]] = {}
+
+        def collect(result: ItemResult) -> None:
+            scores.setdefault(result.item_id, []).append(result.score)
+
+        done: set[tuple[str, int]] = set()
+        for result in await self._experiments.get_results(experiment.id):
+            done.add((result.item_id, result.repeat))
+            progress.add(result)
+            collect(result)
+        options = replace(
+            bench.options,
+            slots=self._slots,
+            gate=EvaluationGate(self._gate, self.seen, experiment.configuration.hash),
+            on_result=collect,
+        )
+        incumbent = await self._incumbent_scores(request)
+        racing = bench.racing if incumbent else replace(bench.racing, mode=bench.racing.mode.OFF)
+        blocks = racing.blocks(request.item_ids, seed=bench.seed)
+        order = [item for block in blocks for item in block]
+        reached: dict[str, float] = {}
+        for number, block in enumerate(blocks, start=1):
+            await self._runner.evaluate(
+                experiment,
+                bench.agent,
+                bench.suite,
+                [bench.items[item] for item in block],
+                options=options,
+                progress=progress,
+                skip=done,
+            )
+            # Only the blocks so far: a continued experiment must decide as it would have done then.
+            reached.update({item: sum(scores[item]) / len(scores[item]) for item in block})
+            reason = racing.hopeless(reached, incumbent, order=order)
+            if reason is not None and number < len(blocks):
+                return ExperimentStatus.PRUNED, reason
+        return final_status(progress), None
+
+    async def _incumbent_scores(self, request: ExperimentRequest) -> dict[str, float]:
+        incumbent = request.execution_params.get("incumbent_experiment_id")
+        if incumbent is None or request.type.value != "trial":
+            return {}
+        return await self._experiments.item_scores(incumbent)
+
+    async def _create(self, request: ExperimentRequest) -> Experiment:
+        suite = self._bench.suite
+        experiment = Experiment(
+            id=request.experiment_id,
+            name=f"{self._bench.agent.name} {request.candidate_id}",
+            type=request.type,
+            status=ExperimentStatus.RUNNING,
+            agent_name=self._bench.agent.name,
+            configuration=await self._materializer.resolve(request.mask_id),
+            suite_name=suite.name,
+            dataset_id=self._bench.dataset_id,
+            planned_items=len(request.item_ids) * suite.policy.repeats,
+            optimization_id=request.optimization_id,
+            metadata={
+                **request.execution_params,
+                "candidate_id": request.candidate_id,
+                "mask_id": request.mask_id,
+            },
+        )
+        await self._experiments.create_experiment(experiment, lease=self._lease)
+        return experiment
+
+    async def _find(self, experiment_id: str) -> Experiment | None:
+        try:
+            return await self._experiments.get_experiment(experiment_id)
+        except UsageError as error:
+            if error.code == "not_found":
+                return None
+            raise

@@ -1,0 +1,241 @@
+"""What happens between taking the lease and giving it back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from burnish.domain import (
+    Agent,
+    Budget,
+    Clock,
+    ExperimentRepository,
+    Item,
+    Lease,
+    OptimizationRepository,
+    OptimizationStatus,
+    Optimizer,
+    OverlayStore,
+    Spending,
+    StopReason,
+    SystemClock,
+    TrialResult,
+)
+from burnish.evaluation.runner import RunOptions
+from burnish.evaluation.suite import Suite
+from burnish.optimization import events
+from burnish.optimization.aggregator import ResultAggregator
+from burnish.optimization.budget_gate import BudgetGate
+from burnish.optimization.checkpoint import Checkpoint, Phase
+from burnish.optimization.confirmation import Confirmation, Confirmer
+from burnish.optimization.lease_keeper import LEASE_SECONDS
+from burnish.optimization.local_adapter import LocalExperimentAdapter, Workbench
+from burnish.optimization.materializer import CandidateMaterializer
+from burnish.optimization.optimizer_calls import OptimizerCalls
+from burnish.optimization.orchestrator import Orchestrator, Parts, SearchPlan
+from burnish.optimization.outcome import outcome_document
+from burnish.optimization.racing import Racing
+from burnish.optimization.step_runner import StepRunner
+from burnish.optimization.validator import CandidateValidator
+
+# A confirmation that would cost more of the budget than this gets only what the search leaves.
+_LARGEST_RESERVE = 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSettings:
+    """How an optimization is run."""
+
+    budget: Budget = field(default_factory=Budget)
+    options: RunOptions = field(default_factory=RunOptions)
+    racing: Racing = field(default_factory=Racing)
+    optimizer_timeout_seconds: float = 600.0
+    lease_seconds: float = LEASE_SECONDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stores:
+    """Where an optimization is kept."""
+
+    optimizations: OptimizationRepository
+    experiments: ExperimentRepository
+    overlays: OverlayStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Everything that one optimization runs with."""
+
+    plan: SearchPlan
+    settings: JobSettings
+    stores: Stores
+    agent: Agent
+    suite: Suite
+    optimizer: Optimizer
+    items: Mapping[str, Item]
+    dataset_id: str | None = None
+    clock: Clock = field(default_factory=SystemClock)
+
+
+class Sitting:
+    """One run of the program over an optimization: from the last checkpoint to the end."""
+
+    def __init__(self, job: Job, lease: Lease, checkpoint: Checkpoint) -> None:
+        self._job = job
+        self._lease = lease
+        plan, stores = job.plan, job.stores
+        self.gate = BudgetGate(
+            job.settings.budget, job.clock, elapsed_seconds=checkpoint.elapsed_seconds
+        )
+        self._materializer = CandidateMaterializer(
+            stores.overlays, agent_name=job.agent.name, baseline=plan.baseline
+        )
+        self._adapter = LocalExperimentAdapter(
+            Workbench(
+                agent=job.agent,
+                suite=job.suite,
+                items=job.items,
+                dataset_id=job.dataset_id,
+                options=job.settings.options,
+                racing=job.settings.racing,
+                seed=plan.seed,
+            ),
+            stores.experiments,
+            self._materializer,
+            self.gate,
+            lease,
+        )
+        aggregator = ResultAggregator(self._adapter, job.clock)
+        self._calls = OptimizerCalls(
+            job.optimizer, timeout_seconds=job.settings.optimizer_timeout_seconds
+        )
+        steps = StepRunner(
+            suite_id=plan.suite_id,
+            trial_items=plan.trial_items,
+            repository=stores.optimizations,
+            materializer=self._materializer,
+            adapter=self._adapter,
+            aggregator=aggregator,
+            gate=self.gate,
+            clock=job.clock,
+            lease=lease,
+        )
+        validator = CandidateValidator(
+            baseline=plan.baseline,
+            space=plan.space,
+            item_ids={*plan.splits["train"], *plan.splits["validation"]},
+        )
+        parts = Parts(
+            repository=stores.optimizations,
+            experiments=stores.experiments,
+            optimizer=self._calls,
+            validator=validator,
+            steps=steps,
+            gate=self.gate,
+            items=job.items,
+        )
+        self.orchestrator = Orchestrator(plan, parts, lease, checkpoint)
+        self._confirmer = Confirmer(
+            suite_id=plan.suite_id,
+            materializer=self._materializer,
+            adapter=self._adapter,
+            aggregator=aggregator,
+            experiments=stores.experiments,
+        )
+
+    async def run(self) -> None:
+        """Search, confirm, finish."""
+        await self._restore()
+        await self._job.stores.optimizations.save_status(
+            self._lease,
+            OptimizationStatus.RUNNING,
+            events=[events.status_changed(OptimizationStatus.RUNNING, sitting=self._lease.token)],
+        )
+        self._reserve_for_confirmation()
+        await self.orchestrator.search()
+        self.gate.reserved = 0
+        confirmation = await self._confirm()
+        await self._materializer.sweep(self._job.plan.optimization_id)
+        await self._finish(confirmation)
+
+    async def close(self) -> None:
+        """Stop what runs without ending it, and let threads go."""
+        await self._adapter.close()
+        self._calls.close()
+
+    async def _restore(self) -> None:
+        """Count again what earlier sittings spent; the database knows it exactly."""
+        optimization_id = self._job.plan.optimization_id
+        await self.orchestrator.load()
+        experiments = self._job.stores.experiments
+        spent: list[Spending] = [Spending.of(self.orchestrator.checkpoint.own_spending)]
+        for record in await experiments.list_experiments(
+            limit=1_000_000, optimization_id=optimization_id
+        ):
+            spent.append((await experiments.summarise(record.id)).spending)
+            digest = record.configuration.hash
+            async for result in experiments.stream_results(record.id):
+                self._adapter.seen.add((digest, result.item_id, result.repeat))
+        self.gate.evaluations = len(self._adapter.seen)
+        self.gate.spending = Spending.sum(spent)
+
+    def _reserve_for_confirmation(self) -> None:
+        budget = self._job.settings.budget.max_evaluations
+        test = len(self._job.plan.splits.get("test", ())) * self._job.plan.repeats
+        if budget is not None and 2 * test <= _LARGEST_RESERVE * budget:
+            self.gate.reserved = 2 * test
+
+    async def _confirm(self) -> Confirmation | str | None:
+        orchestrator, plan = self.orchestrator, self._job.plan
+        best, baseline = orchestrator.best(), self._baseline_trial()
+        if best is None or baseline is None:
+            return None
+        if orchestrator.checkpoint.stop_reason is StopReason.CANCELLED:
+            return "it was cancelled"
+        test = plan.splits.get("test", ())
+        if not test:
+            return await self._confirmer.compare(
+                baseline.experiment_id, best.experiment_id, held_out=False
+            )
+        candidates = orchestrator.candidates
+        return await self._confirmer.run(
+            candidates[baseline.candidate_id], candidates[best.candidate_id], test
+        )
+
+    def _baseline_trial(self) -> TrialResult | None:
+        candidates = self.orchestrator.candidates
+        return next(
+            (
+                trial
+                for trial in self.orchestrator.trials.values()
+                if candidates[trial.candidate_id].number == 0 and trial.counts
+            ),
+            None,
+        )
+
+    async def _finish(self, confirmation: Confirmation | str | None) -> None:
+        checkpoint = self.orchestrator.checkpoint
+        cancelled = checkpoint.stop_reason is StopReason.CANCELLED
+        status = OptimizationStatus.CANCELLED if cancelled else OptimizationStatus.COMPLETED
+        document = outcome_document(
+            self._job.plan.optimization_id,
+            status,
+            self.orchestrator,
+            baseline=self._baseline_trial(),
+            confirmation=confirmation,
+            evaluations=self.gate.evaluations,
+            spending=self.gate.spending,
+        )
+        reason = None if checkpoint.stop_reason is None else checkpoint.stop_reason.value
+        self.orchestrator.checkpoint = replace(checkpoint, phase=Phase.DONE)
+        token = self._lease.token
+        await self._job.stores.optimizations.save_status(
+            self._lease,
+            status,
+            stop_reason=reason,
+            result=document,
+            events=[
+                events.status_changed(status, sitting=token),
+                events.run_finished(status, reason, sitting=token),
+            ],
+        )

@@ -1,0 +1,215 @@
+"""Guardrails: which proposals may be run, and in words why the others may not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from burnish.domain import BurnishError, Configuration, SearchSpace, UsageError
+from burnish.domain.optimization import CandidateProposal, ReasonCode
+from burnish.domain.placeholders import placeholders
+
+# Settings of the prompt agent that follow a changed wording and are not model parameters.
+_FREE_PARAMETERS = frozenset({"label_words"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """A proposal that may run, with its checked configuration."""
+
+    index: int
+    configuration: Configuration
+    parent_candidate_ids: tuple[str, ...]
+    rationale: str | None
+    item_ids: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A proposal that may not run."""
+
+    index: int
+    reason: ReasonCode
+    message: str
+    configuration_hash: str | None = None
+
+
+class _Refusal(Exception):  # noqa: N818 - never leaves this module
+    def __init__(self, reason: ReasonCode, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class CandidateValidator:
+    """Checks proposals against the baseline, the search space and what was run before."""
+
+    def __init__(
+        self, *, baseline: Configuration, space: SearchSpace, item_ids: Collection[str]
+    ) -> None:
+        self._baseline = baseline
+        self._space = space
+        self._item_ids = frozenset(item_ids)
+
+    def validate(
+        self,
+        proposals: Sequence[CandidateProposal],
+        *,
+        known_candidates: Collection[str],
+        is_seen: Callable[[str, tuple[str, ...] | None], bool],
+        limit: int,
+    ) -> tuple[list[Accepted], list[Refused]]:
+        """Accepted and refused proposals, each in order.
+
+        `is_seen` tells whether a configuration hash was run on a set of items (None is all); equal
+        proposals among these are duplicates too. Past `limit` proposals the rest is refused as one.
+        """
+        accepted: list[Accepted] = []
+        refused: list[Refused] = []
+        taken: set[tuple[str, tuple[str, ...] | None]] = set()
+        for index, proposal in enumerate(proposals[:limit]):
+            digest: str | None = None
+            try:
+                checked = self._checked(index, proposal, known_candidates)
+                digest = checked.configuration.hash
+                key = (digest, checked.item_ids)
+                if key in taken or is_seen(*key):
+                    raise _Refusal(
+                        ReasonCode.DUPLICATE,
+                        "the same configuration was already run on the same items",
+                    )
+            except _Refusal as refusal:
+                refused.append(
+                    Refused(
+                        index=index,
+                        reason=refusal.reason,
+                        message=str(refusal),
+                        configuration_hash=digest or _hash_of(proposal),
+                    )
+                )
+            else:
+                taken.add(key)
+                accepted.append(checked)
+        if len(proposals) > limit:
+            message = f"{len(proposals) - limit} proposals past the limit of {limit} were not read"
+            refused.append(
+                Refused(index=limit, reason=ReasonCode.TOO_MANY_CANDIDATES, message=message)
+            )
+        return accepted, refused
+
+    def _checked(
+        self, index: int, proposal: CandidateProposal, known_candidates: Collection[str]
+    ) -> Accepted:
+        configuration = _configuration(proposal)
+        self._check_sections(configuration)
+        self._check_parameters(configuration)
+        if len(configuration.examples) > self._space.max_examples:
+            raise _Refusal(
+                ReasonCode.TOO_MANY_EXAMPLES,
+                f"it shows {len(configuration.examples)} examples; "
+                f"at most {self._space.max_examples} are allowed",
+            )
+        for parent in proposal.parent_candidate_ids:
+            if parent not in known_candidates:
+                raise _Refusal(
+                    ReasonCode.UNKNOWN_PARENT, f"its parent {parent!r} is no accepted candidate"
+                )
+        return Accepted(
+            index=index,
+            configuration=configuration,
+            parent_candidate_ids=tuple(dict.fromkeys(proposal.parent_candidate_ids)),
+            rationale=proposal.rationale,
+            item_ids=self._checked_items(proposal.item_ids),
+        )
+
+    def _check_sections(self, configuration: Configuration) -> None:
+        for path, text in self._baseline.sections.items():
+            if path not in configuration.sections:
+                raise _Refusal(
+                    ReasonCode.SECTION_MISSING, f"the section {path!r} of the baseline is gone"
+                )
+            if configuration.sections[path] != text and not self._space.may_change(path):
+                raise _Refusal(
+                    ReasonCode.SECTION_LOCKED, f"the section {path!r} may not be changed"
+                )
+        for path, text in configuration.sections.items():
+            self._check_section(path, text)
+        dropped = self._baseline.placeholders - configuration.placeholders
+        if dropped:
+            names = ", ".join(f"{{{{{name}}}}}" for name in sorted(dropped))
+            raise _Refusal(
+                ReasonCode.PLACEHOLDER_DROPPED, f"{names} of the baseline is in no section any more"
+            )
+
+    def _check_section(self, path: str, text: str) -> None:
+        base = self._baseline.sections.get(path)
+        if base is None:
+            raise _Refusal(
+                ReasonCode.UNKNOWN_FIELD, f"the baseline has no section {path!r} to change"
+            )
+        if base and not text.strip():
+            raise _Refusal(ReasonCode.EMPTY_SECTION, f"the section {path!r} is empty")
+        if len(text) > self._space.max_section_chars and text != base:
+            raise _Refusal(
+                ReasonCode.SECTION_TOO_LONG,
+                f"the section {path!r} has {len(text)} characters; "
+                f"at most {self._space.max_section_chars} are allowed",
+            )
+        unknown = set(placeholders(text)) - self._baseline.placeholders
+        if unknown:
+            raise _Refusal(
+                ReasonCode.PLACEHOLDER_UNKNOWN,
+                f"the section {path!r} names {{{{{min(unknown)}}}}}, "
+                "which the baseline does not have",
+            )
+
+    def _check_parameters(self, configuration: Configuration) -> None:
+        base = self._baseline.parameters
+        for name in {*base, *configuration.parameters}:
+            if name in _FREE_PARAMETERS or (
+                name in base
+                and name in configuration.parameters
+                and configuration.parameters[name] == base[name]
+            ):
+                continue
+            space = self._space.parameters.get(name)
+            if name not in configuration.parameters:
+                raise _Refusal(ReasonCode.PARAMETER_OUT_OF_RANGE, f"the parameter {name!r} is gone")
+            value = configuration.parameters[name]
+            if space is None or not space.allows(value):
+                allowed = "not to be changed" if space is None else space.describe()
+                raise _Refusal(
+                    ReasonCode.PARAMETER_OUT_OF_RANGE,
+                    f"the parameter {name!r} is {value!r}; it is {allowed}",
+                )
+
+    def _checked_items(self, item_ids: Sequence[str] | None) -> tuple[str, ...] | None:
+        if item_ids is None:
+            return None
+        unknown = [item for item in item_ids if item not in self._item_ids]
+        if unknown or not item_ids:
+            raise _Refusal(
+                ReasonCode.UNKNOWN_ITEM,
+                f"the item {unknown[0]!r} is in neither the train nor the validation split"
+                if unknown
+                else "its list of items is empty",
+            )
+        return tuple(sorted(set(item_ids)))
+
+
+def _configuration(proposal: CandidateProposal) -> Configuration:
+    value: Any = proposal.configuration
+    try:
+        return Configuration.of(value)
+    except UsageError as error:
+        known = {code.value for code in ReasonCode}
+        reason = ReasonCode(error.code) if error.code in known else ReasonCode.INVALID_CONFIGURATION
+        raise _Refusal(reason, f"{error.what}: {error.why}") from error
+
+
+def _hash_of(proposal: CandidateProposal) -> str | None:
+    value = proposal.configuration
+    try:
+        return Configuration.of(value).hash if isinstance(value, (Configuration, Mapping)) else None
+    except BurnishError:
+        return None

@@ -1,0 +1,35 @@
+"""What a framework accepts of a proposal, checked before it is made: a refused one is a lost place."""
+
+from __future__ import annotations
+
+from burnish.domain import Configuration, SearchSpace, placeholders
+
+
+def is_acceptable(
+    configuration: Configuration, *, baseline: Configuration, space: SearchSpace
+) -> bool:
+    """Whether sections, placeholders and the number of examples are within bounds."""
+    if configuration.sections.keys() != baseline.sections.keys():
+        return False
+    if not baseline.placeholders <= configuration.placeholders:
+        return False
+    if len(configuration.examples) > space.max_examples:
+        return False
+    return all(
+        _section_is_acceptable(path, text, baseline, space)
+        for path, text in configuration.sections.items()
+    )
+
+
+def _section_is_acceptable(
+    path: str, text: str, baseline: Configuration, space: SearchSpace
+) -> bool:
+    before = baseline.sections[path]
+    if text == before:
+        return True
+    return (
+        space.may_change(path)
+        and (bool(text.strip()) or not before)
+        and len(text) <= space.max_section_chars
+        and baseline.placeholders.issuperset(placeholders(text))
+    )

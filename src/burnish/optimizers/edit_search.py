@@ -1,0 +1,193 @@
+"""Which sets of edits to try next: first one of each kind, then what the gradient speaks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from burnish.optimizers.draws import generator
+from burnish.optimizers.facts import RunFacts
+from burnish.optimizers.gradient import Gradient, Prior
+from burnish.optimizers.library import EditSet, Library
+from burnish.optimizers.trial_reading import ReadTrial
+
+Value = Callable[[Sequence[str]], float]
+_PARENTS = 3
+_MOVES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pick:
+    """A set of edits to try, and the candidates that it was made from."""
+
+    edits: EditSet
+    parents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """A tried set to change a little."""
+
+    names: tuple[str, ...]
+    parents: tuple[str, ...]
+
+
+def score_scale(facts: RunFacts, trials: Sequence[ReadTrial]) -> float:
+    """1 for scores from 0 to 1; else about as wide as what was seen."""
+    scores = [facts.baseline_score, *(trial.score for trial in trials)]
+    if all(0.0 <= score <= 1.0 for score in scores):
+        return 1.0
+    return max(max(abs(score) for score in scores), 1.0)
+
+
+def fit(library: Library, trials: Sequence[ReadTrial], *, collapse_penalty: float) -> Gradient:
+    """The effects of edits by all trials so far."""
+    scale = score_scale(library.facts, trials)
+    prior = Prior(
+        scale=scale,
+        means={name: edit.promise for name, edit in library.edits.items() if edit.promise},
+    )
+    penalty = collapse_penalty * scale
+    return Gradient([trial.observation(penalty=penalty) for trial in trials], prior)
+
+
+class EditSearch:
+    """One generation's choice. Everything it draws is named by seed, generation and place."""
+
+    def __init__(
+        self,
+        library: Library,
+        trials: Sequence[ReadTrial],
+        gradient: Gradient,
+        *,
+        generation: int,
+        max_edits: int,
+        cost: float,
+        tried: frozenset[str],
+    ) -> None:
+        self._library = library
+        self._trials = trials
+        self._gradient = gradient
+        self._generation = generation
+        self._max_edits = max_edits
+        self._cost = cost * score_scale(library.facts, trials)
+        self._taken = set(tried)
+        self._built: dict[tuple[str, ...], EditSet | None] = {}
+
+    def untried(self, queue: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """What is left of a queue."""
+        return [names for names in queue if self._fresh(names)]
+
+    def picks(self, queue: Sequence[tuple[str, ...]], count: int) -> list[Pick]:
+        """Up to `count` sets that were never tried; `queue` is what must be screened first."""
+        found: list[Pick] = []
+        waiting = iter(queue)
+        for place in range(count):
+            pick = None
+            if self._screens(place):
+                pick = self._from_queue(waiting)
+            pick = pick or self._by_draw(place) or self._from_queue(waiting) or self._anything(place)
+            if pick is None:
+                break
+            self._taken.add(pick.edits.configuration.hash)
+            found.append(pick)
+        return found
+
+    def _screens(self, place: int) -> bool:
+        """The first generation screens; later ones give every other place to it."""
+        return not self._trials or place % 2 == 1
+
+    def _from_queue(self, waiting: Iterator[tuple[str, ...]]) -> Pick | None:
+        for names in waiting:
+            made = self._fresh(names)
+            if made:
+                return Pick(edits=made, parents=(self._library.facts.baseline_candidate_id,))
+        return None
+
+    def _by_draw(self, place: int) -> Pick | None:
+        """The best set near a tried one, in a world drawn from what is believed now."""
+        if not self._trials:
+            return None
+        drawn = self._gradient.draw(self._library.facts.seed, "draw", self._generation, place)
+
+        def value(names: Sequence[str]) -> float:
+            return drawn(names) - self._cost * len(names)
+
+        near = {
+            names: start.parents
+            for start in reversed(self.starts())
+            for names in self._climb(start.names, value)
+        }
+        for names in sorted(near, key=lambda one: (-value(one), one)):
+            made = self._fresh(names)
+            if made:
+                return Pick(edits=made, parents=near[names])
+        return None
+
+    def starts(self) -> list[Start]:
+        """The baseline, the tried sets with the best prospects, and the two best joined."""
+        root = self._library.facts.baseline_candidate_id
+        ranked = sorted(
+            self._trials,
+            key=lambda trial: (-self._gradient.predict(trial.features).mean, trial.number),
+        )
+        parents = ranked[:_PARENTS]
+        found = [Start(names=(), parents=(root,))]
+        found += [Start(names=one.features, parents=(one.candidate_id,)) for one in parents]
+        if len(parents) > 1:
+            first, second = parents[:2]
+            found.append(
+                Start(
+                    names=self._joined(first.features, second.features),
+                    parents=(first.candidate_id, second.candidate_id),
+                )
+            )
+        return found
+
+    def _joined(self, first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
+        """Both sets in one; where they exclude each other the first one's edit stays."""
+        groups = {self._library.edits[name].group for name in first}
+        more = [name for name in second if self._library.edits[name].group not in groups]
+        return (*first, *more)[: self._max_edits]
+
+    def _climb(self, names: Sequence[str], value: Value) -> Iterator[tuple[str, ...]]:
+        """The start and the best of its neighbours' neighbours, a few moves far."""
+        here = tuple(names)
+        yield here
+        for _ in range(_MOVES):
+            neighbours = list(self._neighbours(here))
+            if not neighbours:
+                return
+            ranked = sorted(neighbours, key=lambda one: (-value(one), one))
+            yield from ranked[:4]
+            if value(ranked[0]) <= value(here):
+                return
+            here = ranked[0]
+
+    def _neighbours(self, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        """One edit more, one less, or one for another."""
+        for name in names:
+            yield tuple(one for one in names if one != name)
+        for name in self._library.edits:
+            if name not in names:
+                changed = self._library.with_edit(names, name)
+                if len(changed) <= self._max_edits:
+                    yield changed
+
+    def _anything(self, place: int) -> Pick | None:
+        """When nothing near is left: random pairs and triples, until some tries brought nothing."""
+        chance = generator(self._library.facts.seed, "anything", self._generation, place)
+        names = list(self._library.edits)
+        for _ in range(50 if names else 0):
+            count = min(chance.randint(1, self._max_edits), len(names))
+            made = self._fresh(chance.sample(names, count))
+            if made:
+                return Pick(edits=made, parents=(self._library.facts.baseline_candidate_id,))
+        return None
+
+    def _fresh(self, names: Sequence[str]) -> EditSet | None:
+        key = tuple(names)
+        if key not in self._built:
+            self._built[key] = self._library.build(key) if key else None
+        made = self._built[key]
+        return made if made and made.configuration.hash not in self._taken else None

@@ -1,0 +1,75 @@
+"""What a run told its optimizer at the start, kept in the state because no later call repeats it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from burnish.domain import Configuration, OptimizerState, RunContext, SearchSpace
+
+_KEY = "facts"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFacts:
+    """The part of a RunContext that proposals depend on, and its JSON form.
+
+    Sections are stored as pairs: a database may reorder the keys of an object.
+    """
+
+    seed: int
+    baseline_candidate_id: str
+    baseline_score: float
+    baseline: Configuration
+    space: SearchSpace
+    labels: tuple[str, ...]
+    places: int
+
+    @classmethod
+    def of(cls, context: RunContext) -> RunFacts:
+        """From the context that `initialize` gets."""
+        return cls(
+            seed=context.seed,
+            baseline_candidate_id=context.baseline_candidate_id,
+            baseline_score=context.baseline_score,
+            baseline=context.baseline,
+            space=context.space,
+            labels=tuple(context.labels),
+            places=context.max_candidates_per_step,
+        )
+
+    @classmethod
+    def within(cls, state: OptimizerState) -> RunFacts:
+        """From a state that `to_json` went into."""
+        value: Mapping[str, Any] = state.algorithm_data[_KEY]
+        return cls(
+            seed=value["seed"],
+            baseline_candidate_id=value["baseline_candidate_id"],
+            baseline_score=value["baseline_score"],
+            baseline=Configuration.of(
+                {**value["baseline"], "sections": dict(value["baseline"]["sections"])}
+            ),
+            space=SearchSpace.of(value["space"]),
+            labels=tuple(value["labels"]),
+            places=value["places"],
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """For `algorithm_data`."""
+        baseline = self.baseline.to_json()
+        return {
+            _KEY: {
+                "seed": self.seed,
+                "baseline_candidate_id": self.baseline_candidate_id,
+                "baseline_score": self.baseline_score,
+                "baseline": {**baseline, "sections": [list(one) for one in baseline["sections"].items()]},
+                "space": self.space.to_json(),
+                "labels": list(self.labels),
+                "places": self.places,
+            }
+        }
+
+    def in_flight(self, max_candidates: int) -> int:
+        """How many candidates may be running now: the places of a step that are not offered."""
+        return max(self.places - max_candidates, 0)

@@ -1,0 +1,198 @@
+"""An estimated gradient: which features of a candidate raise its score, and how sure that is.
+
+Candidates are perturbations of a baseline, described by the names of what was changed. Score
+differences to the baseline are fitted by Bayesian ridge regression on these features:
+
+- each name, such as `cue:sentiment`;
+- its prefixes, such as `cue`, so that relatives learn from each other;
+- each pair of names, for effects that only show together.
+
+All weights are independent and normal before anything is seen; the posterior follows in closed
+form. It is solved in the space of observations, of which there are few, so features need no list.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from burnish.optimizers.draws import generator
+
+# A control character, so that no name can hold it.
+_PAIR = "\x1e"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What one candidate showed: the difference to the baseline and that difference's variance."""
+
+    features: tuple[str, ...]
+    difference: float
+    variance: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A mean and how far off it may be."""
+
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prior:
+    """What is believed before anything is seen. `means` are expected effects by name.
+
+    Deviations are for scores from 0 to 1; `scale` is the width of another scale.
+    """
+
+    name: float = 0.06
+    prefix: float = 0.05
+    pair: float = 0.04
+    scale: float = 1.0
+    means: Mapping[str, float] = field(default_factory=dict)
+
+    def variance(self, feature: str) -> float:
+        """Of one weight."""
+        if _PAIR in feature:
+            deviation = self.pair
+        else:
+            deviation = self.prefix if feature.endswith(":") else self.name
+        return (deviation * self.scale) ** 2
+
+    def mean(self, feature: str) -> float:
+        """Of one weight."""
+        return self.means.get(feature, 0.0) * self.scale
+
+
+def expand(names: Iterable[str]) -> tuple[str, ...]:
+    """A candidate's features: its names, their prefixes (once each) and their pairs."""
+    ordered = sorted(set(names))
+    prefixes = {
+        name[: place + 1] for name in ordered for place, sign in enumerate(name) if sign == ":"
+    }
+    pairs = [f"{first}{_PAIR}{second}" for first, second in combinations(ordered, 2)]
+    return (*ordered, *sorted(prefixes), *pairs)
+
+
+class Gradient:
+    """The fitted effects. Equal observations, in any order, give equal estimates up to rounding."""
+
+    def __init__(self, observations: Sequence[Observation], prior: Prior | None = None) -> None:
+        self._prior = prior or Prior()
+        self._observations = tuple(observations)
+        self._rows = [expand(one.features) for one in self._observations]
+        self._with: dict[str, list[int]] = {}
+        for number, row in enumerate(self._rows):
+            for feature in row:
+                self._with.setdefault(feature, []).append(number)
+        self._factor = _cholesky(self._covariances())
+        surprises = [
+            one.difference - self._prior_mean(row)
+            for one, row in zip(self._observations, self._rows, strict=True)
+        ]
+        self._pull = _solve(self._factor, surprises)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names that were seen, pairs and prefixes left out, in alphabetical order."""
+        return tuple(sorted(f for f in self._with if _PAIR not in f and not f.endswith(":")))
+
+    def effect(self, name: str) -> Estimate:
+        """What one name adds by itself, with what its prefixes say about it."""
+        return self.predict((name,))
+
+    def predict(self, names: Iterable[str]) -> Estimate:
+        """The difference to the baseline that these names together are expected to make."""
+        features = expand(names)
+        shared = self._shared(features)
+        mean = self._prior_mean(features) + _dot(shared, self._pull)
+        before = sum(self._prior.variance(feature) for feature in features)
+        known = _dot(shared, _solve(self._factor, shared))
+        return Estimate(mean=mean, deviation=math.sqrt(max(before - known, 0.0)))
+
+    def draw(self, seed: int, *purpose: str | int) -> Callable[[Iterable[str]], float]:
+        """One possible world, drawn from the posterior: differences by names (Thompson sampling).
+
+        Pairs are not drawn, only fitted: what is explored are names, not all their companies.
+        """
+        weights: dict[str, float] = {}
+
+        def before(feature: str) -> float:
+            if feature not in weights:
+                spread = 0.0 if _PAIR in feature else math.sqrt(self._prior.variance(feature))
+                chance = generator(seed, *purpose, feature).gauss(0.0, 1.0)
+                weights[feature] = self._prior.mean(feature) + spread * chance
+            return weights[feature]
+
+        noise = generator(seed, *purpose, "noise")
+        surprises = [
+            one.difference
+            - sum(before(feature) for feature in row)
+            - noise.gauss(0.0, math.sqrt(one.variance))
+            for one, row in zip(self._observations, self._rows, strict=True)
+        ]
+        pull = _solve(self._factor, surprises)
+        after: dict[str, float] = {}
+
+        def value(names: Iterable[str]) -> float:
+            total = 0.0
+            for feature in expand(names):
+                if feature not in after:
+                    seen = self._with.get(feature, ())
+                    learnt = self._prior.variance(feature) * sum(pull[number] for number in seen)
+                    after[feature] = before(feature) + learnt
+                total += after[feature]
+            return total
+
+        return value
+
+    def _prior_mean(self, features: Iterable[str]) -> float:
+        return sum(self._prior.mean(feature) for feature in features)
+
+    def _shared(self, features: Iterable[str]) -> list[float]:
+        """Prior covariances of a candidate with each observation."""
+        found = [0.0] * len(self._rows)
+        for feature in features:
+            for number in self._with.get(feature, ()):
+                found[number] += self._prior.variance(feature)
+        return found
+
+    def _covariances(self) -> list[list[float]]:
+        rows = [self._shared(row) for row in self._rows]
+        for number, one in enumerate(self._observations):
+            rows[number][number] += max(one.variance, 1e-9 * self._prior.scale**2)
+        return rows
+
+
+def _cholesky(matrix: list[list[float]]) -> list[list[float]]:
+    """The lower triangle L with L·Lᵀ = matrix, which is positive definite."""
+    lower: list[list[float]] = []
+    for number, row in enumerate(matrix):
+        mine: list[float] = []
+        for column in range(number):
+            done = _dot(mine, lower[column])
+            mine.append((row[column] - done) / lower[column][column])
+        mine.append(math.sqrt(max(row[number] - _dot(mine, mine), 1e-12)))
+        lower.append(mine)
+    return lower
+
+
+def _solve(lower: list[list[float]], right: Sequence[float]) -> list[float]:
+    """x with L·Lᵀ·x = right."""
+    size = len(lower)
+    half: list[float] = []
+    for number in range(size):
+        half.append((right[number] - _dot(half, lower[number])) / lower[number][number])
+    found = [0.0] * size
+    for number in reversed(range(size)):
+        rest = sum(lower[below][number] * found[below] for below in range(number + 1, size))
+        found[number] = (half[number] - rest) / lower[number][number]
+    return found
+
+
+def _dot(left: Sequence[float], right: Sequence[float]) -> float:
+    """Of the shorter one's length."""
+    return sum(a * b for a, b in zip(left, right, strict=False))

@@ -1,0 +1,108 @@
+"""The `random` optimizer: edits and parameters drawn blindly, an honest baseline for the others."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from burnish.domain import (
+    CandidateProposal,
+    Configuration,
+    OptimizerState,
+    RunContext,
+    StopDecision,
+    StopReason,
+    TrialHistory,
+    TrialResult,
+)
+from burnish.optimizers.checks import require_target, require_whole
+from burnish.optimizers.draws import generator
+from burnish.optimizers.facts import RunFacts
+from burnish.optimizers.library import Library
+from burnish.optimizers.parameter_values import draw_value
+from burnish.optimizers.standing import GOING_ON, first_state, next_state, reached, stale, tried_hashes
+
+_ATTEMPTS = 200
+
+
+class RandomSearch:
+    """Draws sets of up to `max_edits` edits and a value for each declared parameter.
+
+    Learns nothing from results. Ends at `target` (without it, at a perfect 1.0), or when `patience`
+    generations brought nothing better; without patience it goes on until the budget ends.
+    """
+
+    name = "random"
+
+    def __init__(
+        self, *, target: float | None = None, patience: int | None = None, max_edits: int = 4
+    ) -> None:
+        self.target = require_target("random", target)
+        self.patience = (
+            None if patience is None else require_whole("random", "patience", patience, least=1)
+        )
+        self.max_edits = require_whole("random", "max_edits", max_edits, least=1)
+
+    def initialize(self, context: RunContext) -> OptimizerState:
+        """Remember the run's facts."""
+        return first_state(context)
+
+    def propose(
+        self, state: OptimizerState, history: TrialHistory, max_candidates: int
+    ) -> list[CandidateProposal]:
+        """Configurations that were not tried yet, children of the baseline."""
+        library = Library.of(RunFacts.within(state))
+        taken = {library.facts.baseline.hash, *tried_hashes(history)}
+        chance = generator(library.facts.seed, "random", state.generation)
+        found: list[CandidateProposal] = []
+        for _ in range(_ATTEMPTS):
+            if len(found) >= max_candidates:
+                break
+            proposal = self._draw(library, chance)
+            if proposal is None:
+                continue
+            digest = Configuration.of(proposal.configuration).hash
+            if digest not in taken:
+                taken.add(digest)
+                found.append(proposal)
+        return found
+
+    def observe(
+        self, state: OptimizerState, trial_results: Sequence[TrialResult]
+    ) -> OptimizerState:
+        """One generation on."""
+        return next_state(state, trial_results)
+
+    def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
+        """At the target, out of patience, or when no draw is new."""
+        enough = reached(state, self.target)
+        if enough is None and self.patience is not None:
+            enough = stale(state, self.patience)
+        if enough:
+            return enough
+        if not self.propose(state, history, 1):
+            return StopDecision(
+                should_stop=True,
+                reason=StopReason.CONVERGENCE,
+                message=f"{_ATTEMPTS} draws brought nothing that was not tried",
+            )
+        return GOING_ON
+
+    def _draw(self, library: Library, chance: random.Random) -> CandidateProposal | None:
+        names = [name for name in library.edits if not name.startswith("parameter:")]
+        count = min(chance.randint(1, self.max_edits), len(names))
+        made = library.build(chance.sample(names, count))
+        configuration = made.configuration if made else library.facts.baseline
+        space = library.facts.space.parameters
+        drawn = {name: draw_value(space[name], chance) for name in sorted(space)}
+        changed = Configuration.of(
+            {**configuration.to_json(), "parameters": {**configuration.parameters, **drawn}}
+        )
+        if changed.hash == library.facts.baseline.hash:
+            return None
+        said = library.describe(made.names) if made else "Other values of parameters."
+        return CandidateProposal(
+            configuration=changed,
+            parent_candidate_ids=(library.facts.baseline_candidate_id,),
+            rationale=said,
+        )

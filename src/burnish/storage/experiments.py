@@ -1,0 +1,283 @@
+"""Keeps experiments and their item results."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from burnish.domain import (
+    CacheScope,
+    Configuration,
+    ConflictError,
+    Experiment,
+    ExperimentStatus,
+    ExperimentSummary,
+    ExperimentType,
+    ItemResult,
+    UsageError,
+)
+from burnish.storage import result_reader, result_writer, summaries
+from burnish.storage.codec import SafeText
+from burnish.storage.database import AnyRow, Database, parse_time
+from burnish.storage.failures import is_foreign_key_violation
+from burnish.storage.tables import experiments
+
+_columns = experiments.c
+_of_experiment = _columns.id == bindparam("experiment", type_=SafeText)
+_by_id = select(experiments).where(_of_experiment)
+_moment = select(_columns.created_at).where(_of_experiment)
+_insert = insert(experiments)
+
+
+class SqlExperimentRepository:
+    """An ExperimentRepository on an open database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        # Experiments whose agent is on record already: a hint that saves a statement.
+        self._noted: set[str] = set()
+
+    async def create_experiment(self, experiment: Experiment) -> None:
+        """Add a new experiment."""
+        row = _row(experiment, self._database.stamp())
+        attempts = 0
+
+        async def work(connection: AsyncConnection) -> None:
+            nonlocal attempts
+            attempts += 1
+            stored = await _find(connection, experiment.id)
+            if stored is None:
+                await _add(connection, row)
+            elif attempts == 1 or stored.updated_at != row["updated_at"]:
+                raise _taken(experiment.id)
+            # Else an earlier attempt got through, and only its answer was lost.
+
+        await self._database.write(work)
+
+    async def update_experiment(
+        self,
+        experiment_id: str,
+        *,
+        status: ExperimentStatus | None = None,
+        planned_items: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Change what is given."""
+        changes: dict[str, Any] = {"updated_at": self._database.stamp()}
+        if status is not None:
+            changes["status"] = status.value
+        if planned_items is not None:
+            changes["planned_items"] = planned_items
+
+        async def work(connection: AsyncConnection) -> None:
+            # Locked, so that nobody else's keys are lost between reading and writing.
+            statement = _by_id.with_for_update()
+            stored = (
+                await connection.execute(statement, {"experiment": experiment_id})
+            ).one_or_none()
+            if stored is None:
+                raise _not_found(experiment_id)
+            merged = {} if metadata is None else {"metadata": {**stored.metadata, **metadata}}
+            await connection.execute(
+                update(experiments).where(_columns.id == experiment_id).values(**changes, **merged)
+            )
+
+        await self._database.write(work)
+
+    async def get_experiment(self, experiment_id: str) -> Experiment:
+        """One experiment."""
+        stored = await self._database.read(lambda connection: _find(connection, experiment_id))
+        if stored is None:
+            raise _not_found(experiment_id)
+        return _experiment(stored)
+
+    async def list_experiments(
+        self,
+        *,
+        limit: int = 50,
+        before: str | None = None,
+        optimization_id: str | None = None,
+        name: str | None = None,
+    ) -> list[Experiment]:
+        """Experiments, the newest first."""
+        newest_first = (_columns.created_at.desc(), _columns.id.desc())
+        statement = select(experiments).order_by(*newest_first).limit(max(limit, 0))
+        if optimization_id is not None:
+            statement = statement.where(_columns.optimization_id == optimization_id)
+        if name is not None:
+            statement = statement.where(_columns.name == name)
+
+        async def work(connection: AsyncConnection) -> Sequence[AnyRow]:
+            wanted = statement
+            if before is not None:
+                moment = await connection.scalar(_moment, {"experiment": before})
+                if moment is None:
+                    raise _not_found(before)
+                wanted = wanted.where(
+                    tuple_(_columns.created_at, _columns.id) < tuple_(moment, before)
+                )
+            return (await connection.execute(wanted)).all()
+
+        return [_experiment(row) for row in await self._database.read(work)]
+
+    async def save_results(
+        self,
+        experiment_id: str,
+        results: Sequence[ItemResult],
+        *,
+        cache: CacheScope | None = None,
+        scorers_fingerprint: str | None = None,
+    ) -> None:
+        """Keep results; later ones replace earlier ones of the same item and repeat."""
+        if not results:
+            return
+        created_at = self._database.tick()
+        news = cache is not None and experiment_id not in self._noted
+
+        async def work(connection: AsyncConnection) -> None:
+            if cache is not None and news:
+                await result_writer.note_agent(connection, experiment_id, cache.agent_fingerprint)
+            try:
+                await result_writer.save(
+                    connection,
+                    experiment_id,
+                    results,
+                    cache=cache,
+                    scorers_fingerprint=scorers_fingerprint,
+                    created_at=created_at,
+                )
+            except IntegrityError as error:
+                if is_foreign_key_violation(error):
+                    raise _not_found(experiment_id) from None
+                raise
+
+        await self._database.write(work)
+        if news:
+            self._noted.add(experiment_id)
+
+    async def cached_results(
+        self, scope: CacheScope, keys: Sequence[tuple[str, int]]
+    ) -> dict[tuple[str, int], tuple[ItemResult, str | None]]:
+        """The newest error-free results by (item hash, repeat)."""
+        return await result_reader.cached(self._database, scope, keys)
+
+    async def stream_results(self, experiment_id: str) -> AsyncIterator[ItemResult]:
+        """All results by item id and repeat."""
+        await self._require(experiment_id)
+        async for page in result_reader.pages(self._database, experiment_id):
+            for result in page:
+                yield result
+
+    async def get_results(
+        self, experiment_id: str, *, item_ids: Sequence[str] | None = None
+    ) -> list[ItemResult]:
+        """Results as a list."""
+        if item_ids is None:
+            return [result async for result in self.stream_results(experiment_id)]
+        await self._require(experiment_id)
+        return await result_reader.of_items(self._database, experiment_id, item_ids)
+
+    async def item_scores(self, experiment_id: str) -> dict[str, float]:
+        """The mean score by item id."""
+        await self._require(experiment_id)
+        return await self._database.read(
+            lambda connection: summaries.mean_scores(connection, experiment_id)
+        )
+
+    async def summarise(self, experiment_id: str) -> ExperimentSummary:
+        """What the results amount to."""
+        await self._require(experiment_id)
+        return await self._database.read(
+            lambda connection: summaries.summarise(connection, experiment_id)
+        )
+
+    async def _require(self, experiment_id: str) -> None:
+        async def work(connection: AsyncConnection) -> bool:
+            moment = await connection.scalar(_moment, {"experiment": experiment_id})
+            return moment is not None
+
+        if not await self._database.read(work):
+            raise _not_found(experiment_id)
+
+
+async def _find(connection: AsyncConnection, experiment_id: str) -> AnyRow | None:
+    return (await connection.execute(_by_id, {"experiment": experiment_id})).one_or_none()
+
+
+async def _add(connection: AsyncConnection, row: Mapping[str, Any]) -> None:
+    try:
+        await connection.execute(_insert, row)
+    except IntegrityError as error:
+        if is_foreign_key_violation(error):
+            raise UsageError(
+                what=f"the experiment {row['id']!r} cannot be created",
+                why=f"there is no dataset {row['dataset_id']!r}",
+                fix="store the dataset first",
+                code="not_found",
+            ) from None
+        raise _taken(row["id"]) from None
+
+
+def _row(experiment: Experiment, now: str) -> dict[str, Any]:
+    return {
+        "id": experiment.id,
+        "name": experiment.name,
+        "type": experiment.type.value,
+        "status": experiment.status.value,
+        "agent_name": experiment.agent_name,
+        "agent_fingerprint": None,
+        "configuration_hash": experiment.configuration.hash,
+        "suite_name": experiment.suite_name,
+        "dataset_id": experiment.dataset_id,
+        "planned_items": experiment.planned_items,
+        "optimization_id": experiment.optimization_id,
+        "created_at": parse_time(experiment.created_at) if experiment.created_at else now,
+        "updated_at": parse_time(experiment.updated_at) if experiment.updated_at else now,
+        "configuration": experiment.configuration.to_json(),
+        "metadata": dict(experiment.metadata),
+    }
+
+
+def _experiment(row: AnyRow) -> Experiment:
+    # Checked and normalised before it was stored, so it is not done again for each of a long list.
+    configuration = Configuration(
+        sections=row.configuration["sections"],
+        parameters=row.configuration["parameters"],
+        examples=tuple(row.configuration["examples"]),
+    )
+    return Experiment(
+        id=row.id,
+        name=row.name,
+        type=ExperimentType(row.type),
+        status=ExperimentStatus(row.status),
+        agent_name=row.agent_name,
+        configuration=configuration,
+        suite_name=row.suite_name,
+        dataset_id=row.dataset_id,
+        planned_items=row.planned_items,
+        optimization_id=row.optimization_id,
+        metadata=row.metadata,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )
+
+
+def _not_found(experiment_id: str) -> UsageError:
+    return UsageError(
+        what=f"there is no experiment {experiment_id!r}",
+        why="no experiment with that id is stored",
+        fix="`burnish list` shows those that are",
+        code="not_found",
+    )
+
+
+def _taken(experiment_id: str) -> ConflictError:
+    return ConflictError(
+        what=f"the experiment {experiment_id!r} cannot be created",
+        why="its id is taken",
+        fix="use a new id",
+    )

@@ -1,0 +1,166 @@
+"""An experiment repository in memory: for unit tests and as the simplest reading of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from burnish.domain import (
+    CacheScope,
+    ConflictError,
+    ErrorKind,
+    Experiment,
+    ExperimentStatus,
+    ExperimentSummary,
+    ItemResult,
+    Lease,
+    Spending,
+    UsageError,
+)
+
+_CacheKey = tuple[str, str, str, int]
+_OUTSIDE = (ErrorKind.INFRASTRUCTURE, ErrorKind.TIMEOUT)
+
+
+class MemoryExperimentRepository:
+    """Keeps everything in dicts. `fail_saves` makes the next writes of results raise."""
+
+    def __init__(self) -> None:
+        self.experiments: dict[str, Experiment] = {}
+        self.results: dict[str, dict[tuple[str, int], ItemResult]] = {}
+        self.batches: list[int] = []
+        self.fail_saves: list[Exception] = []
+        self._cache: dict[_CacheKey, tuple[ItemResult, str | None]] = {}
+
+    async def create_experiment(
+        self, experiment: Experiment, *, lease: Lease | None = None
+    ) -> None:
+        """Refuses an id that is taken."""
+        if experiment.id in self.experiments:
+            raise ConflictError(
+                what=f"experiment {experiment.id} is there already",
+                why="its id is taken",
+                fix="use another id",
+            )
+        self.experiments[experiment.id] = experiment
+        self.results[experiment.id] = {}
+
+    async def update_experiment(
+        self,
+        experiment_id: str,
+        *,
+        status: ExperimentStatus | None = None,
+        planned_items: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        lease: Lease | None = None,
+    ) -> None:
+        """Changes what is given."""
+        old = await self.get_experiment(experiment_id)
+        self.experiments[experiment_id] = replace(
+            old,
+            status=status or old.status,
+            planned_items=old.planned_items if planned_items is None else planned_items,
+            metadata={**old.metadata, **(metadata or {})},
+        )
+
+    async def get_experiment(self, experiment_id: str) -> Experiment:
+        """One experiment."""
+        if experiment_id not in self.experiments:
+            raise UsageError(
+                what=f"there is no experiment {experiment_id}",
+                why="no such id was stored",
+                fix="list the experiments",
+                code="not_found",
+            )
+        return self.experiments[experiment_id]
+
+    async def list_experiments(
+        self,
+        *,
+        limit: int = 50,
+        before: str | None = None,
+        optimization_id: str | None = None,
+        name: str | None = None,
+    ) -> list[Experiment]:
+        """Newest first."""
+        newest = list(reversed(self.experiments.values()))
+        if before is not None:
+            ids = [one.id for one in newest]
+            newest = newest[ids.index(before) + 1 :] if before in ids else []
+        chosen = [
+            one
+            for one in newest
+            if optimization_id in (None, one.optimization_id) and name in (None, one.name)
+        ]
+        return chosen[:limit]
+
+    async def save_results(
+        self,
+        experiment_id: str,
+        results: Sequence[ItemResult],
+        *,
+        cache: CacheScope | None = None,
+        scorers_fingerprint: str | None = None,
+        lease: Lease | None = None,
+    ) -> None:
+        """Upserts, and remembers error-free results for the cache."""
+        if self.fail_saves:
+            raise self.fail_saves.pop(0)
+        await self.get_experiment(experiment_id)
+        self.batches.append(len(results))
+        for result in results:
+            self.results[experiment_id][result.item_id, result.repeat] = result
+            if cache is not None and result.error is None:
+                key = _key(cache, result.item_hash, result.repeat)
+                self._cache[key] = (result, scorers_fingerprint)
+
+    async def cached_results(
+        self, scope: CacheScope, keys: Sequence[tuple[str, int]]
+    ) -> dict[tuple[str, int], tuple[ItemResult, str | None]]:
+        """What the cache has of these."""
+        found = {key: self._cache.get(_key(scope, *key)) for key in keys}
+        return {key: value for key, value in found.items() if value is not None}
+
+    async def stream_results(self, experiment_id: str) -> AsyncIterator[ItemResult]:
+        """By item id and repeat."""
+        for result in await self.get_results(experiment_id):
+            yield result
+
+    async def get_results(
+        self, experiment_id: str, *, item_ids: Sequence[str] | None = None
+    ) -> list[ItemResult]:
+        """By item id and repeat."""
+        await self.get_experiment(experiment_id)
+        results = self.results[experiment_id]
+        return [results[key] for key in sorted(results) if item_ids is None or key[0] in item_ids]
+
+    async def item_scores(self, experiment_id: str) -> dict[str, float]:
+        """Mean score by item."""
+        scores: dict[str, list[float]] = {}
+        for result in await self.get_results(experiment_id):
+            scores.setdefault(result.item_id, []).append(result.score)
+        return {item: sum(values) / len(values) for item, values in scores.items()}
+
+    async def summarise(self, experiment_id: str) -> ExperimentSummary:
+        """Recomputed from all results."""
+        results = await self.get_results(experiment_id)
+        runs = len(results)
+        passed = sum(result.passed for result in results)
+        errors = [result.error for result in results if result.error is not None]
+        return ExperimentSummary(
+            runs=runs,
+            passed=passed,
+            failed=runs - passed,
+            errors=len(errors),
+            infrastructure_errors=sum(error.kind in _OUTSIDE for error in errors),
+            score=sum(result.score for result in results) / runs if runs else None,
+            pass_rate=passed / runs if runs else None,
+            spending=Spending.sum(result.spending for result in results),
+            avg_latency_ms=sum(r.latency_ms for r in results) / runs if runs else None,
+            cached=sum(result.cached for result in results),
+        )
+
+
+def _key(scope: CacheScope, item_hash: str, repeat: int) -> _CacheKey:
+    return scope.agent_fingerprint, scope.configuration_hash, item_hash, repeat

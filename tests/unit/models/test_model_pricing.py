@@ -1,0 +1,62 @@
+import pytest
+
+from burnish.domain import Usage
+from burnish.models.pricing import price_call
+from burnish.models.settings import ModelSettings
+
+USAGE = Usage(calls=1, input_tokens=1_000_000, output_tokens=1_000_000)
+
+
+def test_a_known_model_is_priced_offline():
+    assert price_call("gpt-4o-mini", USAGE, settings=ModelSettings()) == pytest.approx(0.75)
+
+
+def test_cached_tokens_are_cheaper():
+    cached = Usage(calls=1, input_tokens=1_000_000, cached_tokens=1_000_000)
+
+    assert price_call("gpt-4o-mini", cached, settings=ModelSettings()) == pytest.approx(0.075)
+
+
+def test_prices_in_the_settings_win():
+    settings = ModelSettings(input_price=2.0, output_price=0.5)
+
+    assert price_call("gpt-4o-mini", USAGE, settings=settings) == pytest.approx(2.5)
+
+
+def test_a_free_model_costs_nothing_rather_than_the_unknown():
+    settings = ModelSettings(input_price=0, output_price=0)
+
+    assert price_call("no-such-model", USAGE, settings=settings) == 0.0
+
+
+@pytest.mark.parametrize("base_url", [None, "http://127.0.0.1:8080/v1"])
+def test_an_unknown_price_is_none(base_url):
+    price = price_call("no-such-model", USAGE, settings=ModelSettings(), base_url=base_url)
+
+    assert price is None
+
+
+def test_a_known_name_at_an_unknown_endpoint_has_no_known_price():
+    price = price_call(
+        "gpt-4o-mini", USAGE, settings=ModelSettings(), base_url="http://127.0.0.1:8080/v1"
+    )
+
+    assert price is None
+
+
+def test_another_vendor_is_known_by_its_address():
+    price = price_call(
+        "llama-3.3-70b-versatile",
+        USAGE,
+        settings=ModelSettings(),
+        base_url="https://api.groq.com/openai/v1",
+    )
+
+    assert price is not None
+    assert price > 0
+
+
+def test_more_cached_than_read_tokens_do_not_break_the_price():
+    odd = Usage(calls=1, input_tokens=10, cached_tokens=50)
+
+    assert price_call("gpt-4o-mini", odd, settings=ModelSettings()) > 0

@@ -1,0 +1,123 @@
+"""Simulated agents: edits have effects of their own, effects together, and some lead to collapse.
+
+Nothing here knows how the optimizers search. Every draw is hashed from the world's seed and names, so
+a candidate scores the same whenever it is run; answers on items are binary and noisy.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from burnish.domain import Candidate, Configuration, SearchSpace
+from burnish.optimizers.facts import RunFacts
+from burnish.optimizers.library import Library
+
+REVIEWS = Configuration.of(
+    {
+        "sections": {
+            "system": "Classify the sentiment of the movie review.",
+            "user": "{{review}}",
+        },
+        "parameters": {"temperature": 0.0},
+    }
+)
+LABELS = ("positive", "negative")
+
+
+def facts_of(baseline: Configuration, labels=(), space: SearchSpace | None = None, **more) -> RunFacts:
+    given = {"seed": 1, "baseline_score": 0.6, "places": 4, **more}
+    return RunFacts(
+        baseline_candidate_id="c-0",
+        baseline=baseline,
+        space=space or SearchSpace(),
+        labels=tuple(labels),
+        **given,
+    )
+
+
+@dataclass(frozen=True)
+class EditWorld:
+    """A labelled task whose accuracy depends on the edits by rules that are drawn once."""
+
+    seed: int
+    baseline: Configuration = REVIEWS
+    labels: tuple[str, ...] = LABELS
+    start: float = 0.62
+    ceiling: float = 0.86
+    pairs: float = 0.1
+    collapse: float = 0.25
+
+    def __call__(self, candidate: Candidate, item: str) -> tuple[float, str]:
+        names = () if candidate.number == 0 else self.library.names_in(candidate.rationale)
+        right = self.labels[_hashed(self.seed, "label", item) < 0.5]
+        wrong = self.labels[1 - self.labels.index(right)]
+        if self.collapses(names):
+            said = self.labels[0]
+        else:
+            # Items differ in how hard they are, and wordings in which items they get.
+            hard = _hashed(self.seed, "hard", item)
+            luck = _hashed(self.seed, "luck", item, *names)
+            said = right if 0.7 * hard + 0.3 * luck < self._cut(names) else wrong
+        return float(said == right), said
+
+    @cached_property
+    def library(self) -> Library:
+        return Library.of(facts_of(self.baseline, self.labels))
+
+    def accuracy(self, names: tuple[str, ...]) -> float:
+        """The expected score, without the noise of items."""
+        return 0.5 if self.collapses(names) else self._level(names)
+
+    def collapses(self, names: tuple[str, ...]) -> bool:
+        return abs(sum(self._bias(name) for name in names)) > 1.0
+
+    @cached_property
+    def best(self) -> float:
+        """The highest expected score that a long search with full knowledge finds."""
+        chance = random.Random(f"best:{self.seed}")
+        names = list(self.library.edits)
+        best = self.start
+        for _ in range(12):
+            here: tuple[str, ...] = ()
+            for _ in range(60):
+                moved = self.library.with_edit(here, chance.choice(names))
+                if chance.random() < 0.2 and here:
+                    moved = tuple(one for one in here if one != chance.choice(here))
+                if len(moved) <= 6 and self.accuracy(moved) >= self.accuracy(here):
+                    here = moved
+            best = max(best, self.accuracy(here))
+        return best
+
+    def _level(self, names: tuple[str, ...]) -> float:
+        gain = sum(self._effect(name) for name in names)
+        gain += sum(self._together(a, b) for a, b in combinations(sorted(names), 2))
+        return min(max(self.start + gain, 0.2), self.ceiling)
+
+    def _cut(self, names: tuple[str, ...]) -> float:
+        """Where a sum of two uniform draws, weighed 0.7 and 0.3, lies below with this chance."""
+        level = self._level(names)
+        low, high = 0.3, 0.7
+        return level * high + low / 2 if low / 2 / high < level < 1 - low / 2 / high else level
+
+    def _effect(self, name: str) -> float:
+        family = name.split(":", 1)[0]
+        chance = random.Random(f"family:{self.seed}:{family}")
+        active = chance.random() < 0.5
+        shared = chance.gauss(0.03, 0.04) if active else 0.0
+        own = random.Random(f"edit:{self.seed}:{name}").gauss(-0.01, 0.04 if active else 0.015)
+        return shared + own
+
+    def _together(self, first: str, second: str) -> float:
+        chance = random.Random(f"pair:{self.seed}:{first}:{second}")
+        return chance.gauss(0.0, 0.04) if chance.random() < self.pairs else 0.0
+
+    def _bias(self, name: str) -> float:
+        chance = random.Random(f"bias:{self.seed}:{name}")
+        return chance.gauss(0.0, 0.9) if chance.random() < self.collapse else 0.0
+
+
+def _hashed(*parts: object) -> float:
+    return random.Random("\x1f".join(str(part) for part in parts)).random()
