@@ -35,13 +35,13 @@ from burnish.storage.codec import (  # noqa: E402
 from burnish.storage.failures import passing, translate  # noqa: E402
 from burnish.storage.retries import Patience, persist  # noqa: E402
 from burnish.storage.schema import HEAD, MIGRATIONS  # noqa: E402
+from burnish.testing.clocks import FakeClock  # noqa: E402
 from burnish.testing.repository_contract import (  # noqa: E402
     SCOPE,
     CallCacheContract,
     DatabaseContract,
     DatasetRepositoryContract,
     ExperimentRepositoryContract,
-    FakeClock,
     make_experiment,
     make_result,
 )
@@ -283,6 +283,12 @@ class TestFailures:
                 await Database.open(wrong)
         assert path.read_text() == "not a database " * 100
 
+    async def test_a_missing_driver_says_what_to_install(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "psycopg", None)
+
+        with pytest.raises(UsageError, match=r"burnish\[postgres\]"):
+            await Database.open("postgresql://127.0.0.1:1/x")
+
     async def test_a_path_below_a_file_is_unavailable(self, tmp_path):
         (tmp_path / "file").write_text("")
 
@@ -305,6 +311,18 @@ class TestFailures:
             assert not creating.done()
             other.execute("COMMIT")
             await creating
+        other.close()
+
+    async def test_a_new_dataset_waits_for_a_lock_too(self, template, tmp_path):
+        path = shutil.copy(template, tmp_path / "burnish.db")
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        clock = UnlockingClock(other)
+        async with await Database.open(path, patience_seconds=0.05, clock=clock) as database:
+            record = await SqlDatasetRepository(database).ensure_dataset("d", "f", [])
+
+        assert record.items == 0
+        assert clock.sleeps
         other.close()
 
     async def test_reading_goes_on_while_somebody_writes(self, template, tmp_path):
@@ -330,6 +348,19 @@ class TestFailures:
         assert "disk" in done.stdout
         assert "all kept" in done.stdout
         assert "and more" in done.stdout
+
+
+class UnlockingClock(FakeClock):
+    """Ends another connection's transaction as soon as somebody waits."""
+
+    def __init__(self, other):
+        super().__init__()
+        self._other = other
+
+    async def sleep(self, seconds):
+        if self._other.in_transaction:
+            self._other.execute("COMMIT")
+        await super().sleep(seconds)
 
 
 FULL_DISK = """

@@ -27,7 +27,7 @@ from burnish.evaluation.statistics import PairedComparison
 from burnish.models.pull import pull
 
 _MODEL = "smollm2-135m"
-_PROMPTS = {"plain prompt": "prompts/system.md", "other wording": "prompts/better.md"}
+_PROMPTS = {"as a question": "prompts/system.md", "as an instruction": "prompts/better.md"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,14 @@ def demonstrate(session: Session, folder: Path, *, split: str, limit: int | None
     write_files(folder, template_files(Template.REVIEWS))
     pull(_MODEL, progress=lambda line: session.messages.print(line, soft_wrap=True))
     started = time.monotonic()
-    again = "every finished review is kept; go on with: burnish demo"
-    sides, comparison = run(
-        _evaluate_both(session, folder, split=split, limit=limit), note=lambda: again
-    )
+    seen: list[Progress] = []
+
+    def note() -> str | None:
+        finished = sum(progress.done for progress in seen)
+        return f"{count(finished, 'answer')} saved; go on with: burnish demo" if finished else None
+
+    work = _evaluate_both(session, folder, seen, split=split, limit=limit)
+    sides, comparison = run(work, note=note)
     if session.json_output:
         before, after = sides
         session.print_document(
@@ -60,7 +64,7 @@ def demonstrate(session: Session, folder: Path, *, split: str, limit: int | None
 
 
 async def _evaluate_both(
-    session: Session, folder: Path, *, split: str, limit: int | None
+    session: Session, folder: Path, seen: list[Progress], *, split: str, limit: int | None
 ) -> tuple[list[_Side], PairedComparison]:
     database = str(folder / ".burnish" / "burnish.db")
     sides: list[_Side] = []
@@ -72,6 +76,7 @@ async def _evaluate_both(
             )
             evaluation = Evaluation(workspace, settings.agent_spec(), settings.suite_spec())
             progress = Progress()
+            seen.append(progress)
             with showing(session.messages, progress, title=name):
                 result = await evaluation.run(
                     Selection(split=split, limit=limit), name=f"demo: {name}", progress=progress
@@ -96,7 +101,7 @@ def _print(
         )
     )
     console.print(_table(sides))
-    answer = Text("other wording: ", style="bold") + verdict(comparison)
+    answer = Text(f"{sides[1].name}: ", style="bold") + verdict(comparison)
     answer.append(
         f"  {comparison.delta:+.3f} (95% {comparison.ci_low:+.3f} to {comparison.ci_high:+.3f}), "
         f"p {_equals(comparison.p_value)}"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -15,12 +13,13 @@ from burnish.domain import (
     ModelResponse,
     Usage,
     UsageError,
-    text_hash,
 )
 from burnish.models.deadlines import within
-from burnish.models.threads import run_in_thread
+from burnish.models.fingerprints import callable_fingerprint
+from burnish.models.threads import DaemonThreads
 from burnish.models.tokens import count_tokens
 
+_MAX_THREADS = 256
 TextFunction = Callable[[str], str] | Callable[[str], Awaitable[str]]
 
 
@@ -32,7 +31,8 @@ class CallableModel:
 
     def __init__(self, function: TextFunction, *, name: str | None = None) -> None:
         self.name = name or f"callable/{_name_of(function)}"
-        self.fingerprint = callable_fingerprint(function)
+        self.fingerprint = lasting_fingerprint(function)
+        self._threads = DaemonThreads(_MAX_THREADS)
         self._function = function
         self._is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
             getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
@@ -55,11 +55,12 @@ class CallableModel:
         return ModelResponse(text=answer, usage=usage)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Let the threads end."""
+        self._threads.close()
 
     async def _call(self, prompt: str) -> Any:
         function: Callable[[str], Any] = self._function
-        answer = function(prompt) if self._is_async else await run_in_thread(function, prompt)
+        answer = function(prompt) if self._is_async else await self._threads.run(function, prompt)
         return await answer if inspect.isawaitable(answer) else answer
 
 
@@ -73,52 +74,11 @@ def flatten(messages: Sequence[Message]) -> str:
     return "\n\n".join([*turns, "Assistant:"])
 
 
-def callable_fingerprint(function: Callable[..., Any]) -> str:
-    """Stays the same while the function's module does.
-
-    Where that cannot be known (a REPL, a bound object, a closure over more than plain values) it
-    is new every time, so that nothing stale is ever answered from a cache.
-    """
-    source = _source_of(function)
-    bound = _bound_values(function)
-    if source is None or bound is None:
-        return f"callable/{_name_of(function)}@{uuid4().hex}"
-    return f"callable/{_name_of(function)}@{text_hash(source + bound)[:32]}"
+def lasting_fingerprint(function: Callable[..., Any]) -> str:
+    """New every time where it cannot be known, so that nothing stale is answered from a cache."""
+    return f"callable/{_name_of(function)}@{callable_fingerprint(function) or uuid4().hex}"
 
 
 def _name_of(function: Callable[..., Any]) -> str:
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{named.__module__}.{named.__qualname__}"
-
-
-def _source_of(function: Callable[..., Any]) -> str | None:
-    """The whole module's source, because helpers beside the function count too."""
-    if not inspect.isfunction(function):
-        return None
-    module = sys.modules.get(function.__module__)
-    path = getattr(module, "__file__", None)
-    try:
-        own = inspect.getsource(function)
-        return own + (Path(path).read_text(encoding="utf-8") if path else "")
-    except (OSError, TypeError, UnicodeDecodeError):
-        return None
-
-
-def _bound_values(function: Callable[..., Any]) -> str | None:
-    """Defaults and closed-over values as text; None when one of them is more than plain."""
-    try:
-        cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
-    except ValueError:
-        return None
-    values = [
-        *cells,
-        *(getattr(function, "__defaults__", None) or ()),
-        *(getattr(function, "__kwdefaults__", None) or {}).items(),
-    ]
-    return repr(values) if all(map(_is_plain, values)) else None
-
-
-def _is_plain(value: object) -> bool:
-    if isinstance(value, tuple):
-        return all(map(_is_plain, value))
-    return value is None or type(value) in (str, int, float, bool, bytes)

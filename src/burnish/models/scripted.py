@@ -17,7 +17,7 @@ from burnish.domain import (
     canonical_hash,
     exact_hash,
 )
-from burnish.models.callable_model import callable_fingerprint
+from burnish.models.callable_model import lasting_fingerprint
 from burnish.models.deadlines import within
 from burnish.models.failures import Endpoint, TransientError, error_of_status
 from burnish.models.retry import RetryBudget, RetryPolicy, call_with_retries
@@ -167,5 +167,5 @@ def _words(text: str) -> int:
 
 def _identity(answer: Answers) -> object:
     if callable(answer):
-        return callable_fingerprint(answer)
+        return lasting_fingerprint(answer)
     return dict(answer) if isinstance(answer, Mapping) else list(answer)

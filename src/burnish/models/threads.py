@@ -1,54 +1,96 @@
-"""Blocking calls off the event loop."""
+"""Threads for blocking user code, which a hung function cannot keep the program alive with."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+import queue
 import threading
 from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
+_Job = tuple[Callable[[], Any], "asyncio.Future[Any]", asyncio.AbstractEventLoop]
 
 
-async def run_in_thread(function: Callable[[str], T], prompt: str) -> T:
-    """The function's result, from a thread of its own.
+class DaemonThreads:
+    """Runs functions off the event loop, at most `limit` at once.
 
-    The thread is a daemon: the pool behind `asyncio.to_thread` is joined at exit, so a function
-    that never returns would keep the program alive. The caller bounds how many run at once.
+    The standard executor joins its threads when the interpreter ends, so one agent that never
+    returns would hang the program for ever. These threads are daemons: they end with it.
     """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-    context = contextvars.copy_context()
 
-    def work() -> None:
-        try:
-            result = context.run(function, prompt)
-        except BaseException as error:  # noqa: BLE001 - it travels to the caller whatever it is
-            _settle(loop, future, partial(future.set_exception, _portable(error)))
-        else:
-            _settle(loop, future, partial(future.set_result, result))
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._threads = 0
+        self._idle = 0
+        self._lock = threading.Lock()
 
-    threading.Thread(target=work, name="burnish-model", daemon=True).start()
-    return await future
+    async def run(self, function: Callable[..., T], *arguments: Any) -> T:
+        """The function's result, under the caller's context variables."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        context = contextvars.copy_context()
+        self._jobs.put((lambda: context.run(function, *arguments), future, loop))
+        self._start_thread_if_needed()
+        return await future
+
+    def close(self) -> None:
+        """Let idle threads end; a hung one is left behind."""
+        with self._lock:
+            for _ in range(self._threads):
+                self._jobs.put(None)
+
+    def _start_thread_if_needed(self) -> None:
+        with self._lock:
+            if self._idle >= self._jobs.qsize() or self._threads >= self._limit:
+                return
+            self._threads += 1
+        threading.Thread(target=self._work, name="burnish-work", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                self._idle += 1
+            job = self._jobs.get()
+            with self._lock:
+                self._idle -= 1
+                if job is None:
+                    self._threads -= 1
+                    return
+            _finish(*job)
 
 
-def _portable(error: BaseException) -> BaseException:
-    # Futures refuse the first, and the others must not end the loop from a user's function.
-    if isinstance(error, (StopIteration, SystemExit, KeyboardInterrupt)):
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
-
-
-def _settle(
-    loop: asyncio.AbstractEventLoop, future: asyncio.Future[T], outcome: Callable[[], None]
+def _finish(
+    call: Callable[[], Any], future: asyncio.Future[Any], loop: asyncio.AbstractEventLoop
 ) -> None:
-    def finish() -> None:
-        if not future.done():
-            outcome()
+    try:
+        result = call()
+    except BaseException as error:  # noqa: BLE001 - it travels to the caller whatever it is
+        _hand_over(loop, future, None, error)
+    else:
+        _hand_over(loop, future, result, None)
 
-    # The loop may have ended while the function was still running: then nobody waits any more.
-    with suppress(RuntimeError):
-        loop.call_soon_threadsafe(finish)
+
+def _hand_over(
+    loop: asyncio.AbstractEventLoop,
+    future: asyncio.Future[Any],
+    result: Any,
+    error: BaseException | None,
+) -> None:
+    def settle() -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(result)
+        elif isinstance(error, (StopIteration, SystemExit, KeyboardInterrupt)):
+            # Futures refuse the first, and the others must not end the loop from a user's function.
+            future.set_exception(RuntimeError(f"{type(error).__name__}: {error}"))
+        else:
+            future.set_exception(error)
+
+    try:
+        loop.call_soon_threadsafe(settle)
+    except RuntimeError:
+        return  # The loop ended while the function was still running: nobody waits any more.

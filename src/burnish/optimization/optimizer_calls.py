@@ -18,8 +18,8 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
-from burnish.evaluation.daemon_threads import DaemonThreads
 from burnish.evaluation.item_runner import describe
+from burnish.models.threads import DaemonThreads
 
 
 class OptimizerFailed(BurnishError):  # noqa: N818 - names what happened to the run

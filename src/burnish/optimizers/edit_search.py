@@ -14,6 +14,8 @@ from burnish.optimizers.trial_reading import ReadTrial
 Value = Callable[[Sequence[str]], float]
 _PARENTS = 3
 _MOVES = 3
+# How far the places of a step stray from the means: the first takes what looks best.
+_SPREADS = (0.0, 0.5, 1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +97,7 @@ class EditSearch:
 
     def _screens(self, place: int) -> bool:
         """The first generation screens; later ones give every other place to it."""
-        return not self._trials or place % 2 == 1
+        return not self._trials
 
     def _from_queue(self, waiting: Iterator[tuple[str, ...]]) -> Pick | None:
         for names in waiting:
@@ -108,7 +110,13 @@ class EditSearch:
         """The best set near a tried one, in a world drawn from what is believed now."""
         if not self._trials:
             return None
-        drawn = self._gradient.draw(self._library.facts.seed, "draw", self._generation, place)
+        drawn = self._gradient.draw(
+            self._library.facts.seed,
+            "draw",
+            self._generation,
+            place,
+            spread=_SPREADS[place % len(_SPREADS)],
+        )
 
         def value(names: Sequence[str]) -> float:
             return drawn(names) - self._cost * len(names)

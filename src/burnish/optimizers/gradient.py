@@ -113,25 +113,29 @@ class Gradient:
         known = _dot(shared, _solve(self._factor, shared))
         return Estimate(mean=mean, deviation=math.sqrt(max(before - known, 0.0)))
 
-    def draw(self, seed: int, *purpose: str | int) -> Callable[[Iterable[str]], float]:
+    def draw(
+        self, seed: int, *purpose: str | int, spread: float = 1.0
+    ) -> Callable[[Iterable[str]], float]:
         """One possible world, drawn from the posterior: differences by names (Thompson sampling).
 
-        Pairs are not drawn, only fitted: what is explored are names, not all their companies.
+        A smaller `spread` stays closer to the means; 0 gives just these. Pairs are not drawn, only
+        fitted: what is explored are names, not all their companies.
         """
         weights: dict[str, float] = {}
 
         def before(feature: str) -> float:
             if feature not in weights:
-                spread = 0.0 if _PAIR in feature else math.sqrt(self._prior.variance(feature))
-                chance = generator(seed, *purpose, feature).gauss(0.0, 1.0)
-                weights[feature] = self._prior.mean(feature) + spread * chance
+                weights[feature] = self._prior.mean(feature)
+                if spread and _PAIR not in feature:
+                    chance = generator(seed, *purpose, feature).gauss(0.0, spread)
+                    weights[feature] += math.sqrt(self._prior.variance(feature)) * chance
             return weights[feature]
 
         noise = generator(seed, *purpose, "noise")
         surprises = [
             one.difference
             - sum(before(feature) for feature in row)
-            - noise.gauss(0.0, math.sqrt(one.variance))
+            - spread * noise.gauss(0.0, math.sqrt(one.variance))
             for one, row in zip(self._observations, self._rows, strict=True)
         ]
         pull = _solve(self._factor, surprises)

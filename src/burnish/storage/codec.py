@@ -57,18 +57,24 @@ def encode_json(value: Any) -> str | None:
         return None
     try:
         text = _plain(value)
-    except (TypeError, ValueError):
-        # Either something that only looks unlike JSON (another mapping type), or an error that
-        # names the place.
-        text = _plain(require_json(value))
-    except RecursionError as error:
+    except (TypeError, ValueError, RecursionError):
+        return _encode_carefully(value)
+    return text if text.isascii() or _is_unicode(text) else _encode_carefully(value)
+
+
+def _encode_carefully(value: Any) -> str:
+    """Other types of mapping and half surrogates are taken; what is not JSON is named."""
+    try:
+        return _escaped(require_json(value))
+    except (ValueError, RecursionError) as error:
         raise UsageError(
             what="a value cannot be stored",
-            why="it is nested too deeply",
-            fix="flatten it",
+            why="it holds a number of thousands of digits"
+            if isinstance(error, ValueError)
+            else "it is nested too deeply",
+            fix="shorten or flatten it",
             code="not_json",
-        ) from error
-    return text if text.isascii() or _is_unicode(text) else _escaped(require_json(value))
+        ) from None
 
 
 def decode_json(text: str | None) -> Any:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import Row
+from sqlalchemy import Row, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -112,12 +112,26 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
-        """A transaction that cannot be repeated, because its source is read only once."""
-        self._require_open()
+        """A transaction that cannot be repeated, because its source is read only once.
+
+        Only its start is tried again. Statements in it belong under a `deadline`.
+        """
         try:
-            async with self._engines.writer.begin() as connection:
+            connection, ending = await persist(self._begin, self._patience, self._clock)
+            async with ending:
                 yield connection
+                async with self.deadline():
+                    await connection.commit()
         except SQLAlchemyError as error:
+            raise self._translated(error) from None
+
+    @asynccontextmanager
+    async def deadline(self) -> AsyncIterator[None]:
+        """Gives up on a database that does not answer."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                yield
+        except TimeoutError as error:
             raise self._translated(error) from None
 
     def tick(self) -> int:
@@ -155,6 +169,14 @@ class Database:
             # Only our own bugs need the driver's words, and they can hold no password.
             cause = error if isinstance(translated, InvariantError) else None
             raise translated from cause
+
+    async def _begin(self) -> tuple[AsyncConnection, AsyncExitStack]:
+        self._require_open()
+        async with self.deadline(), AsyncExitStack() as stack:
+            connection = await stack.enter_async_context(self._engines.writer.connect())
+            # Whether a pooled connection still stands shows at the first statement.
+            await connection.execute(select(1))
+            return connection, stack.pop_all()
 
     def _translated(self, error: BaseException) -> BurnishError:
         return failures.translate(error, self._address)

@@ -104,32 +104,35 @@ class SqlDatasetRepository:
         }
         async with self._database.transaction() as connection:
             # Whoever comes second waits here until the first one is through.
-            claimed = await connection.execute(_claim[connection.dialect.name], row)
+            async with self._database.deadline():
+                claimed = await connection.execute(_claim[connection.dialect.name], row)
             if not claimed.rowcount:
                 return
-            count = await _write_items(connection, dataset_id, items)
+            count = await self._write_items(connection, dataset_id, items)
             await connection.execute(
                 update(datasets).where(datasets.c.id == dataset_id).values(items=count)
             )
+
+    async def _write_items(
+        self, connection: AsyncConnection, dataset_id: str, items: Iterable[Item]
+    ) -> int:
+        source = iter(items)
+        count = 0
+        while batch := list(islice(source, _BATCH)):
+            rows = [
+                (dataset_id, count + offset, item.id, item.hash, item.split, item.data)
+                for offset, item in enumerate(batch)
+            ]
+            async with self._database.deadline():
+                await _insert_items(connection, rows)
+            count += len(batch)
+        return count
 
     async def _page_after(self, dataset_id: str, last: int) -> Sequence[AnyRow]:
         async def work(connection: AsyncConnection) -> Sequence[AnyRow]:
             return (await connection.execute(_page, {"dataset": dataset_id, "last": last})).all()
 
         return await self._database.read(work)
-
-
-async def _write_items(connection: AsyncConnection, dataset_id: str, items: Iterable[Item]) -> int:
-    source = iter(items)
-    count = 0
-    while batch := list(islice(source, _BATCH)):
-        rows = [
-            (dataset_id, count + offset, item.id, item.hash, item.split, item.data)
-            for offset, item in enumerate(batch)
-        ]
-        await _insert_items(connection, rows)
-        count += len(batch)
-    return count
 
 
 def _record(row: AnyRow) -> DatasetRecord:

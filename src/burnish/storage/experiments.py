@@ -18,9 +18,10 @@ from burnish.domain import (
     ExperimentSummary,
     ExperimentType,
     ItemResult,
+    Lease,
     UsageError,
 )
-from burnish.storage import result_reader, result_writer, summaries
+from burnish.storage import leases, result_reader, result_writer, summaries
 from burnish.storage.codec import SafeText
 from burnish.storage.database import AnyRow, Database, parse_time
 from burnish.storage.failures import is_foreign_key_violation
@@ -41,7 +42,9 @@ class SqlExperimentRepository:
         # Experiments whose agent is on record already: a hint that saves a statement.
         self._noted: set[str] = set()
 
-    async def create_experiment(self, experiment: Experiment) -> None:
+    async def create_experiment(
+        self, experiment: Experiment, *, lease: Lease | None = None
+    ) -> None:
         """Add a new experiment."""
         row = _row(experiment, self._database.stamp())
         attempts = 0
@@ -49,6 +52,7 @@ class SqlExperimentRepository:
         async def work(connection: AsyncConnection) -> None:
             nonlocal attempts
             attempts += 1
+            await leases.share(connection, lease)
             stored = await _find(connection, experiment.id)
             if stored is None:
                 await _add(connection, row)
@@ -65,6 +69,7 @@ class SqlExperimentRepository:
         status: ExperimentStatus | None = None,
         planned_items: int | None = None,
         metadata: Mapping[str, Any] | None = None,
+        lease: Lease | None = None,
     ) -> None:
         """Change what is given."""
         changes: dict[str, Any] = {"updated_at": self._database.stamp()}
@@ -74,6 +79,7 @@ class SqlExperimentRepository:
             changes["planned_items"] = planned_items
 
         async def work(connection: AsyncConnection) -> None:
+            await leases.share(connection, lease)
             # Locked, so that nobody else's keys are lost between reading and writing.
             statement = _by_id.with_for_update()
             stored = (
@@ -131,6 +137,7 @@ class SqlExperimentRepository:
         *,
         cache: CacheScope | None = None,
         scorers_fingerprint: str | None = None,
+        lease: Lease | None = None,
     ) -> None:
         """Keep results; later ones replace earlier ones of the same item and repeat."""
         if not results:
@@ -139,6 +146,7 @@ class SqlExperimentRepository:
         news = cache is not None and experiment_id not in self._noted
 
         async def work(connection: AsyncConnection) -> None:
+            await leases.share(connection, lease)
             if cache is not None and news:
                 await result_writer.note_agent(connection, experiment_id, cache.agent_fingerprint)
             try:

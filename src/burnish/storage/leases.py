@@ -166,17 +166,15 @@ async def _owned(connection: AsyncConnection, optimization_id: str) -> BurnishEr
 
 
 async def _lost(connection: AsyncConnection, lease: Lease) -> BurnishError:
-    standing = (
-        await connection.execute(_standing, {"of_id": lease.optimization_id})
-    ).one_or_none()
+    standing = (await connection.execute(_standing, {"of_id": lease.optimization_id})).one_or_none()
     if standing is None:
         return not_found(lease.optimization_id)
     owner = standing.lease_owner
     return ConflictError(
         what=f"optimization {lease.optimization_id} was not written to",
-        why="its lease was given up"
+        why="its owner has given up the lease"
         if owner is None
-        else f"its lease has moved on to the owner {owner}",
+        else f"the lease has moved to another owner, {owner}",
         fix="let that one go on; `burnish show` tells how far it is",
         code="lease_lost",
     )

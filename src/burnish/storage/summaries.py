@@ -19,6 +19,8 @@ from burnish.storage.codec import SafeText
 from burnish.storage.tables import experiment_items
 
 _BATCH = 2000
+# A timeout too says more about what the agent runs on than about its configuration.
+_OUTSIDE = (ErrorKind.INFRASTRUCTURE, ErrorKind.TIMEOUT)
 
 _items = experiment_items.c
 _in_experiment = _items.experiment_id == bindparam("experiment", type_=SafeText)
@@ -28,7 +30,7 @@ _counts = select(
     func.count().filter(_items.cached).label("cached"),
     func.count(_items.error_kind).label("errors"),
     func.count()
-    .filter(_items.error_kind == ErrorKind.INFRASTRUCTURE.value)
+    .filter(_items.error_kind.in_([kind.value for kind in _OUTSIDE]))
     .label("infrastructure_errors"),
     func.avg(_items.latency_ms).label("avg_latency_ms"),
     func.avg(_items.ttft_ms).label("avg_ttft_ms"),

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -48,6 +47,7 @@ from burnish.domain import (
 from burnish.storage import Database, SqlCallCache, SqlExperimentRepository
 from burnish.storage.schema import VERSION_TABLE
 from burnish.storage.tables import metadata
+from burnish.testing.clocks import FakeClock
 
 # Everything that some database or some encoder has been known to lose.
 AWKWARD_TEXTS = (
@@ -155,7 +155,9 @@ def summary_of(results: Sequence[ItemResult]) -> ExperimentSummary:
         passed=passed,
         failed=runs - passed,
         errors=len(kinds),
-        infrastructure_errors=kinds.count(ErrorKind.INFRASTRUCTURE),
+        infrastructure_errors=sum(
+            kind in (ErrorKind.INFRASTRUCTURE, ErrorKind.TIMEOUT) for kind in kinds
+        ),
         score=math.fsum(result.score for result in results) / runs,
         pass_rate=passed / runs,
         spending=Spending.sum(result.spending for result in results),
@@ -352,7 +354,7 @@ class ExperimentRepositoryContract:
         self, experiments: ExperimentRepository
     ) -> None:
         await experiments.create_experiment(make_experiment())
-        for value in (math.nan, object(), {"deep": [math.inf]}):
+        for value in (math.nan, object(), {"deep": [math.inf]}, [10**5000]):
             bad = make_result("bad", output=AgentOutput(text="", data=value))  # type: ignore[arg-type]
 
             with pytest.raises(UsageError) as caught:
@@ -801,7 +803,7 @@ class DatabaseContract:
             cache = SqlCallCache(database, max_bytes=20_000)
             for number in range(15):
                 await cache.put(f"k{number}", {"text": "x" * 1000})
-            clock.pass_time(hours=2)
+            clock.advance(7200)
             assert await cache.get("k3") is not None
             for number in range(15, 22):
                 await cache.put(f"k{number}", {"text": "x" * 1000})
@@ -816,29 +818,10 @@ class DatabaseContract:
         clock = FakeClock()
         async with await Database.open(address, clock=clock) as database:
             stamps = [database.stamp(), database.stamp()]
-            clock.pass_time(hours=-1)
+            clock.advance(-3600)
             stamps += [database.stamp(), database.stamp()]
 
         assert stamps == sorted(set(stamps))
-
-
-class FakeClock:
-    """A clock that moves only when it is told to; sleeping moves it."""
-
-    def __init__(self) -> None:
-        self._seconds = 0.0
-
-    def monotonic(self) -> float:
-        return self._seconds
-
-    def now(self) -> datetime:
-        return datetime(2026, 1, 31, 12, tzinfo=UTC) + timedelta(seconds=self._seconds)
-
-    async def sleep(self, seconds: float) -> None:
-        self._seconds += seconds
-
-    def pass_time(self, *, hours: float) -> None:
-        self._seconds += hours * 3600
 
 
 def _differences(connection: Connection) -> list[Any]:

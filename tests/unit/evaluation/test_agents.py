@@ -17,7 +17,7 @@ from burnish.domain import (
 )
 from burnish.evaluation.agents import PromptAgent, PythonAgent, as_output
 from burnish.evaluation.agents.labels import read_label
-from burnish.evaluation.daemon_threads import DaemonThreads
+from burnish.models.threads import DaemonThreads
 
 ITEM = Item(id="1", data={"review": "Dull.", "label": "negative"})
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from burnish.domain import AgentOutput, Configuration, Item, UsageError, require_json
-from burnish.evaluation.daemon_threads import DaemonThreads
-from burnish.evaluation.fingerprints import callable_fingerprint
 from burnish.evaluation.views import ConfigurationView, ItemView
+from burnish.models.fingerprints import callable_fingerprint
+from burnish.models.threads import DaemonThreads
 
 _MAX_THREADS = 256
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from burnish.domain import AgentOutput, Item, Score, UsageError
-from burnish.evaluation.daemon_threads import DaemonThreads
-from burnish.evaluation.fingerprints import callable_fingerprint
 from burnish.evaluation.scorers.fields import error_score, require_text
 from burnish.evaluation.scorers.results import as_score
 from burnish.evaluation.views import ItemView, OutputText
+from burnish.models.fingerprints import callable_fingerprint
+from burnish.models.threads import DaemonThreads
 
 _THREADS = 32
 

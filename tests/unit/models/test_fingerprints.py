@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from burnish.evaluation.fingerprints import callable_fingerprint
 from burnish.evaluation.imports import load_callable
+from burnish.models.fingerprints import callable_fingerprint
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +99,7 @@ class TestModules:
         )
         (tmp_path / "script.py").write_text(
             "import stable\n"
-            "from burnish.evaluation.fingerprints import callable_fingerprint as fingerprint\n"
+            "from burnish.models.fingerprints import callable_fingerprint as fingerprint\n"
             "LIMITS = {'b', 'a', 'c'}\n"
             "def own(c, i): return i in LIMITS and stable.answer(c, i)\n"
             "print(fingerprint(stable.answer), fingerprint(own))\n"

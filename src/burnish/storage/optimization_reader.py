@@ -1,0 +1,123 @@
+"""Reads optimizations and what belongs to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, func, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from burnish.domain import Candidate, OptimizationRecord, Rejection, TrialResult
+from burnish.storage import leases
+from burnish.storage.codec import SafeText
+from burnish.storage.optimization_rows import (
+    DOCUMENTS,
+    read_candidates,
+    read_record,
+    read_rejections,
+    read_trials,
+)
+from burnish.storage.optimization_tables import (
+    candidates,
+    optimization_documents,
+    optimizations,
+    trials,
+    validation_rejections,
+)
+
+_of = bindparam("of_id", type_=SafeText)
+_columns, _documents, _trials = optimizations.c, optimization_documents.c, trials.c
+_is_trial = _trials.slot == ""
+# Neither the baseline nor mini-batches count; the primary key alone answers it.
+_trial_count = (
+    select(func.count())
+    .where(_trials.optimization_id == _columns.id, _trials.number > 0, _is_trial)
+    .scalar_subquery()
+    .label("trials")
+)
+_shown = [column for column in _columns if column.name not in ("lease_token", "lease_expires")] + [
+    _trial_count
+]
+_documents_of = [
+    select(_documents.document)
+    .where(_documents.optimization_id == _columns.id, _documents.name == name)
+    .scalar_subquery()
+    .label(name)
+    for name in DOCUMENTS
+]
+_get = select(*_shown, *_documents_of).where(_columns.id == _of)
+_newest_first = select(*_shown).order_by(_columns.created_at.desc(), _columns.id.desc())
+_moment = select(_columns.created_at).where(_columns.id == _of)
+
+_list_candidates = (
+    select(
+        candidates.c.candidate_id,
+        candidates.c.number,
+        candidates.c.step_index,
+        candidates.c.mask_id,
+        candidates.c.parent_candidate_ids,
+        candidates.c.rationale,
+        candidates.c.configuration,
+    )
+    .where(candidates.c.optimization_id == _of)
+    .order_by(candidates.c.number)
+)
+_list_all_trials = (
+    select(*(column for column in _trials if not column.primary_key))
+    .where(_trials.optimization_id == _of)
+    .order_by(_trials.number, _trials.experiment_id)
+)
+_list_trials = _list_all_trials.where(_is_trial)
+_list_rejections = (
+    select(*(column for column in validation_rejections.c if not column.primary_key))
+    .where(validation_rejections.c.optimization_id == _of)
+    .order_by(validation_rejections.c.position)
+)
+
+
+async def get(connection: AsyncConnection, optimization_id: str) -> OptimizationRecord:
+    """One optimization with its documents."""
+    row = (await connection.execute(_get, {"of_id": optimization_id})).one_or_none()
+    if row is None:
+        raise leases.not_found(optimization_id)
+    return read_record(row)
+
+
+async def newest(
+    connection: AsyncConnection, limit: int, before: str | None
+) -> list[OptimizationRecord]:
+    """Optimizations without their documents, the newest first."""
+    statement = _newest_first.limit(max(limit, 0))
+    if before is not None:
+        moment = await connection.scalar(_moment, {"of_id": before})
+        if moment is None:
+            raise leases.not_found(before)
+        earlier = tuple_(_columns.created_at, _columns.id) < tuple_(moment, before)
+        statement = statement.where(earlier)
+    return [read_record(row) for row in await connection.execute(statement)]
+
+
+async def list_candidates(connection: AsyncConnection, optimization_id: str) -> list[Candidate]:
+    """All candidates by number."""
+    rows = await _rows(connection, _list_candidates, optimization_id)
+    return read_candidates(optimization_id, rows)
+
+
+async def list_trials(
+    connection: AsyncConnection, optimization_id: str, *, mini_batches: bool
+) -> list[TrialResult]:
+    """Trials by number, with or without mini-batches."""
+    statement = _list_all_trials if mini_batches else _list_trials
+    return read_trials(optimization_id, await _rows(connection, statement, optimization_id))
+
+
+async def list_rejections(connection: AsyncConnection, optimization_id: str) -> list[Rejection]:
+    """All rejections as they were made."""
+    return read_rejections(await _rows(connection, _list_rejections, optimization_id))
+
+
+async def _rows(
+    connection: AsyncConnection, statement: Any, optimization_id: str
+) -> Sequence[Sequence[Any]]:
+    return (await connection.execute(statement, {"of_id": optimization_id})).all()
