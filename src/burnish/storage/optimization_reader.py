@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, func, select, tuple_
+from sqlalchemy import bindparam, func, select, tuple_, type_coerce
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Candidate, OptimizationRecord, Rejection, TrialResult
 from burnish.storage import leases
-from burnish.storage.codec import SafeText
+from burnish.storage.codec import PlainText, SafeText
 from burnish.storage.optimization_rows import (
     DOCUMENTS,
     read_candidates,
@@ -56,9 +56,9 @@ _list_candidates = (
         candidates.c.number,
         candidates.c.step_index,
         candidates.c.mask_id,
-        candidates.c.parent_candidate_ids,
+        type_coerce(candidates.c.parent_candidate_ids, PlainText),
         candidates.c.rationale,
-        candidates.c.configuration,
+        type_coerce(candidates.c.configuration, PlainText),
     )
     .where(candidates.c.optimization_id == _of)
     .order_by(candidates.c.number)
@@ -66,7 +66,7 @@ _list_candidates = (
 _list_all_trials = (
     select(*(column for column in _trials if not column.primary_key))
     .where(_trials.optimization_id == _of)
-    .order_by(_trials.number, _trials.experiment_id)
+    .order_by(_trials.number, _trials.slot)
 )
 _list_trials = _list_all_trials.where(_is_trial)
 _list_rejections = (

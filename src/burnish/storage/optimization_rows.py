@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -20,6 +21,11 @@ from burnish.storage.bulk import Row as BulkRow
 from burnish.storage.database import AnyRow, parse_time
 
 DOCUMENTS = ("spec", "checkpoint", "result")
+
+_statuses = {one.value: one for one in ExperimentStatus}
+_types = {one.value: one for one in ExperimentType}
+# Half the cost of `decode`, which looks for blanks around a value; ours has none.
+_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
 def record_row(record: OptimizationRecord, now: str) -> dict[str, Any]:
@@ -77,25 +83,32 @@ def candidate_row(optimization_id: str, candidate: Candidate) -> BulkRow:
 
 
 def read_candidates(optimization_id: str, rows: Iterable[Sequence[Any]]) -> list[Candidate]:
-    """Candidates from rows as `candidate_row` makes them, but for the optimization and the hash."""
-    return [
-        Candidate(
-            id=identity,
-            optimization_id=optimization_id,
-            number=number,
-            step_index=step_index,
-            # Checked and normalised before it was stored, so it is not done again for thousands.
-            configuration=Configuration(
-                sections=document["sections"],
-                parameters=document["parameters"],
-                examples=tuple(document["examples"]),
-            ),
-            parent_candidate_ids=tuple(parents),
-            rationale=rationale,
-            mask_id=mask_id,
+    """Candidates from the columns id to configuration, with the JSON still as text."""
+    parents: dict[str, tuple[str, ...]] = {}
+    made = []
+    for identity, number, step_index, mask_id, parents_text, rationale, text in rows:
+        if parents_text not in parents:
+            parents[parents_text] = tuple(_scan(parents_text, 0)[0])
+        document = _scan(text, 0)[0]
+        # Checked and normalised before it was stored, so it is not done again for thousands.
+        configuration = Configuration(
+            sections=document["sections"],
+            parameters=document["parameters"],
+            examples=tuple(document["examples"]),
         )
-        for identity, number, step_index, mask_id, parents, rationale, document in rows
-    ]
+        made.append(
+            Candidate(
+                id=identity,
+                optimization_id=optimization_id,
+                number=number,
+                step_index=step_index,
+                configuration=configuration,
+                parent_candidate_ids=parents[parents_text],
+                rationale=rationale,
+                mask_id=mask_id,
+            )
+        )
+    return made
 
 
 def trial_values(optimization_id: str, trial: TrialResult) -> dict[str, Any]:
@@ -129,7 +142,7 @@ def read_trials(optimization_id: str, rows: Iterable[Sequence[Any]]) -> list[Tri
             candidate_id=candidate_id,
             mask_id=mask_id,
             experiment_id=experiment_id,
-            status=ExperimentStatus(status),
+            status=_statuses[status],
             objective_score=score,
             summary=TrialSummary(
                 total_items=total,
@@ -141,7 +154,7 @@ def read_trials(optimization_id: str, rows: Iterable[Sequence[Any]]) -> list[Tri
                 avg_ttft_ms=ttft,
             ),
             error=error,
-            type=ExperimentType(kind),
+            type=_types[kind],
         )
         for (
             candidate_id,

@@ -1,0 +1,1 @@
+"""Measurements that anyone can run again: `python -m bench`, or `make bench`."""

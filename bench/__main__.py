@@ -1,0 +1,27 @@
+"""`python -m bench [NAME …]`: measure, and write `bench/RESULTS.md`."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+from bench.results import save
+
+NAMES = ("startup", "overhead", "waiting", "memory")
+
+
+def main() -> None:
+    """Run the named benches, or all."""
+    wanted = sys.argv[1:] or NAMES
+    for name in wanted:
+        if name not in NAMES:
+            raise SystemExit(f"there is no bench {name!r}; known are {', '.join(NAMES)}")
+    for name in wanted:
+        print(f"measuring {name} …", file=sys.stderr)
+        section = import_module(f"bench.{name}").run()
+        save(section)
+        for row in section.rows:
+            print("  " + "  ".join(str(cell) for cell in row))
+
+
+main()

@@ -1,0 +1,1 @@
+"""Programs that Burnish is measured against, each in a virtual environment of its own."""
