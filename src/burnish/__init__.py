@@ -6,21 +6,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from burnish.bootstrap.api import evaluate, evaluate_async
+    from burnish import optimizers
+    from burnish.bootstrap.api import evaluate, evaluate_async, optimize, optimize_async
     from burnish.bootstrap.evaluation_result import EvaluationResult
+    from burnish.bootstrap.optimization_result import OptimizationResult
     from burnish.bootstrap.specs import AgentSpec as Agent
     from burnish.bootstrap.specs import SuiteSpec as Suite
     from burnish.domain import (
         AgentOutput,
         Budget,
         BurnishError,
+        CandidateProposal,
         Configuration,
         ConflictError,
         InvariantError,
         Item,
         ModelRequest,
         ModelResponse,
+        OptimizerState,
+        RunContext,
         Score,
+        SearchSpace,
+        StopDecision,
+        StopReason,
+        TrialResult,
         UnavailableError,
         Usage,
         UsageError,
@@ -35,19 +44,29 @@ _HOMES = {
     "EvaluationResult": ("burnish.bootstrap.evaluation_result", "EvaluationResult"),
     "evaluate": ("burnish.bootstrap.api", "evaluate"),
     "evaluate_async": ("burnish.bootstrap.api", "evaluate_async"),
+    "optimize": ("burnish.bootstrap.api", "optimize"),
+    "optimize_async": ("burnish.bootstrap.api", "optimize_async"),
+    "OptimizationResult": ("burnish.bootstrap.optimization_result", "OptimizationResult"),
     **{
         name: ("burnish.domain", name)
         for name in (
             "AgentOutput",
             "Budget",
             "BurnishError",
+            "CandidateProposal",
             "Configuration",
             "ConflictError",
             "InvariantError",
             "Item",
             "ModelRequest",
             "ModelResponse",
+            "OptimizerState",
+            "RunContext",
             "Score",
+            "SearchSpace",
+            "StopDecision",
+            "StopReason",
+            "TrialResult",
             "UnavailableError",
             "Usage",
             "UsageError",
@@ -60,6 +79,7 @@ __all__ = [
     "AgentOutput",
     "Budget",
     "BurnishError",
+    "CandidateProposal",
     "Configuration",
     "ConflictError",
     "EvaluationResult",
@@ -67,17 +87,29 @@ __all__ = [
     "Item",
     "ModelRequest",
     "ModelResponse",
+    "OptimizationResult",
+    "OptimizerState",
+    "RunContext",
     "Score",
+    "SearchSpace",
+    "StopDecision",
+    "StopReason",
     "Suite",
+    "TrialResult",
     "UnavailableError",
     "Usage",
     "UsageError",
     "evaluate",
     "evaluate_async",
+    "optimize",
+    "optimize_async",
+    "optimizers",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "optimizers":
+        return import_module("burnish.optimizers")
     if name not in _HOMES:
         raise AttributeError(f"module 'burnish' has no attribute {name!r}")
     module, attribute = _HOMES[name]

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from burnish.cli.commands.init import Template, template_files, write_files
+
 BURNISH = [sys.executable, "-P", "-c", "from burnish.cli import main; main()"]
 
 
@@ -31,7 +33,7 @@ def burnish(*arguments, cwd, code=0, env=None):
 
 @pytest.fixture
 def project(tmp_path):
-    burnish("init", tmp_path, "--template", "python", cwd=tmp_path)
+    write_files(tmp_path, template_files(Template.PYTHON))
     return tmp_path
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from burnish.bootstrap.evaluation_result import EvaluationResult
 from burnish.bootstrap.evaluations import Evaluation, Selection
+from burnish.bootstrap.optimization_result import OptimizationResult
+from burnish.bootstrap.optimizations import Optimization
+from burnish.bootstrap.search_spec import SearchSpec, racing_mode
 from burnish.bootstrap.specs import AgentSpec, SuiteSpec
 from burnish.bootstrap.workspace import Workspace, database_location
-from burnish.domain import UsageError
+from burnish.domain import Budget, Optimizer, SearchSpace, UsageError
 from burnish.evaluation.progress import Progress
+from burnish.optimization.sitting import Sitting
 
 T = TypeVar("T")
 
@@ -59,6 +63,63 @@ async def evaluate_async(
             await evaluation.close()
 
 
+def optimize(
+    agent: AgentSpec,
+    suite: SuiteSpec,
+    optimizer: str | Optimizer = "edits",
+    budget: Budget | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> OptimizationResult:
+    """Search for a better configuration of an agent, and confirm it on held-out items.
+
+    `optimizer` is a name or any Optimizer. `options` are those of `optimize_async`.
+    """
+    return _run(optimize_async(agent, suite, optimizer, budget, seed, **options))
+
+
+async def optimize_async(
+    agent: AgentSpec,
+    suite: SuiteSpec,
+    optimizer: str | Optimizer = "edits",
+    budget: Budget | None = None,
+    seed: int = 0,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    racing: str = "off",
+    candidates_per_step: int = 4,
+    asynchronous: bool = False,
+    space: SearchSpace | Mapping[str, Any] | None = None,
+    name: str | None = None,
+    db: str | Path | None = None,
+    resume: str | None = None,
+    watch: Callable[[Sitting], None] | None = None,
+) -> OptimizationResult:
+    """`optimize` for callers that have an event loop of their own.
+
+    `settings` are the named optimizer's own. `racing` (off, conservative or aggressive) ends trials
+    that cannot reasonably win. `space` says which sections and parameters may change. `resume` names an
+    optimization to go on with, given the same agent, suite and optimizer.
+    """
+    search = SearchSpec(
+        optimizer=optimizer,
+        settings=settings or {},
+        seed=seed,
+        racing=racing_mode(racing),
+        candidates_per_step=candidates_per_step,
+        asynchronous=asynchronous,
+        space=space if isinstance(space, SearchSpace) else SearchSpace.of(space or {}),
+    )
+    location = database_location(Path.cwd(), None if db is None else str(db))
+    async with Workspace.open(location) as workspace:
+        optimization = Optimization(workspace, agent, suite, search, budget or Budget())
+        try:
+            optimization_id = resume or await optimization.create(name=name)
+            return await optimization.run(optimization_id, watch=watch)
+        finally:
+            await optimization.close()
+
+
 def _run(work: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
@@ -68,6 +129,6 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
     raise UsageError(
         what="the sync call cannot be used here",
         why="an event loop is already running, as in a notebook or an async function",
-        fix="await burnish.evaluate_async(…) instead",
+        fix="await burnish.evaluate_async(…) or burnish.optimize_async(…) instead",
         code="running_loop",
     )

@@ -83,8 +83,7 @@ def check_fit(agent: Agent, suite: Suite) -> None:
     if missing:
         raise UsageError(
             what="the scorers cannot compare",
-            why=f"the dataset has no column {min(missing)!r}; "
-            f"it has {', '.join(sorted(columns))}",
+            why=f"the dataset has no column {min(missing)!r}; it has {', '.join(sorted(columns))}",
             fix="correct the scorer's `field` or add the column",
             code="unknown_field",
         )

@@ -19,6 +19,7 @@ from burnish.domain import (
     ConflictError,
     OptimizationRecord,
     OptimizationStatus,
+    Optimizer,
     UsageError,
 )
 from burnish.evaluation.runner import RunOptions
@@ -26,7 +27,6 @@ from burnish.optimization.driver import OptimizationDriver
 from burnish.optimization.orchestrator import SearchPlan
 from burnish.optimization.racing import Racing
 from burnish.optimization.sitting import Job, JobSettings, Sitting, Stores
-from burnish.optimizers import build_optimizer
 
 
 class Optimization:
@@ -47,11 +47,7 @@ class Optimization:
         self.suite = build_suite(suite, workspace.model)
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
-        self.optimizer = (
-            build_optimizer(search.optimizer, search.settings)
-            if isinstance(search.optimizer, str)
-            else search.optimizer
-        )
+        self.optimizer = _optimizer(search)
         self.splits = self._split_ids()
 
     async def create(
@@ -179,6 +175,14 @@ class Optimization:
                 code="no_split",
             )
         return found
+
+
+def _optimizer(search: SearchSpec) -> Optimizer:
+    if not isinstance(search.optimizer, str):
+        return search.optimizer
+    from burnish.optimizers.catalog import build_optimizer  # noqa: PLC0415 - only named ones need it
+
+    return build_optimizer(search.optimizer, search.settings)
 
 
 async def load_result(workspace: Workspace, optimization_id: str) -> OptimizationResult:

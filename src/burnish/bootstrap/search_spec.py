@@ -52,18 +52,23 @@ class SearchSpec:
         name = own.pop("name", "edits")
         racing = own.pop("racing", "off")
         space = own.pop("space", {})
-        if racing not in {mode.value for mode in RacingMode}:
-            modes = ", ".join(mode.value for mode in RacingMode)
-            raise _bad("racing", f"{racing!r} is none of {modes}")
         if not isinstance(space, Mapping):
             raise _bad("space", f"{space!r} is not a table")
         return cls(
             optimizer=name,
             settings={key: value for key, value in table.items() if key not in _FRAMEWORK_KEYS},
-            racing=RacingMode(racing),
+            racing=racing_mode(racing),
             space=SearchSpace.of(space),
             **own,
         )
+
+
+def racing_mode(value: str) -> RacingMode:
+    """A racing mode by its name."""
+    modes = [mode.value for mode in RacingMode]
+    if value not in modes:
+        raise _bad("racing", f"{value!r} is none of {', '.join(modes)}")
+    return RacingMode(value)
 
 
 def _bad(name: str, why: str) -> UsageError:

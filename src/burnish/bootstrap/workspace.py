@@ -9,13 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from burnish.bootstrap.settings import model_settings
-from burnish.domain import CallCache, DatasetRepository, ExperimentRepository, Model
+from burnish.domain import (
+    CallCache,
+    DatasetRepository,
+    ExperimentRepository,
+    Model,
+    OptimizationRepository,
+    OverlayStore,
+)
 from burnish.models import as_model
 from burnish.storage import (
     Database,
     SqlCallCache,
     SqlDatasetRepository,
     SqlExperimentRepository,
+    SqlOptimizationRepository,
+    SqlOverlayStore,
 )
 
 STATE_FOLDER = ".burnish"
@@ -32,6 +41,8 @@ class Workspace:
     def __init__(self, database: Database, models: Mapping[str, Any]) -> None:
         self.experiments: ExperimentRepository = SqlExperimentRepository(database)
         self.datasets: DatasetRepository = SqlDatasetRepository(database)
+        self.optimizations: OptimizationRepository = SqlOptimizationRepository(database)
+        self.overlays: OverlayStore = SqlOverlayStore(database)
         self.call_cache: CallCache = SqlCallCache(database)
         self._models_table = models
         self._models: dict[int | str, Model] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +47,8 @@ def demonstrate(session: Session, folder: Path, *, split: str, limit: int | None
 
     def note() -> str | None:
         finished = sum(progress.done for progress in seen)
-        return f"{count(finished, 'answer')} saved; go on with: burnish demo" if finished else None
+        command = shlex.join(["burnish", "demo", "--folder", str(folder)])
+        return f"{count(finished, 'answer')} saved; go on with: {command}" if finished else None
 
     work = _evaluate_both(session, folder, seen, split=split, limit=limit)
     sides, comparison = run(work, note=note)
@@ -94,29 +96,27 @@ def _print(
     cached = sum(side.result.summary.cached for side in sides)
     source = f"{duration(seconds)}, {cached} from earlier runs" if cached else duration(seconds)
     console.print()
-    console.print(
-        Text("Two prompts, ", style="bold").append(
-            f"{count(items, 'movie review')}, SmolLM2-135M on this machine ({source})",
-            style="default",
-        )
-    )
+    machine = f"{count(items, 'movie review')}, SmolLM2-135M on this machine ({source})"
+    console.print(Text.assemble(("Two prompts, ", "bold"), machine))
     console.print(_table(sides))
-    answer = Text(f"{sides[1].name}: ", style="bold") + verdict(comparison)
+    answer = Text.assemble((f"{sides[1].name}: ", "bold"), verdict(comparison))
     answer.append(
         f"  {comparison.delta:+.3f} (95% {comparison.ci_low:+.3f} to {comparison.ci_high:+.3f}), "
         f"p {_equals(comparison.p_value)}"
     )
     console.print(answer)
     console.print(
-        Text(f"{comparison.improved} fixed", style="green")
-        .append(" · ", style="dim")
-        .append(f"{comparison.worsened} broken", style="red")
-        .append(f" · {comparison.unchanged} unchanged", style="dim")
+        Text.assemble(
+            (f"{comparison.improved} fixed", "green"),
+            " · ",
+            (f"{comparison.worsened} broken", "red"),
+            (f" · {comparison.unchanged} unchanged", "dim"),
+        )
     )
     for side in sides:
         for warning in side.result.warnings:
-            text = Text("! ", style="bold yellow").append(harmless(f"{side.name}: {warning}"))
-            console.print(text)
+            words = harmless(f"{side.name}: {warning}")
+            console.print(Text.assemble(("! ", "bold yellow"), words))
     _print_next(console, folder)
 
 
@@ -128,7 +128,7 @@ def _table(sides: list[_Side]) -> Table:
     for side in sides:
         result = side.result
         interval = result.score_interval
-        prompt = Text(f"{side.name}\n", style="bold").append(harmless(side.prompt), style="dim")
+        prompt = Text.assemble((f"{side.name}\n", "bold"), (harmless(side.prompt), "dim"))
         table.add_row(
             prompt,
             Text(f"{result.score:.3f}", style="bold cyan"),

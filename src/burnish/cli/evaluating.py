@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from burnish.bootstrap.evaluation_result import EvaluationResult, compare
@@ -21,18 +21,10 @@ from burnish.cli.place import Place
 from burnish.cli.references import resolve
 from burnish.cli.running import run
 from burnish.cli.session import Session
-from burnish.cli.wording import count, short_id
+from burnish.cli.watch import Watch
 from burnish.domain import ExperimentStatus, UnavailableError, UsageError
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import RunOptions
-
-
-@dataclass(slots=True)
-class _Watch:
-    """What is known of a run while it goes on, for whoever has to say how to go on."""
-
-    progress: Progress = field(default_factory=Progress)
-    evaluation: Evaluation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +36,12 @@ class _Outcome:
 def evaluate_request(session: Session, place: Place, request: EvalRequest) -> int:
     """Run it, print the result and return the exit code."""
     settings = place.settings(request.overrides())
-    watch = _Watch()
-
-    def note() -> str | None:
-        return _kept(watch, place, request)
-
+    watch = Watch()
     started = time.monotonic()
     with showing(session.messages, watch.progress):
-        outcome = run(_evaluate(place, settings, request, watch), note=note)
+        outcome = run(
+            _evaluate(place, settings, request, watch), note=lambda: watch.kept(place, request)
+        )
     gates = check_gates(request, outcome.result)
     if session.json_output:
         document = outcome.result.to_json()
@@ -65,7 +55,7 @@ def evaluate_request(session: Session, place: Place, request: EvalRequest) -> in
 
 
 async def _evaluate(
-    place: Place, settings: Settings, request: EvalRequest, watch: _Watch
+    place: Place, settings: Settings, request: EvalRequest, watch: Watch
 ) -> _Outcome:
     models = settings.models if request.use_cache else _without_cache(settings.models)
     async with Workspace.open(place.database, models=models) as workspace:
@@ -142,20 +132,6 @@ def _without_cache(models: Mapping[str, Any]) -> dict[str, Any]:
         for name, table in models.items()
     }
     return {**tables, "cache": False}
-
-
-def _kept(watch: _Watch, place: Place, request: EvalRequest) -> str | None:
-    """What of a stopped run is kept, and the command that goes on with it."""
-    experiment_id = watch.evaluation.experiment_id if watch.evaluation else None
-    lost, planned = watch.progress.infrastructure_errors, watch.progress.planned
-    kept = watch.progress.done - lost
-    if experiment_id is None or not kept:
-        return None
-    # What failed for outside reasons is worth another try; an agent's own errors would repeat.
-    option = "--retry-errors" if lost else "--resume"
-    command = place.command(*request.continuing_with(short_id(experiment_id), option))
-    runs = f"{kept:,} of {count(planned, 'run')}" if planned else count(kept, "run")
-    return f"{runs} saved; go on with: {command}"
 
 
 def _exit_code(

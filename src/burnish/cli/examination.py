@@ -5,22 +5,20 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from importlib import metadata
 from typing import Any
-
-from rich.console import Console
-from rich.text import Text
 
 from burnish import __version__
 from burnish.bootstrap.settings import model_settings
 from burnish.bootstrap.tables import Settings
 from burnish.bootstrap.workspace import Workspace
+from burnish.cli.display.findings import Finding, print_finding
 from burnish.cli.place import Place
 from burnish.cli.running import run
 from burnish.cli.session import Session
-from burnish.cli.wording import harmless, without_secrets
+from burnish.cli.wording import without_secrets
 from burnish.domain import BurnishError, ModelRequest
 from burnish.models import as_model
 from burnish.models.pull import KNOWN, installed
@@ -35,17 +33,6 @@ _EXTRAS = {
     "parameters": "optuna",
 }
 _ANSWER_SECONDS = 60.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing that was looked at. `ok` is None for what is missing and not needed."""
-
-    name: str
-    ok: bool | None
-    detail: str
-    fix: str = ""
-    exit_code: int = 0
 
 
 def examine(session: Session, place: Place, *, offline: bool) -> int:
@@ -63,7 +50,7 @@ async def _all_findings(session: Session, place: Place, *, offline: bool) -> lis
     async for finding in _findings(place, offline=offline):
         findings.append(finding)
         if not session.json_output:
-            _print(session.console, finding)
+            print_finding(session.console, finding)
     return findings
 
 
@@ -157,13 +144,3 @@ def _hurried(request: ModelRequest) -> ModelRequest:
     return ModelRequest(
         messages=request.messages, parameters=request.parameters, timeout_seconds=_ANSWER_SECONDS
     )
-
-
-def _print(console: Console, finding: Finding) -> None:
-    mark, style = {True: ("✓", "green"), None: ("·", "dim"), False: ("✗", "bold red")}[finding.ok]
-    text = Text(f"{mark} ", style=style)
-    text.append(f"{finding.name:<22} ", style="bold" if finding.ok is False else "default")
-    text.append(harmless(finding.detail), style="default" if finding.ok else style)
-    if finding.fix:
-        text.append(f"  {harmless(finding.fix)}", style="green")
-    console.print(text, soft_wrap=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import sys
@@ -19,11 +20,12 @@ from burnish.cli.running import Interrupted, termination_interrupts
 from burnish.cli.session import Session, open_session
 from burnish.cli.usage_mistakes import ClickError, explain
 from burnish.cli.wording import without_secrets
-from burnish.domain import BurnishError, InvariantError
+from burnish.domain import BurnishError, InvariantError, UnavailableError
 
 INTERRUPTED = 130
 # What a shell reports for a program that a closed pipe ended; nothing of ours went wrong.
 _CLOSED_PIPE = 141
+_NOWHERE_TO_WRITE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
 
 
 def run_command(arguments: list[str]) -> int:
@@ -38,11 +40,22 @@ def run_command(arguments: list[str]) -> int:
             session.out.flush()
             return code
     except BrokenPipeError:
-        # The interpreter flushes stdout once more at exit; let it write into nothing.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _write_into_nothing()
         return _CLOSED_PIPE
+    except OSError as error:
+        _write_into_nothing()
+        sys.stderr.write(
+            f"error: the output cannot be written\n  why: {error.strerror}\n"
+            "  fix: free some space; every result that was saved is kept\n"
+        )
+        return UnavailableError.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _write_into_nothing() -> None:
+    """The interpreter flushes stdout once more at exit, and must not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _guarded(arguments: list[str], session: Session) -> int:
@@ -50,8 +63,6 @@ def _guarded(arguments: list[str], session: Session) -> int:
         _invoke(arguments, session)
     except typer.Exit as ended:
         return ended.exit_code
-    except BrokenPipeError:
-        raise
     except (KeyboardInterrupt, Interrupted, typer.Abort) as stopped:
         show_interruption(session, getattr(stopped, "note", None))
         return INTERRUPTED
@@ -62,7 +73,9 @@ def _guarded(arguments: list[str], session: Session) -> int:
         mistake = explain(error)
         show_error(session, mistake)
         return mistake.exit_code
-    except Exception as error:  # noqa: BLE001 - whatever is left is our own bug
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _NOWHERE_TO_WRITE:
+            raise
         bug = _bug(error)
         show_error(session, bug, cause=error)
         return bug.exit_code

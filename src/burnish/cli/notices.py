@@ -23,6 +23,8 @@ def print_notice(session: Session, lines: Sequence[tuple[str, str]]) -> None:
     """The first line as a heading, the others below it. Plain text where there is no terminal."""
     console = session.messages
     for number, (label, words) in enumerate(lines):
-        text = Text(f"{label}: " if words else label, style=_STYLES.get(label, "dim"))
-        text.append(harmless(without_secrets(words)), style="bold" if number == 0 else "default")
+        text = Text.assemble(
+            (f"{label}: " if words else label, _STYLES.get(label, "dim")),
+            (harmless(without_secrets(words)), "" if number else "bold"),
+        )
         print_indented(console, text, 2 if number else 0)

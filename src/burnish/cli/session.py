@@ -61,6 +61,7 @@ def open_session(arguments: Sequence[str]) -> Iterator[Session]:
     write to the file descriptor, so it is the descriptor that is moved.
     """
     debug = wants("--debug", arguments) or os.environ.get("BURNISH_DEBUG", "") not in ("", "0")
+    _open_closed_streams()
     _never_fail_to_encode()
     if not wants("--json", arguments):
         yield Session(out=sys.stdout, debug=debug)
@@ -75,6 +76,22 @@ def open_session(arguments: Sequence[str]) -> Iterator[Session]:
             with contextlib.suppress(BrokenPipeError):
                 sys.stdout.flush()
             os.dup2(kept, 1)
+
+
+def _open_closed_streams() -> None:
+    """A program may be started without stdout or stderr; what it says then goes nowhere."""
+    if sys.stdout is None:
+        sys.stdout = _nowhere(1)
+    if sys.stderr is None:
+        sys.stderr = _nowhere(2)
+
+
+def _nowhere(descriptor: int) -> TextIO:
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    if nothing != descriptor:
+        os.dup2(nothing, descriptor)
+        os.close(nothing)
+    return os.fdopen(descriptor, "w", encoding="utf-8")
 
 
 def _never_fail_to_encode() -> None:

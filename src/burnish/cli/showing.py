@@ -98,8 +98,9 @@ def _document(details: _Details) -> dict[str, Any]:
 def _print(console: Console, details: _Details) -> None:
     experiment = details.result.experiment
     model = experiment.metadata.get("model")
-    head = Text("agent ", style="dim").append(harmless(experiment.agent_name), style="bold")
-    console.print(head.append(f" on {harmless(model)}" if model else "", style="default"))
+    where = f" on {harmless(str(model))}" if model else ""
+    name = harmless(experiment.agent_name)
+    console.print(Text.assemble(("agent ", "dim"), (name, "bold"), where))
     _print_configuration(console, experiment.configuration)
     if len(details.scorers) > 1:
         means = details.scorers.items()
@@ -113,7 +114,7 @@ def _print_configuration(console: Console, configuration: Configuration) -> None
         console.print(Text(f"  {path}", style="cyan"))
         print_indented(console, Text(harmless(text)), 4)
     for name, value in configuration.parameters.items():
-        console.print(Text(f"  {name} ", style="cyan").append(one_line(repr(value), 200)))
+        console.print(Text.assemble((f"  {name} ", "cyan"), one_line(repr(value), 200)))
     if configuration.examples:
         console.print(Text(f"  {len(configuration.examples)} examples", style="cyan"))
 

@@ -104,15 +104,13 @@ def _document(place: Place, checked: _Checked) -> dict[str, Any]:
 
 def _print(console: Console, place: Place, checked: _Checked) -> None:
     console.print(
-        Text("✓ ", style="bold green").append(f"{place.config} can be evaluated", style="bold"),
+        Text.assemble(("✓ ", "bold green"), (f"{place.config} can be evaluated", "bold")),
         soft_wrap=True,
     )
     print_rows(console, [(label, Text(harmless(words))) for label, words in _rows(checked)])
     warnings = checked.suite.dataset.index().warnings
     for warning in warnings[:_LISTED_WARNINGS]:
-        console.print(
-            Text("! ", style="bold yellow").append(harmless(str(warning))), soft_wrap=True
-        )
+        console.print(Text.assemble(("! ", "bold yellow"), harmless(str(warning))), soft_wrap=True)
     if len(warnings) > _LISTED_WARNINGS:
         console.print(Text(f"! and {len(warnings) - _LISTED_WARNINGS} more", style="yellow"))
 

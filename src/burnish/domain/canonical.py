@@ -74,9 +74,9 @@ def _is_plain(value: Any) -> bool:
     """Whether the standard encoder writes this exactly as RFC 8785 does: most dataset rows are so."""
     kind = type(value)
     if kind is str:
-        return not value.startswith(_MARK)
+        return bool(value[:1] != _MARK)
     if kind is int:
-        return abs(value) <= _EXACT_INTEGERS
+        return bool(-_EXACT_INTEGERS <= value <= _EXACT_INTEGERS)
     if kind is dict:
         return all(
             type(key) is str and key.isascii() and _is_plain(key) and _is_plain(inner)

@@ -14,6 +14,7 @@ from burnish.domain.experiments import (
 )
 from burnish.domain.items import Item
 from burnish.domain.leases import Lease
+from burnish.domain.usage import Spending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +120,10 @@ class ExperimentRepository(Protocol):
         """The newest error-free results by (item hash, repeat), with their scorers' fingerprints."""
         ...
 
+    async def has_results(self, scope: CacheScope) -> bool:
+        """Whether `cached_results` may find anything under the scope; a no is certain, and quick."""
+        ...
+
     def stream_results(self, experiment_id: str) -> AsyncIterator[ItemResult]:
         """All results ordered by item id and repeat, in bounded memory."""
         ...
@@ -135,4 +140,12 @@ class ExperimentRepository(Protocol):
 
     async def summarise(self, experiment_id: str) -> ExperimentSummary:
         """Computed by the database, not by loading every result."""
+        ...
+
+    async def evaluated(self, optimization_id: str) -> set[tuple[str, str, int]]:
+        """Every (configuration hash, item id, repeat) that an optimization has a result of."""
+        ...
+
+    async def spending_of(self, optimization_id: str) -> Spending:
+        """What all results of an optimization's experiments cost together."""
         ...

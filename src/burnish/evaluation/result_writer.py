@@ -27,6 +27,7 @@ class ResultWriter:
         self._arrived = asyncio.Event()
         self._saved = asyncio.Event()
         self._closing = False
+        self._saving = False
         self._failure: BaseException | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -57,11 +58,20 @@ class ResultWriter:
             self._saved.clear()
             await self._saved.wait()
 
+    async def flush(self) -> None:
+        """Wait until everything that was handed over is saved."""
+        while (self._unsaved or self._saving) and self._failure is None:
+            self._saved.clear()
+            await self._saved.wait()
+        if self._failure is not None:
+            raise self._failure
+
     async def _run(self) -> None:
         while True:
             await self._arrived.wait()
             self._arrived.clear()
             batch, self._unsaved = self._unsaved, []
+            self._saving = True
             try:
                 if batch:
                     await self._save(batch)
@@ -69,6 +79,7 @@ class ResultWriter:
                 self._failure = error
                 self._saved.set()
                 return
+            self._saving = False
             self._saved.set()
             if self._closing and not self._unsaved:
                 return

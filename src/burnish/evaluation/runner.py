@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,7 +25,7 @@ from burnish.evaluation.item_runner import ItemRunner
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.result_writer import ResultWriter
 from burnish.evaluation.suite import Suite
-from burnish.evaluation.work_source import Work, WorkSource
+from burnish.evaluation.work_source import Run, Work, WorkSource, runs_of
 
 # Instant agents never give the loop away by themselves; the writer and the display need turns.
 _ITEMS_A_TURN = 32
@@ -132,22 +132,27 @@ class _Run:
     async def all(
         self, items: Iterable[Item], progress: Progress, skip: Collection[tuple[str, int]]
     ) -> None:
-        source = WorkSource(
-            items,
-            repeats=self._suite.policy.repeats,
-            repository=self._repository,
-            scope=self._scope if self._options.use_cache else None,
-            scorers_fingerprint=self._suite.scorers.fingerprint,
-            skip=skip,
-        )
+        runs: Iterator[Run] | None = runs_of(items, self._suite.policy.repeats, skip)
         async with ResultWriter(self._save) as writer:
-            try:
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(self._options.concurrency):
-                        group.create_task(self._work(source, writer, progress))
-            except BaseExceptionGroup as failures:
-                # All workers meet the same cause; the first says it, without a tree of traces.
-                raise _first(failures) from None
+            while runs is not None:
+                source = WorkSource(
+                    runs,
+                    repository=self._repository,
+                    scope=self._scope if self._options.use_cache else None,
+                    scorers_fingerprint=self._suite.scorers.fingerprint,
+                )
+                await self._drain(source, writer, progress)
+                await writer.flush()
+                runs = iter(source.postponed) if source.postponed else None
+
+    async def _drain(self, source: WorkSource, writer: ResultWriter, progress: Progress) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._options.concurrency):
+                    group.create_task(self._work(source, writer, progress))
+        except BaseExceptionGroup as failures:
+            # All workers meet the same cause; the first says it, without a tree of traces.
+            raise _first(failures) from None
 
     async def _work(self, source: WorkSource, writer: ResultWriter, progress: Progress) -> None:
         since_turn = 0

@@ -13,6 +13,7 @@ from burnish.domain import CacheScope, ExperimentRepository, Item, ItemResult
 # Items per cache look-up. A fresh run looks a few up first, so that it starts at once.
 _FIRST_CHUNK = 32
 _CHUNK = 256
+_MAX_POSTPONED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,25 +26,37 @@ class Work:
     scores_hold: bool = False
 
 
+Run = tuple[Item, int]
+
+
+def runs_of(
+    items: Iterable[Item], repeats: int, skip: Collection[tuple[str, int]] = ()
+) -> Iterator[Run]:
+    """Each item so many times, but for the (id, repeat) pairs to skip."""
+    return (
+        (item, repeat)
+        for item in items
+        for repeat in range(repeats)
+        if (item.id, repeat) not in skip
+    )
+
+
 class WorkSource:
-    """Hands out work to many workers, reading items and the cache a chunk at a time."""
+    """Hands out work to many workers, reading items and the cache a chunk at a time.
+
+    A question that stands again under another id is put off: `postponed` holds those, to be run once
+    the first of them is answered and saved.
+    """
 
     def __init__(
         self,
-        items: Iterable[Item],
+        runs: Iterator[Run],
         *,
-        repeats: int,
         repository: ExperimentRepository,
         scope: CacheScope | None,
         scorers_fingerprint: str | None,
-        skip: Collection[tuple[str, int]] = (),
     ) -> None:
-        self._runs: Iterator[tuple[Item, int]] = (
-            (item, repeat)
-            for item in items
-            for repeat in range(repeats)
-            if (item.id, repeat) not in skip
-        )
+        self._runs = runs
         self._repository = repository
         self._scope = scope
         self._scorers_fingerprint = scorers_fingerprint
@@ -51,6 +64,9 @@ class WorkSource:
         self._reading = asyncio.Lock()
         self._chunk = _FIRST_CHUNK
         self._ended = False
+        self._cache_is_empty: bool | None = None
+        self._asked: set[int] = set()
+        self.postponed: list[Run] = []
 
     async def next(self) -> Work | None:
         """The next work, or None at the end."""
@@ -67,16 +83,42 @@ class WorkSource:
         chunk = list(islice(self._runs, self._chunk))
         self._ended = len(chunk) < self._chunk
         self._chunk = _CHUNK
-        if self._scope is None or not chunk:
+        if self._scope is None:
             self._ready.extend(Work(item, repeat) for item, repeat in chunk)
             return
+        if self._cache_is_empty is None:
+            self._cache_is_empty = not await self._repository.has_results(self._scope)
+        fresh = self._without_repeated_questions(chunk)
+        if self._cache_is_empty:
+            # A first evaluation would look up every item for nothing.
+            self._ready.extend(Work(item, repeat) for item, repeat in fresh)
+        else:
+            self._ready.extend(await self._looked_up(fresh))
+
+    def _without_repeated_questions(self, chunk: list[Run]) -> list[Run]:
+        fresh: list[Run] = []
+        for item, repeat in chunk:
+            key = hash((item.hash, repeat))
+            if key in self._asked and len(self.postponed) < _MAX_POSTPONED:
+                self.postponed.append((item, repeat))
+            else:
+                self._asked.add(key)
+                fresh.append((item, repeat))
+        return fresh
+
+    async def _looked_up(self, chunk: list[Run]) -> list[Work]:
+        if not chunk:
+            return []
+        assert self._scope is not None
         keys = [(item.hash, repeat) for item, repeat in chunk]
         known = await self._repository.cached_results(self._scope, keys)
+        work: list[Work] = []
         for item, repeat in chunk:
             found = known.get((item.hash, repeat))
             if found is None:
-                self._ready.append(Work(item, repeat))
+                work.append(Work(item, repeat))
             else:
                 result, fingerprint = found
                 holds = fingerprint is not None and fingerprint == self._scorers_fingerprint
-                self._ready.append(Work(item, repeat, result, holds))
+                work.append(Work(item, repeat, result, holds))
+        return work

@@ -13,6 +13,7 @@ from burnish.domain import (
     ExperimentSummary,
     ItemResult,
     Lease,
+    Spending,
 )
 
 
@@ -87,6 +88,18 @@ class FencedExperiments:
     ) -> dict[tuple[str, int], tuple[ItemResult, str | None]]:
         """As they are."""
         return await self._inner.cached_results(scope, keys)
+
+    async def has_results(self, scope: CacheScope) -> bool:
+        """As it is."""
+        return await self._inner.has_results(scope)
+
+    async def evaluated(self, optimization_id: str) -> set[tuple[str, str, int]]:
+        """As it is."""
+        return await self._inner.evaluated(optimization_id)
+
+    async def spending_of(self, optimization_id: str) -> Spending:
+        """As it is."""
+        return await self._inner.spending_of(optimization_id)
 
     def stream_results(self, experiment_id: str) -> AsyncIterator[ItemResult]:
         """As they are."""

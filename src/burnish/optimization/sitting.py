@@ -168,16 +168,10 @@ class Sitting:
         optimization_id = self._job.plan.optimization_id
         await self.orchestrator.load()
         experiments = self._job.stores.experiments
-        spent: list[Spending] = [Spending.of(self.orchestrator.checkpoint.own_spending)]
-        for record in await experiments.list_experiments(
-            limit=1_000_000, optimization_id=optimization_id
-        ):
-            spent.append((await experiments.summarise(record.id)).spending)
-            digest = record.configuration.hash
-            async for result in experiments.stream_results(record.id):
-                self._adapter.seen.add((digest, result.item_id, result.repeat))
+        self._adapter.seen.update(await experiments.evaluated(optimization_id))
         self.gate.evaluations = len(self._adapter.seen)
-        self.gate.spending = Spending.sum(spent)
+        own = Spending.of(self.orchestrator.checkpoint.own_spending)
+        self.gate.spending = own + await experiments.spending_of(optimization_id)
 
     def _reserve_for_confirmation(self) -> None:
         budget = self._job.settings.budget.max_evaluations

@@ -4,5 +4,14 @@ from burnish.storage.cache import SqlCallCache
 from burnish.storage.database import Database
 from burnish.storage.datasets import SqlDatasetRepository
 from burnish.storage.experiments import SqlExperimentRepository
+from burnish.storage.optimizations import SqlOptimizationRepository
+from burnish.storage.overlays import SqlOverlayStore
 
-__all__ = ["Database", "SqlCallCache", "SqlDatasetRepository", "SqlExperimentRepository"]
+__all__ = [
+    "Database",
+    "SqlCallCache",
+    "SqlDatasetRepository",
+    "SqlExperimentRepository",
+    "SqlOptimizationRepository",
+    "SqlOverlayStore",
+]

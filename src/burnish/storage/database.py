@@ -7,13 +7,13 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, Self, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 
 from sqlalchemy import Row, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from burnish.domain import BurnishError, Clock, InvariantError, SystemClock, UsageError
+from burnish.domain import Clock, InvariantError, SystemClock, UsageError
 from burnish.storage import failures, schema
 from burnish.storage.addresses import Address
 from burnish.storage.engines import Engines
@@ -123,7 +123,7 @@ class Database:
                 async with self.deadline():
                     await connection.commit()
         except SQLAlchemyError as error:
-            raise self._translated(error) from None
+            self._raise(error)
 
     @asynccontextmanager
     async def deadline(self) -> AsyncIterator[None]:
@@ -132,7 +132,7 @@ class Database:
             async with asyncio.timeout(self._timeout):
                 yield
         except TimeoutError as error:
-            raise self._translated(error) from None
+            self._raise(error)
 
     def tick(self) -> int:
         """Microseconds since 1970. No two are equal, also when the clock is set back."""
@@ -165,10 +165,7 @@ class Database:
         try:
             return await persist(attempt, patience, self._clock)
         except failures.DATABASE_ERRORS as error:
-            translated = self._translated(error)
-            # Only our own bugs need the driver's words, and they can hold no password.
-            cause = error if isinstance(translated, InvariantError) else None
-            raise translated from cause
+            self._raise(error)
 
     async def _begin(self) -> tuple[AsyncConnection, AsyncExitStack]:
         self._require_open()
@@ -178,8 +175,10 @@ class Database:
             await connection.execute(select(1))
             return connection, stack.pop_all()
 
-    def _translated(self, error: BaseException) -> BurnishError:
-        return failures.translate(error, self._address)
+    def _raise(self, error: BaseException) -> NoReturn:
+        translated = failures.translate(error, self._address)
+        # Only our own bugs need the driver's words, and they can hold no password.
+        raise translated from (error if isinstance(translated, InvariantError) else None)
 
     def _require_open(self) -> None:
         if self._closed:

@@ -19,9 +19,17 @@ from burnish.domain import (
     ExperimentType,
     ItemResult,
     Lease,
+    Spending,
     UsageError,
 )
-from burnish.storage import leases, result_reader, result_writer, summaries
+from burnish.storage import (
+    cache_scopes,
+    leases,
+    result_reader,
+    result_writer,
+    run_totals,
+    summaries,
+)
 from burnish.storage.codec import SafeText
 from burnish.storage.database import AnyRow, Database, parse_time
 from burnish.storage.failures import is_foreign_key_violation
@@ -39,8 +47,9 @@ class SqlExperimentRepository:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        # Experiments whose agent is on record already: a hint that saves a statement.
+        # Experiments whose agent, and scopes that are on record already: hints that save statements.
         self._noted: set[str] = set()
+        self._scopes: set[CacheScope] = set()
 
     async def create_experiment(
         self, experiment: Experiment, *, lease: Lease | None = None
@@ -144,11 +153,13 @@ class SqlExperimentRepository:
             return
         created_at = self._database.tick()
         news = cache is not None and experiment_id not in self._noted
+        fresh = cache_scopes.fresh(cache, results, self._scopes)
 
         async def work(connection: AsyncConnection) -> None:
             await leases.share(connection, lease)
             if cache is not None and news:
                 await result_writer.note_agent(connection, experiment_id, cache.agent_fingerprint)
+            await cache_scopes.note(connection, fresh)
             try:
                 await result_writer.save(
                     connection,
@@ -166,12 +177,19 @@ class SqlExperimentRepository:
         await self._database.write(work)
         if news:
             self._noted.add(experiment_id)
+        self._scopes.update(fresh)
 
     async def cached_results(
         self, scope: CacheScope, keys: Sequence[tuple[str, int]]
     ) -> dict[tuple[str, int], tuple[ItemResult, str | None]]:
         """The newest error-free results by (item hash, repeat)."""
         return await result_reader.cached(self._database, scope, keys)
+
+    async def has_results(self, scope: CacheScope) -> bool:
+        """Whether there may be anything cached under the scope."""
+        return await self._database.read(
+            lambda connection: cache_scopes.is_known(connection, scope)
+        )
 
     async def stream_results(self, experiment_id: str) -> AsyncIterator[ItemResult]:
         """All results by item id and repeat."""
@@ -201,6 +219,18 @@ class SqlExperimentRepository:
         await self._require(experiment_id)
         return await self._database.read(
             lambda connection: summaries.summarise(connection, experiment_id)
+        )
+
+    async def evaluated(self, optimization_id: str) -> set[tuple[str, str, int]]:
+        """Every (configuration hash, item id, repeat) of an optimization that has a result."""
+        return await self._database.read(
+            lambda connection: run_totals.evaluated(connection, optimization_id)
+        )
+
+    async def spending_of(self, optimization_id: str) -> Spending:
+        """What all experiments of an optimization spent."""
+        return await self._database.read(
+            lambda connection: run_totals.spending(connection, optimization_id)
         )
 
     async def _require(self, experiment_id: str) -> None:

@@ -123,9 +123,11 @@ def translate(error: BaseException, address: Address) -> BurnishError:
         return _does_not_fit(what)
     if isinstance(error, DBAPIError):
         return _translate_driver(error, address, what)
-    return UnavailableError(
-        what=what, why=_first_line(error, address), fix="check the path and its permissions"
-    )
+    if isinstance(error, OSError):
+        return UnavailableError(
+            what=what, why=_first_line(error, address), fix="check the path and its permissions"
+        )
+    return InvariantError(what=what, why=_first_line(error, address), fix="please report this")
 
 
 def _translate_driver(error: DBAPIError, address: Address, what: str) -> BurnishError:

@@ -51,7 +51,7 @@ async def summarise(connection: AsyncConnection, experiment_id: str) -> Experime
     """What the results of one experiment amount to."""
     bound = {"experiment": experiment_id}
     counts = (await connection.execute(_counts, bound)).one()
-    scores, totals = array("d"), _Totals()
+    scores, totals = array("d"), Totals()
     async with connection.stream(_amounts, bound) as amounts:
         async for batch in amounts.partitions(_BATCH):
             for score, spending in batch:
@@ -83,7 +83,7 @@ async def mean_scores(connection: AsyncConnection, experiment_id: str) -> dict[s
     return {item_id: math.fsum(scores) / len(scores) for item_id, scores in by_item.items()}
 
 
-class _Totals:
+class Totals:
     """Adds usages up as stored, without making a value of each."""
 
     def __init__(self) -> None:
@@ -91,20 +91,22 @@ class _Totals:
         self._costs: dict[str, array[float]] = {}
         self._unpriced: set[str] = set()
 
-    def add(self, spending: dict[str, dict[str, Any]]) -> None:
+    def add(self, spending: dict[str, dict[str, Any]], times: int = 1) -> None:
+        """Count an amount so many times."""
         for purpose, usage in spending.items():
             counts = self._counts.setdefault(purpose, [0, 0, 0, 0])
-            counts[0] += usage["calls"]
-            counts[1] += usage["input_tokens"]
-            counts[2] += usage["output_tokens"]
-            counts[3] += usage["cached_tokens"]
+            counts[0] += usage["calls"] * times
+            counts[1] += usage["input_tokens"] * times
+            counts[2] += usage["output_tokens"] * times
+            counts[3] += usage["cached_tokens"] * times
             cost = usage["cost_usd"]
             if cost is None:
                 self._unpriced.add(purpose)
             else:
-                self._costs.setdefault(purpose, array("d")).append(cost)
+                self._costs.setdefault(purpose, array("d")).extend([cost] * times)
 
     def spending(self) -> Spending:
+        """All of it, to the last bit the same in whatever order it was added."""
         return Spending(
             {
                 purpose: Usage(

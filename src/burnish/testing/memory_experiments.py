@@ -122,6 +122,10 @@ class MemoryExperimentRepository:
         found = {key: self._cache.get(_key(scope, *key)) for key in keys}
         return {key: value for key, value in found.items() if value is not None}
 
+    async def has_results(self, scope: CacheScope) -> bool:
+        """Whether the cache has anything of these."""
+        return any(key[:2] == _key(scope, "", 0)[:2] for key in self._cache)
+
     async def stream_results(self, experiment_id: str) -> AsyncIterator[ItemResult]:
         """By item id and repeat."""
         for result in await self.get_results(experiment_id):
@@ -160,6 +164,26 @@ class MemoryExperimentRepository:
             avg_latency_ms=sum(r.latency_ms for r in results) / runs if runs else None,
             cached=sum(result.cached for result in results),
         )
+
+    async def evaluated(self, optimization_id: str) -> set[tuple[str, str, int]]:
+        """From all results of its experiments."""
+        return {
+            (experiment.configuration.hash, item_id, repeat)
+            for experiment in self._of(optimization_id)
+            for item_id, repeat in self.results[experiment.id]
+        }
+
+    async def spending_of(self, optimization_id: str) -> Spending:
+        """Over all results of its experiments."""
+        return Spending.sum(
+            result.spending
+            for experiment in self._of(optimization_id)
+            for result in self.results[experiment.id].values()
+        )
+
+    def _of(self, optimization_id: str) -> list[Experiment]:
+        mine = self.experiments.values()
+        return [one for one in mine if one.optimization_id == optimization_id]
 
 
 def _key(scope: CacheScope, item_hash: str, repeat: int) -> _CacheKey:

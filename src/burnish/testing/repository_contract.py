@@ -214,10 +214,13 @@ class ExperimentRepositoryContract:
         assert given.created_at == "2026-01-31T12:00:00.000000Z"
 
     async def test_an_id_is_taken_once(self, experiments: ExperimentRepository) -> None:
-        await experiments.create_experiment(make_experiment(name="first"))
+        moment = "2026-01-31T12:00:00Z"
+        first = make_experiment(name="first", created_at=moment, updated_at=moment)
+        await experiments.create_experiment(first)
 
-        with pytest.raises(ConflictError, match="taken"):
-            await experiments.create_experiment(make_experiment(name="second"))
+        for rival in (make_experiment(name="second"), first):
+            with pytest.raises(ConflictError, match="taken"):
+                await experiments.create_experiment(rival)
 
         assert (await experiments.get_experiment("e1")).name == "first"
 
@@ -777,6 +780,34 @@ class DatabaseContract:
                 assert (rest, whole - batches) in ((0, 0), (0, 1))
                 assert set(kept) == {f"{b} {n}" for b in range(whole) for n in range(20)}
 
+    async def test_what_several_programs_write_to_one_record_is_all_kept(
+        self, address: str
+    ) -> None:
+        async with await Database.open(address) as one, await Database.open(address) as two:
+            repositories = [SqlExperimentRepository(one), SqlExperimentRepository(two)]
+            await repositories[0].create_experiment(make_experiment())
+
+            await asyncio.gather(
+                *(
+                    repositories[n % 2].update_experiment("e1", metadata={f"k{n}": n})
+                    for n in range(20)
+                )
+            )
+
+            stored = await repositories[1].get_experiment("e1")
+        assert stored.metadata == {f"k{n}": n for n in range(20)}
+
+    async def test_a_write_whose_answer_was_lost_may_be_done_again(self, address: str) -> None:
+        async with await Database.open(address) as database:
+            repository = SqlExperimentRepository(_Twice(database))  # type: ignore[arg-type]
+
+            await repository.create_experiment(make_experiment())
+            await repository.update_experiment("e1", metadata={"a": 1})
+            await repository.save_results("e1", [make_result()], cache=SCOPE)
+
+            assert await repository.get_results("e1") == [make_result()]
+            assert (await repository.get_experiment("e1")).metadata == {"a": 1}
+
     async def test_a_newer_database_is_refused(self, address: str) -> None:
         async with await Database.open(address) as database:
             change = text("UPDATE burnish_version SET version_num = '9999'")
@@ -822,6 +853,20 @@ class DatabaseContract:
             stamps += [database.stamp(), database.stamp()]
 
         assert stamps == sorted(set(stamps))
+
+
+class _Twice:
+    """A database whose first answer to every write gets lost."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+    async def write(self, work: Any) -> Any:
+        await self._database.write(work)
+        return await self._database.write(work)
 
 
 def _differences(connection: Connection) -> list[Any]:

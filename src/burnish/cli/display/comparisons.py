@@ -23,16 +23,17 @@ def verdict(comparison: PairedComparison) -> Text:
 
 def print_comparison(console: Console, comparison: PairedComparison, baseline_id: str) -> None:
     """The paired comparison with a baseline."""
-    console.print(
-        Text(f"against {short_id(baseline_id)}, item by item: ", style="bold") + verdict(comparison)
-    )
+    head = f"against {short_id(baseline_id)}, item by item: "
+    console.print(Text.assemble((head, "bold"), verdict(comparison)))
     print_rows(console, comparison_rows(comparison))
 
 
 def comparison_rows(comparison: PairedComparison) -> list[tuple[str, Text]]:
     """The numbers with their labels."""
-    delta = Text(f"{comparison.delta:+.3f}", style="bold cyan")
-    delta.append(f"  95% {comparison.ci_low:+.3f} to {comparison.ci_high:+.3f}", style="dim")
+    delta = Text.assemble(
+        (f"{comparison.delta:+.3f}", "bold cyan"),
+        (f"  95% {comparison.ci_low:+.3f} to {comparison.ci_high:+.3f}", "dim"),
+    )
     items = Text()
     items.append(f"{comparison.improved} improved", style="green" if comparison.improved else "")
     items.append(" · ")

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from burnish.cli.display.pace import Pace
 from burnish.cli.wording import count, duration, money, one_line
+from burnish.domain import UsageError
 from burnish.evaluation.progress import Progress
 
 _FRAMES_A_SECOND = 8
@@ -49,10 +50,12 @@ def showing(console: Console, progress: Progress, title: str = "") -> Iterator[N
 def _print_lines(
     console: Console, progress: Progress, pace: Pace, title: str, ended: threading.Event
 ) -> None:
+    shown = 0
     while not ended.wait(_SECONDS_BETWEEN_LINES):
         if progress.planned is not None:
+            shown = progress.done
             console.print(_line(progress, pace, title), soft_wrap=True)
-    if progress.planned is not None and progress.done:
+    if progress.done > shown:
         console.print(_line(progress, pace, title), soft_wrap=True)
 
 
@@ -86,7 +89,9 @@ def _done(progress: Progress) -> str:
 def _score(progress: Progress) -> str:
     if not progress.done:
         return ""
-    interval = progress.score.interval()
+    interval = None
+    with contextlib.suppress(UsageError):  # It may be read in the middle of a change.
+        interval = progress.score.interval()
     known = f" ({interval.low:.2f}–{interval.high:.2f})" if interval else ""
     return f"score {progress.score.mean:.3f}{known}"
 

@@ -33,7 +33,7 @@ def print_result(
         print_comparison(console, result.comparison, result.baseline_id)
     for warning in result.warnings:
         console.print()
-        console.print(Text("! ", style="bold yellow").append(harmless(warning), style="yellow"))
+        console.print(Text.assemble(("! ", "bold yellow"), (harmless(warning), "yellow")))
     if worst:
         console.print()
         label = "the worst of them" if result.failed > len(worst) else "all of them"
@@ -48,10 +48,12 @@ def print_summary(
 ) -> None:
     """What was run and the numbers that came out."""
     experiment = result.experiment
-    head = Text(harmless(experiment.name), style="bold")
     status_style = "green" if experiment.status is _GOOD else "bold yellow"
-    head.append(f"  {experiment.status.value}", style=status_style)
-    head.append(f" in {duration(seconds)}" if seconds is not None else "", style="dim")
+    head = Text.assemble(
+        (harmless(experiment.name), "bold"),
+        (f"  {experiment.status.value}", status_style),
+        (f" in {duration(seconds)}" if seconds is not None else "", "dim"),
+    )
     console.print(head)
     console.print()
     print_rows(console, summary_rows(result))
@@ -93,12 +95,12 @@ def _spending_rows(result: EvaluationResult) -> list[tuple[str, Text]]:
 
 
 def _with_interval(value: str, interval: str) -> Text:
-    return Text(value, style="bold cyan").append(f"  95% {interval}", style="dim")
+    return Text.assemble((value, "bold cyan"), (f"  95% {interval}", "dim"))
 
 
 def _print_next(console: Console, result: EvaluationResult, place: Place) -> None:
     short = short_id(result.experiment_id)
-    console.print(Text("experiment ", style="dim").append(result.experiment_id, style="default"))
+    console.print(Text.assemble(("experiment ", "dim"), result.experiment_id))
     steps = []
     if result.failed:
         steps.append((place.command("show", short, "--failing"), "every failed item"))

@@ -39,5 +39,5 @@ def print_steps(console: Console, steps: Sequence[tuple[str, str]]) -> None:
     """Commands to go on with, and what each is for."""
     width = max(len(command) for command, _ in steps)
     for command, purpose in steps:
-        line = Text(f"  {command:<{width}}", style="green").append(f"  {purpose}", style="dim")
+        line = Text.assemble((f"  {command:<{width}}", "green"), (f"  {purpose}", "dim"))
         console.print(line, soft_wrap=True)

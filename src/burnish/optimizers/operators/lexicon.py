@@ -75,6 +75,11 @@ _MEANINGS: Mapping[str, str] = {
     "surprise": "the writer feels surprise",
 }
 
+_SENTIMENTS = frozenset({"positive", "negative", "neutral", "mixed"})
+_EMOTIONS = frozenset(
+    "happy sad angry joy sadness anger fear love surprise disgust joyful afraid neutral".split()
+)
+_VERDICTS = frozenset({"yes", "no", "true", "false", "maybe", "unknown", "correct", "incorrect"})
 _SHORT_FOR = {"pos": "positive", "neg": "negative", "neu": "neutral", "y": "yes", "n": "no"}
 _TOPICAL = frozenset({"other", "others", "misc", "miscellaneous", "none", "unknown"})
 _DESCRIBING = ("ful", "less", "ive", "ous", "able", "ible", "ic", "al", "ant", "ent", "ary")
@@ -100,6 +105,19 @@ def meaning(label: str, words: str) -> str:
     if " " not in words and words.endswith(_DESCRIBING):
         return f"it is {words}"
     return f"it is about {words}"
+
+
+def aspect_of(labels: Sequence[str]) -> str:
+    """What such labels say of an input."""
+    names = {_full(label) for label in labels}
+    for aspect, known in (
+        ("sentiment", _SENTIMENTS),
+        ("emotion", _EMOTIONS),
+        ("answer", _VERDICTS),
+    ):
+        if names <= known:
+            return aspect
+    return "category"
 
 
 def _full(label: str) -> str:

@@ -22,7 +22,7 @@ def edits(subject: Subject) -> list[Edit]:
         "careful": "You are careful and exact.",
     }
     if subject.words:
-        kind = "text" if aspect in ("label", "answer", subject.noun) else aspect
+        kind = "text" if aspect in ("category", "answer", subject.noun) else aspect
         personas["classifier"] = f"You are a {kind} classifier."
     found = [
         _opening(subject, f"persona:{kind}", "persona", text) for kind, text in personas.items()

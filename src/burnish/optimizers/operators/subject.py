@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from burnish.domain import Configuration, SearchSpace, UsageError, placeholders
 from burnish.evaluation.agents.labels import label_words
 from burnish.evaluation.agents.messages import role_of
+from burnish.optimizers.operators.lexicon import aspect_of
 from burnish.optimizers.operators.verbs import verb_class
 from burnish.optimizers.operators.texts import any_of, humanised, sentences, shows_input_only
 
@@ -55,7 +56,7 @@ class Subject:
             task_path=_task_path(texts, free),
             input_path=_input_path(texts, free),
             noun=humanised(names[0].rsplit(".", 1)[-1]) if names else "input",
-            aspect=_aspect("\n".join(texts[path] for path in paths), bool(labels)),
+            aspect=_aspect("\n".join(texts[path] for path in paths), labels),
         )
 
     @property
@@ -139,7 +140,7 @@ def _has_instructions(text: str) -> bool:
     return any(line.strip() and not shows_input_only(line) for line in text.split("\n"))
 
 
-def _aspect(text: str, labelled: bool) -> str:
+def _aspect(text: str, labels: Sequence[str]) -> str:
     """What is asked for, in a word."""
     named = _ASPECT_OF.search(text)
     if named:
@@ -148,4 +149,4 @@ def _aspect(text: str, labelled: bool) -> str:
     for aspect in _ASPECTS:
         if re.search(rf"\b{aspect}\b", lower):
             return aspect
-    return "label" if labelled else "answer"
+    return aspect_of(labels) if labels else "answer"

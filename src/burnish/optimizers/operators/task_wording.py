@@ -55,7 +55,7 @@ def _written(subject: Subject, sentence: str | None) -> list[Edit]:
     if not subject.words:
         return []
     noun, aspect, listing = subject.noun, subject.aspect, subject.listing
-    of_it = f"the {aspect} of the {noun}" if aspect not in ("label", noun) else f"the {noun}"
+    of_it = f"the {aspect} of the {noun}" if aspect not in ("category", "answer", noun) else f"the {noun}"
     texts = {
         "classify": f"Classify {of_it} as {listing}.",
         "is": f"Is this {noun} {listing}?",

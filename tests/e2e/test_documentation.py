@@ -1,0 +1,43 @@
+"""Every Python and shell block in README and docs runs."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# Commands that set up or test this checkout itself; their targets are run by CI.
+SETS_UP = re.compile(r"^\s*(make|git clone)\b", re.MULTILINE)
+
+
+def blocks():
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    for page in pages:
+        for number, found in enumerate(BLOCK.finditer(page.read_text(encoding="utf-8")), start=1):
+            yield pytest.param(
+                found.group(1), found.group(2), id=f"{page.relative_to(ROOT)}-{number}"
+            )
+
+
+@pytest.mark.parametrize(("language", "code"), list(blocks()))
+def test_the_block_runs(language, code, tmp_path):
+    if SETS_UP.search(code):
+        targets = set(re.findall(r"^\s*make (\w+)", code, re.MULTILINE))
+        makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+        assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
+        return
+    bin_folder = str(Path(sys.executable).parent)
+    environment = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+    environment.pop("BURNISH_DB", None)
+    command = [sys.executable, "-c", code] if language == "python" else ["sh", "-ec", code]
+
+    finished = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+    )
+
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert "Traceback" not in finished.stderr
