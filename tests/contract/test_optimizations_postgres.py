@@ -19,6 +19,7 @@ from burnish.storage import (  # noqa: E402
     SqlExperimentRepository,
     SqlOptimizationRepository,
     SqlOverlayStore,
+    leases,
 )
 from burnish.testing.optimization_contract import (  # noqa: E402
     LeaseContract,
@@ -28,7 +29,9 @@ from burnish.testing.optimization_contract import (  # noqa: E402
 from burnish.testing.optimization_database_contract import (  # noqa: E402
     OptimizationDatabaseContract,
 )
+from burnish.testing.optimization_samples import begin  # noqa: E402
 from burnish.testing.postgres import running_postgres  # noqa: E402
+from burnish.testing.repository_contract import make_experiment, make_result  # noqa: E402
 from burnish.testing.run_results_contract import RunResultsContract  # noqa: E402
 
 
@@ -102,3 +105,47 @@ class TestRunResults(RunResultsContract):
 
 class TestDatabase(OptimizationDatabaseContract):
     pass
+
+
+async def test_a_new_owner_waits_for_the_old_ones_writes_that_are_under_way(
+    database, optimizations
+):
+    lease = await begin(optimizations)
+    inside, go_on = asyncio.Event(), asyncio.Event()
+
+    async def write_slowly(connection):
+        await leases.share(connection, lease)
+        inside.set()
+        await go_on.wait()
+
+    writing = asyncio.ensure_future(database.write(write_slowly))
+    await inside.wait()
+    taking = asyncio.ensure_future(
+        optimizations.acquire_lease("o1", owner="b", seconds=60, replacing=lease.owner)
+    )
+    finished, _ = await asyncio.wait({taking}, timeout=0.3)
+    go_on.set()
+    await writing
+
+    assert not finished
+    assert (await taking).token == lease.token + 1
+
+
+async def test_experiments_of_one_optimization_are_written_side_by_side(
+    database, optimizations, experiments
+):
+    lease = await begin(optimizations)
+    await experiments.create_experiment(make_experiment())
+    inside, go_on = asyncio.Event(), asyncio.Event()
+
+    async def write_slowly(connection):
+        await leases.share(connection, lease)
+        inside.set()
+        await go_on.wait()
+
+    writing = asyncio.ensure_future(database.write(write_slowly))
+    await inside.wait()
+    async with asyncio.timeout(10):
+        await experiments.save_results("e1", [make_result()], lease=lease)
+    go_on.set()
+    await writing

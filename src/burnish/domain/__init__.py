@@ -1,5 +1,6 @@
 """What exists: frozen values, protocols, pure rules and errors."""
 
+from burnish.domain.agent_versions import AgentRepository, AgentVersion
 from burnish.domain.agents import Agent, Scorer
 from burnish.domain.budget import Budget
 from burnish.domain.canonical import canonical_hash, canonical_json, exact_hash, text_hash
@@ -62,6 +63,8 @@ __all__ = [
     "SPLITS",
     "Agent",
     "AgentOutput",
+    "AgentRepository",
+    "AgentVersion",
     "Budget",
     "BurnishError",
     "CacheScope",

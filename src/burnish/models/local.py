@@ -9,11 +9,17 @@ import threading
 import weakref
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from burnish.domain import Model, ModelRequest, ModelResponse, UsageError, canonical_hash
 from burnish.models import local_worker
-from burnish.models.local_chat import chat_payload, chat_response, leading_text
+from burnish.models.local_chat import (
+    chat_payload,
+    chat_response,
+    decided_label,
+    leading_text,
+    may_stop_early,
+)
 from burnish.models.local_digest import model_digest
 from burnish.models.local_pool import Pool
 from burnish.models.pull import path_of
@@ -71,6 +77,16 @@ class LocalModel:
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """One answer: a label, JSON by the schema, or text."""
         payload = chat_payload(request)
+        if not may_stop_early(request):
+            return chat_response(request, await self._ask(request, payload))
+        # One token mostly tells which label it will be, and the rest of it costs as much again.
+        begun = await self._ask(request, {**payload, "max_tokens": 1})
+        decided = decided_label(request, begun)
+        if decided is not None:
+            return decided
+        return chat_response(request, await self._ask(request, payload))
+
+    async def _ask(self, request: ModelRequest, payload: dict[str, Any]) -> dict[str, Any]:
         pool = self._open_pool()
         job = pool.submit(
             payload,
@@ -78,11 +94,10 @@ class LocalModel:
             timeout=request.timeout_seconds or self._timeout_seconds,
         )
         try:
-            answer = await asyncio.wrap_future(job.answer)
+            return await asyncio.wrap_future(job.answer)
         except asyncio.CancelledError:
             pool.abandon(job)
             raise
-        return chat_response(request, answer)
 
     async def close(self) -> None:
         """End the worker processes; requests under way fail."""

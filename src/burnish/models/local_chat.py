@@ -68,6 +68,22 @@ def leading_text(request: ModelRequest) -> str:
     return "\n".join(f"{message.role}: {message.content}" for message in request.messages)
 
 
+def may_stop_early(request: ModelRequest) -> bool:
+    """Whether the first token alone is worth a look: a choice of labels, without logprobs."""
+    return bool(request.labels) and not request.parameters.get("logprobs")
+
+
+def decided_label(request: ModelRequest, answer: Mapping[str, Any]) -> ModelResponse | None:
+    """The label that an answer of one token leads to, when the grammar leaves only one."""
+    if "error" in answer:
+        return None
+    begun = answer["choices"][0]["message"].get("content") or ""
+    possible = {label for label in request.labels if begun and label.startswith(begun)}
+    if len(possible) != 1:
+        return None
+    return ModelResponse(text=possible.pop(), usage=_usage(answer), ttft_ms=_ttft(answer))
+
+
 def chat_response(request: ModelRequest, answer: Mapping[str, Any]) -> ModelResponse:
     """What the engine said; an error in it is raised."""
     if "error" in answer:
@@ -80,17 +96,26 @@ def chat_response(request: ModelRequest, answer: Mapping[str, Any]) -> ModelResp
     logprobs = choice.get("logprobs")
     return ModelResponse(
         text=text,
-        usage=Usage(
-            calls=1,
-            input_tokens=usage["prompt_tokens"],
-            output_tokens=usage["completion_tokens"],
-            cached_tokens=usage.get("prompt_tokens_details", {}).get("cached_tokens", 0),
-            cost_usd=0.0,
-        ),
+        usage=_usage(answer),
         finish_reason=choice["finish_reason"],
         logprobs=None if logprobs is None else _logprobs(logprobs["content"]),
-        ttft_ms=answer.get("timings", {}).get("prompt_ms"),
+        ttft_ms=_ttft(answer),
     )
+
+
+def _usage(answer: Mapping[str, Any]) -> Usage:
+    usage = answer["usage"]
+    return Usage(
+        calls=1,
+        input_tokens=usage["prompt_tokens"],
+        output_tokens=usage["completion_tokens"],
+        cached_tokens=usage.get("prompt_tokens_details", {}).get("cached_tokens", 0),
+        cost_usd=0.0,
+    )
+
+
+def _ttft(answer: Mapping[str, Any]) -> float | None:
+    return answer.get("timings", {}).get("prompt_ms")  # type: ignore[no-any-return]
 
 
 def _check(request: ModelRequest) -> None:
