@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from burnish.domain import Clock, InvariantError, SystemClock, UsageError
-from burnish.storage import failures, schema
+from burnish.storage import failpoints, failures, schema
 from burnish.storage.addresses import Address
 from burnish.storage.engines import Engines
 from burnish.storage.retries import Patience, persist
@@ -108,7 +108,10 @@ class Database:
 
     async def write(self, work: Work[T]) -> T:
         """Run a transaction, which is committed when this returns and else leaves nothing."""
-        return await self._run(self._engines.writer, work, self._patience)
+        failpoints.reach(work, "before")
+        result = await self._run(self._engines.writer, work, self._patience)
+        failpoints.reach(work, "after")
+        return result
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncConnection]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
 from sqlalchemy import bindparam, func, insert, select, update
@@ -277,6 +278,7 @@ class SqlOptimizationRepository:
         """Work that locks the optimization under its lease, and events, in one transaction."""
         now = self._database.stamp()
 
+        @wraps(work)  # Failpoints are named after the method that made the work.
         async def all_of_it(connection: AsyncConnection) -> None:
             await work(connection, now)
             await event_log.append(connection, lease.optimization_id, events, now)
