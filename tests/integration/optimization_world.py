@@ -108,13 +108,16 @@ class Climber:
         return burnish.StopDecision(should_stop=False)
 
 
-async def prepare(world, workspace, *, optimizer=None, racing="off", budget=None, **search):
+async def prepare(
+    world, workspace, *, optimizer=None, racing="off", budget=None, lease_seconds=30.0, **search
+):
     return Optimization(
         workspace,
         agent_of(world),
         suite(),
         SearchSpec(optimizer=optimizer or Climber(), seed=5, racing=RacingMode(racing), **search),
         budget or burnish.Budget(max_trials=12),
+        lease_seconds=lease_seconds,
     )
 
 

@@ -24,6 +24,7 @@ from burnish.domain import (
 )
 from burnish.evaluation.runner import RunOptions
 from burnish.optimization.driver import OptimizationDriver
+from burnish.optimization.lease_keeper import LEASE_SECONDS
 from burnish.optimization.orchestrator import SearchPlan
 from burnish.optimization.racing import Racing
 from burnish.optimization.sitting import Job, JobSettings, Sitting, Stores
@@ -39,11 +40,14 @@ class Optimization:
         suite: SuiteSpec,
         search: SearchSpec,
         budget: Budget,
+        *,
+        lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         self._workspace = workspace
         self._spec = agent
         self._search = search
         self._budget = budget
+        self._lease_seconds = lease_seconds
         self.suite = build_suite(suite, workspace.model)
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
@@ -133,6 +137,7 @@ class Optimization:
             ),
             racing=Racing(mode=search.racing),
             optimizer_timeout_seconds=search.timeout_seconds,
+            lease_seconds=self._lease_seconds,
         )
         workspace = self._workspace
         return Job(

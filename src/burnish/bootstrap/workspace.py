@@ -10,6 +10,7 @@ from typing import Any
 
 from burnish.bootstrap.settings import model_settings
 from burnish.domain import (
+    AgentRepository,
     CallCache,
     DatasetRepository,
     ExperimentRepository,
@@ -20,6 +21,7 @@ from burnish.domain import (
 from burnish.models import as_model
 from burnish.storage import (
     Database,
+    SqlAgentRepository,
     SqlCallCache,
     SqlDatasetRepository,
     SqlExperimentRepository,
@@ -43,6 +45,7 @@ class Workspace:
         self.datasets: DatasetRepository = SqlDatasetRepository(database)
         self.optimizations: OptimizationRepository = SqlOptimizationRepository(database)
         self.overlays: OverlayStore = SqlOverlayStore(database)
+        self.agents: AgentRepository = SqlAgentRepository(database)
         self.call_cache: CallCache = SqlCallCache(database)
         self._models_table = models
         self._models: dict[int | str, Model] = {}

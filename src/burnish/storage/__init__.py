@@ -1,5 +1,6 @@
 """SQLAlchemy repositories and migrations; rows never leave this folder."""
 
+from burnish.storage.agents import SqlAgentRepository
 from burnish.storage.cache import SqlCallCache
 from burnish.storage.database import Database
 from burnish.storage.datasets import SqlDatasetRepository
@@ -9,6 +10,7 @@ from burnish.storage.overlays import SqlOverlayStore
 
 __all__ = [
     "Database",
+    "SqlAgentRepository",
     "SqlCallCache",
     "SqlDatasetRepository",
     "SqlExperimentRepository",

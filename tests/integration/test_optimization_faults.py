@@ -1,0 +1,390 @@
+"""Optimizers that misbehave, owners that fight, budgets that end: each in a clear state."""
+
+import asyncio
+import os
+import signal
+import time
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from optimization_world import (
+    Climber,
+    World,
+    agent_of,
+    fingerprint,
+    in_child,
+    prepare,
+    result_of,
+    run,
+    suite,
+    wait_for,
+)
+
+import burnish
+from burnish.bootstrap.optimizations import Optimization
+from burnish.bootstrap.search_spec import SearchSpec
+from burnish.bootstrap.workspace import Workspace
+from burnish.domain import (
+    BurnishError,
+    ConflictError,
+    OptimizationStatus,
+    SystemClock,
+    UnavailableError,
+)
+from burnish.optimization.local_adapter import LocalExperimentAdapter
+
+
+async def record_of(world):
+    async with Workspace.open(world.db) as workspace:
+        return await workspace.optimizations.get_optimization(world.optimization_id)
+
+
+class Broken(Climber):
+    """Does something wrong in one method, at its second call."""
+
+    name = "broken"
+
+    def __init__(self, method, misbehave):
+        self._method = method
+        self._misbehave = misbehave
+        self.initialised = 0
+
+    def initialize(self, context):
+        self.initialised += 1
+        return self._maybe("initialize", super().initialize(context), 0)
+
+    def propose(self, state, history, max_candidates):
+        proposals = super().propose(state, history, max_candidates)
+        return self._maybe("propose", proposals, state.generation)
+
+    def observe(self, state, trial_results):
+        return self._maybe("observe", super().observe(state, trial_results), state.generation)
+
+    def should_stop(self, state, history):
+        return self._maybe("should_stop", super().should_stop(state, history), state.generation)
+
+    def _maybe(self, method, value, generation):
+        if method == self._method and (generation >= 1 or method == "initialize"):
+            return self._misbehave()
+        return value
+
+
+def raises():
+    raise KeyError("oops")
+
+
+@pytest.mark.parametrize("method", ["initialize", "propose", "observe", "should_stop"])
+@pytest.mark.parametrize(
+    ("misbehave", "words"),
+    [
+        (raises, "KeyError: 'oops'"),
+        (lambda: "garbage", "returned a str"),
+        (lambda: time.sleep(5), "no answer within 0.5 s"),
+    ],
+)
+async def test_an_optimizer_that_fails_leaves_a_clear_state(method, misbehave, words, tmp_path):
+    world = World(tmp_path)
+
+    with pytest.raises(BurnishError, match=f"failed in {method}"):
+        await run(world, optimizer=Broken(method, misbehave), timeout_seconds=0.5)
+
+    record = await record_of(world)
+    assert record.status is OptimizationStatus.FAILED
+    assert record.stop_reason == "error"
+    assert words in record.framework_error["message"]
+    assert record.lease_owner is None
+
+
+async def test_a_failed_run_goes_on_once_the_optimizer_is_mended(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    expected = fingerprint(await run(World(tmp_path / "a")))
+    world = World(tmp_path / "b")
+    with pytest.raises(BurnishError):
+        await run(world, optimizer=Broken("observe", raises))
+
+    result = await run(world)
+
+    assert fingerprint(result) == expected
+
+
+async def test_ten_thousand_proposals_are_cut_at_the_limit(tmp_path):
+    class Flood(Climber):
+        def propose(self, state, history, max_candidates):
+            return super().propose(state, history, 10_000)
+
+    result = await run(World(tmp_path), optimizer=Flood(), budget=burnish.Budget(max_trials=4))
+
+    assert len(result.trials) == 5
+    assert result.to_json()["rejections"] >= 1
+
+
+async def test_a_baseline_that_fails_ends_the_run_before_the_optimizer_is_asked(tmp_path):
+    world = World(tmp_path)
+    optimizer = Broken("never", raises)
+
+    async def down(configuration, item):
+        raise UnavailableError(what="the model", why="is down", fix="start it")
+
+    async with Workspace.open(world.db) as workspace:
+        optimization = Optimization(
+            workspace,
+            replace(agent_of(world), run=down),
+            suite(),
+            SearchSpec(optimizer=optimizer),
+            burnish.Budget(max_trials=3),
+        )
+        world.id_file.write_text(await optimization.create())
+        with pytest.raises(UnavailableError, match="baseline"):
+            await optimization.run(world.optimization_id)
+
+    record = await record_of(world)
+    assert optimizer.initialised == 0
+    assert record.status is OptimizationStatus.FAILED
+    assert record.framework_error["code"] == "baseline_failed"
+
+
+async def test_of_two_orchestrators_one_wins_and_the_other_gets_a_conflict(tmp_path):
+    world = World(tmp_path, item_seconds=0.01)
+    async with Workspace.open(world.db) as workspace:
+        first = await prepare(world, workspace)
+        second = await prepare(world, workspace)
+        world.id_file.write_text(await first.create())
+
+        outcomes = await asyncio.gather(
+            first.run(world.optimization_id),
+            second.run(world.optimization_id),
+            return_exceptions=True,
+        )
+
+    conflicts = [one for one in outcomes if isinstance(one, ConflictError)]
+    results = [one for one in outcomes if isinstance(one, burnish.OptimizationResult)]
+    assert (len(conflicts), len(results)) == (1, 1)
+    assert "owner" in str(conflicts[0])
+
+
+def test_an_owner_that_was_stopped_and_replaced_may_not_write_any_more(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    expected = fingerprint(asyncio.run(run(World(tmp_path / "a"))))
+    world = World(tmp_path / "b", item_seconds=0.02)
+    stopped = in_child(lambda: asyncio.run(run(world, lease_seconds=1.0)))
+    while world.optimization_id is None or len(world.calls()) < 30:
+        time.sleep(0.01)
+    os.kill(stopped, signal.SIGSTOP)
+    time.sleep(1.5)
+
+    assert wait_for(in_child(lambda: asyncio.run(run(world)))) == 0
+    paid = len(world.calls())
+    os.kill(stopped, signal.SIGCONT)
+
+    assert wait_for(stopped) == ConflictError.exit_code
+    assert len(world.calls()) <= paid + 8
+    assert fingerprint(asyncio.run(result_of(world))) == expected
+
+
+async def test_a_checkpoint_of_another_version_fails_loudly(tmp_path):
+    world = World(tmp_path)
+    async with Workspace.open(world.db) as workspace:
+        optimization = await prepare(world, workspace)
+        world.id_file.write_text(await optimization.create())
+        lease = await workspace.optimizations.acquire_lease(
+            world.optimization_id, owner="old", seconds=30
+        )
+        await workspace.optimizations.save_checkpoint(lease, {"version": 0, "generation": 3})
+        await workspace.optimizations.release_lease(lease)
+
+    with pytest.raises(ConflictError, match="checkpoint has version 0"):
+        await run(world)
+
+    record = await record_of(world)
+    assert record.status is OptimizationStatus.FAILED
+    assert record.framework_error["code"] == "checkpoint_version"
+
+
+async def test_news_that_come_twice_late_or_for_nothing_change_nothing(tmp_path, monkeypatch):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    expected = fingerprint(await run(World(tmp_path / "a")))
+    calm = LocalExperimentAdapter.wait_for_news
+    turns = []
+
+    async def nervous(self, seconds):
+        turns.append(seconds)
+        if len(turns) % 3:
+            await asyncio.sleep(0)  # news of nothing, again and again
+        else:
+            await calm(self, 0.01)  # and real news missed, found by polling
+            self._news.clear()
+
+    monkeypatch.setattr(LocalExperimentAdapter, "wait_for_news", nervous)
+
+    result = await run(World(tmp_path / "b"))
+
+    assert fingerprint(result) == expected
+    assert len(turns) >= 12
+
+
+async def test_an_experiment_that_vanished_is_an_orphaned_trial(tmp_path, monkeypatch):
+    world = World(tmp_path)
+    honest = LocalExperimentAdapter.get_status
+    lost = []
+
+    async def forgetful(self, experiment_id):
+        status = await honest(self, experiment_id)
+        if not lost and status is not None and len(self._tasks) > 3:
+            lost.append(experiment_id)
+        return None if experiment_id in lost else status
+
+    monkeypatch.setattr(LocalExperimentAdapter, "get_status", forgetful)
+
+    result = await run(world, budget=burnish.Budget(max_trials=6))
+
+    orphans = [trial for trial in result.trials if trial.error == "orphaned_experiment"]
+    assert [trial.experiment_id for trial in orphans] == lost
+    assert orphans[0].status.value == "failed"
+    assert result.status is OptimizationStatus.COMPLETED
+
+
+async def test_cancel_from_elsewhere_ends_the_run_and_keeps_what_there_is(tmp_path):
+    world = World(tmp_path, item_seconds=0.05)
+    task = asyncio.create_task(run(world))
+    while len(world.calls()) < 40:
+        await asyncio.sleep(0.01)
+    async with Workspace.open(world.db) as workspace:
+        await workspace.optimizations.request_cancel(world.optimization_id)
+
+    result = await asyncio.wait_for(task, 10)
+
+    assert result.status is OptimizationStatus.CANCELLED
+    assert result.stop_reason == "cancelled"
+    assert result.baseline.score > 0
+    with pytest.raises(burnish.UsageError, match="cancelled"):
+        await run(world)
+
+
+async def test_evaluations_are_never_overshot(tmp_path):
+    world = World(tmp_path)
+
+    result = await run(world, budget=burnish.Budget(max_evaluations=130))
+
+    assert result.evaluations <= 130
+    assert len(world.calls()) == result.evaluations
+    assert result.stop_reason == "budget"
+    assert result.test is not None
+
+
+async def test_a_budget_too_small_for_a_trial_says_so(tmp_path):
+    result = await run(World(tmp_path), budget=burnish.Budget(max_evaluations=25))
+
+    assert result.best.candidate_id == result.baseline.candidate_id
+    assert result.evaluations <= 25
+    assert "no candidate was run" in result.why_not_improved
+
+
+async def test_time_ends_a_run_in_the_middle_of_a_step(tmp_path):
+    world = World(tmp_path, item_seconds=0.1)
+    began = time.monotonic()
+
+    result = await run(world, budget=burnish.Budget(max_seconds=1.5))
+
+    assert time.monotonic() - began < 6
+    assert result.stop_reason == "timeout"
+    assert result.status is OptimizationStatus.COMPLETED
+
+
+async def test_a_jump_of_the_clock_changes_nothing(tmp_path, monkeypatch):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    expected = fingerprint(await run(World(tmp_path / "a")))
+    honest = SystemClock.now
+    calls = []
+
+    def jumpy(self):
+        calls.append(1)
+        hours = (0, 1, -1)[len(calls) // 20 % 3]
+        return honest(self) + timedelta(hours=hours)
+
+    monkeypatch.setattr(SystemClock, "now", jumpy)
+
+    result = await run(World(tmp_path / "b"))
+
+    assert fingerprint(result) == expected
+    assert len(calls) > 40
+
+
+async def test_mini_batches_are_no_trials_and_never_best(tmp_path):
+    class Batches(Climber):
+        """Tries each idea on two items first; all of them are right on these."""
+
+        def propose(self, state, history, max_candidates):
+            proposals = super().propose(state, history, max_candidates)
+            if state.generation == 0:
+                items = [r.item_id for r in history.item_results(history.trials[0].candidate_id)]
+                return [replace(one, item_ids=items[:2]) for one in proposals]
+            return [
+                burnish.CandidateProposal(
+                    configuration=history.candidate(batch.candidate_id).configuration
+                )
+                for batch in history.mini_batches[:1]
+            ]
+
+        def should_stop(self, state, history):
+            return burnish.StopDecision(should_stop=state.generation >= 2)
+
+    world = World(tmp_path)
+
+    result = await run(world, optimizer=Batches())
+
+    assert result.to_json()["trials"] == 1
+    assert len(result.trials) == 2
+    assert result.trials[1].candidate_id.endswith("-1")
+    assert len(result.candidates) == 5
+    assert all(trial.summary.total_items == 20 for trial in result.trials)
+
+
+async def test_an_asynchronous_run_refills_free_places(tmp_path):
+    world = World(tmp_path)
+
+    result = await run(world, asynchronous=True)
+
+    assert result.to_json()["trials"] == 12
+    assert all(trial.counts for trial in result.trials)
+
+
+async def test_when_nothing_is_better_the_baseline_is_the_result_and_says_why(tmp_path):
+    class Worse(Climber):
+        def propose(self, state, history, max_candidates):
+            return [
+                burnish.CandidateProposal(
+                    configuration={"sections": {"system": f"{{{{n}}}} beta {state.generation}"}}
+                )
+            ]
+
+    world = World(tmp_path)
+    async with Workspace.open(world.db) as workspace:
+        optimization = Optimization(
+            workspace,
+            replace(agent_of(world), run=lambda configuration, item: "no"),
+            suite(),
+            SearchSpec(optimizer=Worse()),
+            burnish.Budget(max_trials=3),
+        )
+        result = await optimization.run(await optimization.create())
+
+    assert not result.improved
+    assert result.best.candidate_id == result.baseline.candidate_id
+    assert result.why_not_improved == "none of the 3 candidates tried scored above the baseline"
+
+
+async def test_the_same_seed_runs_the_same_search_with_a_cold_or_a_warm_cache(tmp_path):
+    world = World(tmp_path)
+    first = fingerprint(await run(world, budget=burnish.Budget(max_evaluations=200)))
+    paid = len(world.calls())
+    world.id_file.unlink()
+
+    second = fingerprint(await run(world, budget=burnish.Budget(max_evaluations=200)))
+
+    assert second == first
+    assert len(world.calls()) == paid
