@@ -40,7 +40,7 @@ def build_agent(spec: AgentSpec, open_model: OpenModel) -> Agent:
         configuration=configuration,
         model=open_model(spec.model),
         labels=spec.labels,
-        output_schema=_schema(spec.output_schema, spec.folder),
+        output_schema=read_schema(spec.output_schema, spec.folder),
     )
 
 
@@ -89,7 +89,10 @@ def check_fit(agent: Agent, suite: Suite) -> None:
         )
 
 
-def _schema(given: Mapping[str, Any] | str | Path | None, folder: Path) -> Mapping[str, Any] | None:
+def read_schema(
+    given: Mapping[str, Any] | str | Path | None, folder: Path
+) -> Mapping[str, Any] | None:
+    """A JSON schema, given as it is or by its file."""
     if given is None or isinstance(given, Mapping):
         return given
     path = folder / given

@@ -9,11 +9,12 @@ import uuid_utils
 
 from burnish.bootstrap.builders import build_agent, build_suite, check_fit
 from burnish.bootstrap.optimization_result import OptimizationResult
+from burnish.bootstrap.planned_work import split_ids
 from burnish.bootstrap.search_spec import SearchSpec
 from burnish.bootstrap.specs import AgentSpec, SuiteSpec
+from burnish.bootstrap.tables import Settings
 from burnish.bootstrap.workspace import Workspace
 from burnish.domain import (
-    SPLITS,
     Agent,
     Budget,
     ConflictError,
@@ -52,7 +53,18 @@ class Optimization:
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
         self.optimizer = _optimizer(search)
-        self.splits = self._split_ids()
+        self.splits = split_ids(self.suite)
+
+    @classmethod
+    def of_settings(cls, workspace: Workspace, settings: Settings) -> Optimization:
+        """The optimization that a config file describes."""
+        return cls(
+            workspace,
+            settings.agent_spec(),
+            settings.suite_spec(),
+            SearchSpec.of(settings.optimizer),
+            settings.budget_spec(),
+        )
 
     async def create(
         self, *, name: str | None = None, spec: Mapping[str, Any] | None = None
@@ -93,25 +105,6 @@ class Optimization:
     async def close(self) -> None:
         """Free what the agent holds."""
         await self.agent.close()
-
-    def planned_evaluations(self) -> dict[str, Any]:
-        """What a run would cost at most, for `--dry-run`."""
-        repeats = self.suite.policy.repeats
-        trial = len(self.splits["validation"]) * repeats
-        confirmation = 2 * len(self.splits["test"]) * repeats
-        trials = self._budget.max_trials
-        most = None if trials is None else trial * (trials + 1) + confirmation
-        limit = self._budget.max_evaluations
-        if limit is not None:
-            most = limit if most is None else min(most, limit)
-        return {
-            "baseline": trial,
-            "each_trial": trial,
-            "confirmation": confirmation,
-            "max_trials": trials,
-            "max_evaluations": most,
-            "splits": {name: len(ids) for name, ids in self.splits.items()},
-        }
 
     def _job(self, record: OptimizationRecord) -> Job:
         search, suite = self._search, self.suite
@@ -161,25 +154,6 @@ class Optimization:
             self.suite.dataset.name, index.fingerprint, self.suite.dataset.items()
         )
         return record.id
-
-    def _split_ids(self) -> dict[str, tuple[str, ...]]:
-        """Ids by split. Without a split the search sees every item and nothing is held out."""
-        ids = tuple(self.suite.dataset.index().ids)
-        assigned = self.suite.splits()
-        if not assigned:
-            return {"train": ids, "validation": ids, "test": ()}
-        found = {name: tuple(one for one in ids if assigned.get(one) == name) for name in SPLITS}
-        found["validation"] = found["validation"] or found["train"]
-        found["train"] = found["train"] or found["validation"]
-        if not found["validation"]:
-            raise UsageError(
-                what="there is nothing to search on",
-                why="neither the train nor the validation split has items",
-                fix="give the suite a split with both, such as "
-                "split = { train = 0.4, validation = 0.4, test = 0.2 }",
-                code="no_split",
-            )
-        return found
 
 
 def _optimizer(search: SearchSpec) -> Optimizer:

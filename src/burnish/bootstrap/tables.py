@@ -100,6 +100,10 @@ class Settings(_Table):
             folder=self.folder,
         )
 
+    def section_files(self) -> dict[str, str]:
+        """Which sections stand in files of their own, and in which."""
+        return _section_files(self.agent.sections)
+
     def suite_spec(self) -> SuiteSpec:
         """The suite; its dataset is a path below the config's folder."""
         values = self.suite.model_dump()
@@ -122,6 +126,16 @@ def _flat_sections(value: Mapping[str, Any], folder: Path, prefix: str = "") -> 
         else:
             flat[path] = inner
     return flat
+
+
+def _section_files(value: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    files: dict[str, str] = {}
+    for key, inner in value.items():
+        if isinstance(inner, Mapping) and set(inner) == {"file"}:
+            files[f"{prefix}{key}"] = str(inner["file"])
+        elif isinstance(inner, Mapping):
+            files.update(_section_files(inner, f"{prefix}{key}."))
+    return files
 
 
 def _section_file(path: Path, section: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from burnish.bootstrap.settings import model_settings
+from burnish.bootstrap.model_shelf import ModelShelf
 from burnish.domain import (
     AgentRepository,
     CallCache,
@@ -18,7 +18,6 @@ from burnish.domain import (
     OptimizationRepository,
     OverlayStore,
 )
-from burnish.models import as_model
 from burnish.storage import (
     Database,
     SqlAgentRepository,
@@ -47,8 +46,7 @@ class Workspace:
         self.overlays: OverlayStore = SqlOverlayStore(database)
         self.agents: AgentRepository = SqlAgentRepository(database)
         self.call_cache: CallCache = SqlCallCache(database)
-        self._models_table = models
-        self._models: dict[int | str, Model] = {}
+        self.models = ModelShelf(models, self.call_cache)
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -61,17 +59,9 @@ class Workspace:
         try:
             yield workspace
         finally:
-            await workspace._close_models()
+            await workspace.models.close()
             await database.close()
 
     def model(self, given: str | Model | Callable[[str], str]) -> Model:
         """The model of a name, or a wrapped callable; calls are remembered where that is on."""
-        key = given if isinstance(given, str) else id(given)
-        if key not in self._models:
-            settings = model_settings(self._models_table, given) if isinstance(given, str) else None
-            self._models[key] = as_model(given, settings, cache=self.call_cache)
-        return self._models[key]
-
-    async def _close_models(self) -> None:
-        for model in self._models.values():
-            await model.close()
+        return self.models.model(given)

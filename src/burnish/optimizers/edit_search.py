@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from burnish.optimizers.draws import generator
-from burnish.optimizers.facts import RunFacts
 from burnish.optimizers.gradient import Gradient, Prior
 from burnish.optimizers.library import EditSet, Library
-from burnish.optimizers.trial_reading import ReadTrial
+from burnish.optimizers.trial_reading import ReadTrial, score_scale
 
 Value = Callable[[Sequence[str]], float]
 _PARENTS = 3
@@ -32,14 +31,6 @@ class Start:
 
     names: tuple[str, ...]
     parents: tuple[str, ...]
-
-
-def score_scale(facts: RunFacts, trials: Sequence[ReadTrial]) -> float:
-    """1 for scores from 0 to 1; else about as wide as what was seen."""
-    scores = [facts.baseline_score, *(trial.score for trial in trials)]
-    if all(0.0 <= score <= 1.0 for score in scores):
-        return 1.0
-    return max(max(abs(score) for score in scores), 1.0)
 
 
 def fit(library: Library, trials: Sequence[ReadTrial], *, collapse_penalty: float) -> Gradient:
@@ -88,7 +79,9 @@ class EditSearch:
             pick = None
             if self._screens(place):
                 pick = self._from_queue(waiting)
-            pick = pick or self._by_draw(place) or self._from_queue(waiting) or self._anything(place)
+            pick = (
+                pick or self._by_draw(place) or self._from_queue(waiting) or self._anything(place)
+            )
             if pick is None:
                 break
             self._taken.add(pick.edits.configuration.hash)

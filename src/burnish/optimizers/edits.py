@@ -23,7 +23,14 @@ from burnish.optimizers.edit_search import EditSearch, Pick, fit
 from burnish.optimizers.facts import RunFacts
 from burnish.optimizers.library import Library
 from burnish.optimizers.screening import screening_queue
-from burnish.optimizers.standing import GOING_ON, first_state, next_state, reached, stale, tried_hashes
+from burnish.optimizers.standing import (
+    GOING_ON,
+    first_state,
+    next_state,
+    reached,
+    stale,
+    tried_hashes,
+)
 from burnish.optimizers.trial_reading import ReadTrial, read_trials
 
 

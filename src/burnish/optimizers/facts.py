@@ -63,7 +63,10 @@ class RunFacts:
                 "seed": self.seed,
                 "baseline_candidate_id": self.baseline_candidate_id,
                 "baseline_score": self.baseline_score,
-                "baseline": {**baseline, "sections": [list(one) for one in baseline["sections"].items()]},
+                "baseline": {
+                    **baseline,
+                    "sections": [list(one) for one in baseline["sections"].items()],
+                },
                 "space": self.space.to_json(),
                 "labels": list(self.labels),
                 "places": self.places,

@@ -20,7 +20,14 @@ from burnish.optimizers.draws import generator
 from burnish.optimizers.facts import RunFacts
 from burnish.optimizers.library import Library
 from burnish.optimizers.parameter_values import draw_value
-from burnish.optimizers.standing import GOING_ON, first_state, next_state, reached, stale, tried_hashes
+from burnish.optimizers.standing import (
+    GOING_ON,
+    first_state,
+    next_state,
+    reached,
+    stale,
+    tried_hashes,
+)
 
 _ATTEMPTS = 200
 

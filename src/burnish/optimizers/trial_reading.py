@@ -64,6 +64,14 @@ def read_trials(
     return sorted(found, key=lambda one: one.number)
 
 
+def score_scale(facts: RunFacts, trials: Sequence[ReadTrial]) -> float:
+    """1 for scores from 0 to 1; else about as wide as what was seen."""
+    scores = [facts.baseline_score, *(trial.score for trial in trials)]
+    if all(0.0 <= score <= 1.0 for score in scores):
+        return 1.0
+    return max(1.0, *(abs(score) for score in scores))
+
+
 def mean_scores(results: Sequence[ItemResult]) -> dict[str, float]:
     """Each item's score, over its repeats."""
     by_item: dict[str, list[float]] = {}

@@ -227,5 +227,3 @@ class Run:
         self.trials.append(trial)
         self.results[candidate.id] = results
         return trial
-
-

@@ -27,7 +27,9 @@ REVIEWS = Configuration.of(
 LABELS = ("positive", "negative")
 
 
-def facts_of(baseline: Configuration, labels=(), space: SearchSpace | None = None, **more) -> RunFacts:
+def facts_of(
+    baseline: Configuration, labels=(), space: SearchSpace | None = None, **more
+) -> RunFacts:
     given = {"seed": 1, "baseline_score": 0.6, "places": 4, **more}
     return RunFacts(
         baseline_candidate_id="c-0",

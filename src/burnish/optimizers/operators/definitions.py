@@ -12,9 +12,7 @@ def edits(subject: Subject) -> list[Edit]:
     """Definitions in three forms; the text of a definition comes from the label's name."""
     if subject.task_path is None or not subject.words:
         return []
-    meanings = {
-        word: meaning(label, humanised(label)) for label, word in subject.words.items()
-    }
+    meanings = {word: meaning(label, humanised(label)) for label, word in subject.words.items()}
     aspect = subject.aspect
     forms = {
         "if": " ".join(
@@ -22,7 +20,9 @@ def edits(subject: Subject) -> list[Edit]:
         ),
         "answer": " ".join(f"Answer {word} if {what}." for word, what in meanings.items()),
         "list": "\n".join(f"- {word}: {what}" for word, what in meanings.items()),
-        "means": capitalised("; ".join(f"{word} means that {what}" for word, what in meanings.items()))
+        "means": capitalised(
+            "; ".join(f"{word} means that {what}" for word, what in meanings.items())
+        )
         + ".",
     }
     return [_definition(subject, kind, text) for kind, text in forms.items()]

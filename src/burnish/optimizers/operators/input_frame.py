@@ -56,7 +56,9 @@ def _framing(form: Callable[[str, str], str]) -> Callable[[str], str | None]:
 def _framed(line: str, form: Callable[[str, str], str]) -> str:
     found = _SLOT.search(line)
     assert found is not None
-    name = humanised(placeholders(found.group())[0].rsplit(".", 1)[-1]) if placeholders(line) else ""
+    name = (
+        humanised(placeholders(found.group())[0].rsplit(".", 1)[-1]) if placeholders(line) else ""
+    )
     return form(capitalised(name or "input"), found.group())
 
 

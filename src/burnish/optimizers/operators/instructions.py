@@ -30,7 +30,8 @@ def edits(subject: Subject) -> list[Edit]:
         return []
     library = _FOR_LABELS if subject.words else _FOR_TEXT
     return [
-        _instruction(subject, kind, line.format(noun=subject.noun)) for kind, line in library.items()
+        _instruction(subject, kind, line.format(noun=subject.noun))
+        for kind, line in library.items()
     ]
 
 

@@ -131,9 +131,13 @@ def _listing_pattern(words: list[str]) -> re.Pattern[str]:
     """All the words once each, parted by commas, slashes, or and and."""
     word = "|".join(re.escape(one) for one in sorted(words, key=lambda one: (-len(one), one)))
     between = r"(?:,? (?:or|and) |, ?| ?/ ?)"
-    return re.compile(rf"(?<![\w-])(?:{word})(?:{between}(?:{word})){{{len(words) - 1}}}(?![\w-])", re.IGNORECASE)
+    return re.compile(
+        rf"(?<![\w-])(?:{word})(?:{between}(?:{word})){{{len(words) - 1}}}(?![\w-])", re.IGNORECASE
+    )
 
 
 def _turned(match: re.Match[str]) -> str:
     parts = re.split(r"(,? (?:or|and) |, ?| ?/ ?)", match.group())
-    return "".join([*reversed(parts[0::2])][i // 2] if i % 2 == 0 else parts[i] for i in range(len(parts)))
+    return "".join(
+        [*reversed(parts[0::2])][i // 2] if i % 2 == 0 else parts[i] for i in range(len(parts))
+    )

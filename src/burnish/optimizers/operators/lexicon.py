@@ -77,7 +77,8 @@ _MEANINGS: Mapping[str, str] = {
 
 _SENTIMENTS = frozenset({"positive", "negative", "neutral", "mixed"})
 _EMOTIONS = frozenset(
-    "happy sad angry joy sadness anger fear love surprise disgust joyful afraid neutral".split()
+    {"happy", "sad", "angry", "afraid", "joyful", "joy", "sadness", "anger", "fear", "love"}
+    | {"surprise", "disgust", "neutral"}
 )
 _VERDICTS = frozenset({"yes", "no", "true", "false", "maybe", "unknown", "correct", "incorrect"})
 _SHORT_FOR = {"pos": "positive", "neg": "negative", "neu": "neutral", "y": "yes", "n": "no"}

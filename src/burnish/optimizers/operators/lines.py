@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import partial
 
 from burnish.domain import placeholders
 from burnish.optimizers.operators.edit import Edit, Stage, section_edit
 from burnish.optimizers.operators.subject import Subject
-from burnish.optimizers.operators.texts import capitalised, sentences, shows_input_only
+from burnish.optimizers.operators.texts import capitalised, sentences
 
 _MOST = 12
 _FILLER = re.compile(
@@ -37,23 +39,29 @@ def _dropped(path: str, text: str) -> list[Edit]:
     parts = _parts(text)
     if len(parts) < 2 and not placeholders(text):
         return []
+    named = {str(number): part for number, part in enumerate(parts[:_MOST], start=1)}
+    for number, part in list(named.items()):
+        several = sentences(part)
+        if len(several) > 1:
+            named |= {f"{number}.{place}": one for place, one in enumerate(several, start=1)}
     return [
         Edit(
             name=f"drop:{path}:{number}",
             group=f"drop:{path}:{number}",
             stage=Stage.LINES,
             says=f"drop “{_short(part)}”",
-            apply=section_edit(path, lambda before, part=part: _without(before, part)),
+            apply=section_edit(path, partial(_without, parts=(part,))),
         )
-        for number, part in enumerate(parts[:_MOST], start=1)
+        for number, part in list(named.items())[: 2 * _MOST]
     ]
 
 
-def _without(text: str, part: str) -> str | None:
+def _without(text: str, *, parts: Sequence[str]) -> str | None:
     lines = text.split("\n")
-    if part in lines:
-        lines.remove(part)
-    else:
+    for part in parts:
+        if part in lines:
+            lines.remove(part)
+            continue
         holder = next((i for i, line in enumerate(lines) if part in line), None)
         if holder is None:
             return None
@@ -79,14 +87,14 @@ def _moved(path: str, text: str) -> list[Edit]:
             group=f"move:{path}",
             stage=Stage.LINES,
             says=f"put the lines of {path} in another order ({kind.replace('_', ' ')})",
-            apply=section_edit(path, lambda before, order=order: _reordered(before, parts, order)),
+            apply=section_edit(path, partial(_reordered, parts=parts, order=order)),
         )
         for kind, order in orders.items()
         if kind != "last_first" or len(parts) > 2
     ]
 
 
-def _reordered(text: str, parts: list[str], order: list[int]) -> str | None:
+def _reordered(text: str, *, parts: Sequence[str], order: Sequence[int]) -> str | None:
     """Each part's place taken by another part; what stands between them stays."""
     pieces: list[str] = []
     rest = text
@@ -112,33 +120,27 @@ def _shortened(path: str, text: str) -> list[Edit]:
             )
         )
     parts = _parts(text)
-    if len(parts) > 2:
-        found.append(
-            Edit(
-                name=f"shorten:{path}:first",
-                group=f"shorten:{path}",
-                stage=Stage.SHORTEN,
-                says="keep only the first instruction and the input",
-                apply=section_edit(path, _first_only),
+    half = len(parts) // 2
+    cuts = {"first": parts[1:], "first_half": parts[half:], "second_half": parts[:half]}
+    for kind, dropped in cuts.items():
+        if len(parts) > (2 if kind == "first" else 3):
+            found.append(
+                Edit(
+                    name=f"shorten:{path}:{kind}",
+                    group=f"shorten:{path}",
+                    stage=Stage.LINES,
+                    says=f"keep only the {kind.replace('_', ' ')} of the instructions in {path}",
+                    apply=section_edit(path, partial(_without, parts=tuple(dropped))),
+                )
             )
-        )
     return found
 
 
 def _without_filler(text: str) -> str | None:
-    return "\n".join(capitalised(_FILLER.sub("", line)) if _FILLER.search(line) else line for line in text.split("\n"))
-
-
-def _first_only(text: str) -> str | None:
-    kept, said = [], False
-    for line in text.split("\n"):
-        if placeholders(line) or not line.strip() or shows_input_only(line):
-            kept.append(line)
-        elif not said:
-            kept.append(line if len(_parts(text)) != len(sentences(line)) else sentences(line)[0])
-            said = True
-    left = re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip("\n")
-    return left if left.strip() else None
+    return "\n".join(
+        capitalised(_FILLER.sub("", line)) if _FILLER.search(line) else line
+        for line in text.split("\n")
+    )
 
 
 def _short(text: str, most: int = 60) -> str:

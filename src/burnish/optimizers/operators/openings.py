@@ -40,7 +40,9 @@ def _opening(subject: Subject, name: str, group: str, line: str) -> Edit:
             return None
         if group == "persona" and (old := _PERSONA_LINE.match(text)):
             return line + " " + text[old.end() :].lstrip() if text[old.end() :].strip() else line
-        return f"{line} {text}" if text.strip() and not text.startswith("{{") else f"{line}\n\n{text}"
+        return (
+            f"{line} {text}" if text.strip() and not text.startswith("{{") else f"{line}\n\n{text}"
+        )
 
     assert subject.task_path is not None
     return Edit(

@@ -14,9 +14,9 @@ def edits(subject: Subject) -> list[Edit]:
     """One edit for each other value of each declared parameter; two for examples."""
     found: list[Edit] = []
     for name in sorted(subject.space.parameters):
-        for value in values_of(subject.space.parameters[name], steps=_STEPS):
-            if value != subject.baseline.parameters.get(name):
-                found.append(_parameter(name, value))
+        values = values_of(subject.space.parameters[name], steps=_STEPS)
+        own = subject.baseline.parameters.get(name)
+        found += [_parameter(name, value) for value in values if value != own]
     if subject.baseline.examples:
         found.append(_examples("none", "show no examples", ()))
     if len(subject.baseline.examples) > 1:
@@ -40,4 +40,6 @@ def _examples(kind: str, says: str, examples: tuple[object, ...]) -> Edit:
     def apply(configuration: Configuration) -> Configuration | None:
         return Configuration.of({**configuration.to_json(), "examples": list(examples)})
 
-    return Edit(name=f"examples:{kind}", group="examples", stage=Stage.SETTINGS, says=says, apply=apply)
+    return Edit(
+        name=f"examples:{kind}", group="examples", stage=Stage.SETTINGS, says=says, apply=apply
+    )

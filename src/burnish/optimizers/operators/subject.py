@@ -10,8 +10,8 @@ from burnish.domain import Configuration, SearchSpace, UsageError, placeholders
 from burnish.evaluation.agents.labels import label_words
 from burnish.evaluation.agents.messages import role_of
 from burnish.optimizers.operators.lexicon import aspect_of
-from burnish.optimizers.operators.verbs import verb_class
 from burnish.optimizers.operators.texts import any_of, humanised, sentences, shows_input_only
+from burnish.optimizers.operators.verbs import verb_class
 
 _ROLE_ORDER = ("system", "developer", "user", "assistant")
 _ASPECT_OF = re.compile(
@@ -20,10 +20,11 @@ _ASPECT_OF = re.compile(
     re.IGNORECASE,
 )
 _PERSONA = re.compile(r"(?i)you are\b")
-_ASPECTS = (
-    "sentiment emotion topic category intent intention tone language genre priority department "
-    "severity stance label class type rating score verdict mood opinion subject"
-).split()
+_ASPECTS = re.compile(
+    r"\b(sentiment|emotion|topic|category|intent|intention|tone|language|genre|priority|department|"
+    r"severity|stance|label|class|type|rating|score|verdict|mood|opinion|subject)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +56,7 @@ class Subject:
             words=_words(labels, baseline),
             task_path=_task_path(texts, free),
             input_path=_input_path(texts, free),
-            noun=humanised(names[0].rsplit(".", 1)[-1]) if names else "input",
+            noun=_noun(names[0]) if names else "input",
             aspect=_aspect("\n".join(texts[path] for path in paths), labels),
         )
 
@@ -106,7 +107,9 @@ class Subject:
 def names_job(text: str) -> bool:
     """Whether a sentence of the text starts with a verb that gives a job."""
     return any(
-        verb_class(sentence) is not None for line in text.split("\n") for sentence in sentences(line)
+        verb_class(sentence) is not None
+        for line in text.split("\n")
+        for sentence in sentences(line)
     )
 
 
@@ -121,6 +124,12 @@ def _main_names(texts: Mapping[str, str], paths: Sequence[str]) -> list[str]:
     """Placeholders, those of what the user says first."""
     by_role = sorted(paths, key=lambda path: role_of(path) != "user")
     return [name for path in by_role for name in placeholders(texts[path])]
+
+
+def _noun(name: str) -> str:
+    """What an input is called by its column; a column called x says nothing."""
+    words = humanised(name.rsplit(".", 1)[-1])
+    return words if len(words) > 2 else "input"
 
 
 def _task_path(texts: Mapping[str, str], free: Sequence[str]) -> str | None:
@@ -145,8 +154,7 @@ def _aspect(text: str, labels: Sequence[str]) -> str:
     named = _ASPECT_OF.search(text)
     if named:
         return named.group(1).lower()
-    lower = text.lower()
-    for aspect in _ASPECTS:
-        if re.search(rf"\b{aspect}\b", lower):
-            return aspect
+    told = _ASPECTS.search(text)
+    if told:
+        return told.group(1).lower()
     return aspect_of(labels) if labels else "answer"

@@ -10,7 +10,8 @@ from burnish.optimizers.operators.texts import add_to_task, replace_words
 from burnish.optimizers.operators.verbs import CHOOSING, opening_verb, replacements, verb_class
 
 _OBJECT = re.compile(
-    r"(?i)(?:please\s+)?[a-z]+ (?P<object>(?:the|its|each|every) [^.,:;?]+?)(?P<as> (?:as|into|to be) .+?)?[.:]?\Z"
+    r"(?i)(?:please\s+)?[a-z]+ (?P<object>(?:the|its|each|every) [^.,:;?]+?)"
+    r"(?P<as> (?:as|into|to be) .+?)?[.:]?\Z"
 )
 
 
@@ -55,7 +56,11 @@ def _written(subject: Subject, sentence: str | None) -> list[Edit]:
     if not subject.words:
         return []
     noun, aspect, listing = subject.noun, subject.aspect, subject.listing
-    of_it = f"the {aspect} of the {noun}" if aspect not in ("category", "answer", noun) else f"the {noun}"
+    of_it = (
+        f"the {aspect} of the {noun}"
+        if aspect not in ("category", "answer", noun)
+        else f"the {noun}"
+    )
     texts = {
         "classify": f"Classify {of_it} as {listing}.",
         "is": f"Is this {noun} {listing}?",
