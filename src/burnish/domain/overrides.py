@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from burnish.domain.configuration import Configuration
 from burnish.domain.json_values import Json
+from burnish.domain.leases import Lease
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +62,19 @@ class Overlay:
 
 
 class OverlayStore(Protocol):
-    """Keeps overlays by (namespace, key, tag). Writing a tag again replaces it whole."""
+    """Keeps overlays by (namespace, key, tag). Writing a tag again replaces it whole.
 
-    async def put(self, namespace: str, key: str, tag: str, overlay: Overlay) -> None: ...
+    A write with a lease is refused with ConflictError when the lease has moved to another owner.
+    """
+
+    async def put(
+        self, namespace: str, key: str, tag: str, overlay: Overlay, *, lease: Lease | None = None
+    ) -> None: ...
 
     async def get(self, namespace: str, key: str, tag: str) -> Overlay | None: ...
 
-    async def delete(self, namespace: str, key: str, tag: str) -> None: ...
+    async def delete(
+        self, namespace: str, key: str, tag: str, *, lease: Lease | None = None
+    ) -> None: ...
 
     async def list_tags(self, namespace: str, key: str, *, prefix: str = "") -> list[str]: ...

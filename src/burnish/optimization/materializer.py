@@ -6,6 +6,7 @@ from burnish.domain import (
     Candidate,
     Configuration,
     InvariantError,
+    Lease,
     Overlay,
     OverlayStore,
 )
@@ -20,8 +21,11 @@ class CandidateMaterializer:
     was resolved with its own tag first: so what a tag builds on is never lost.
     """
 
-    def __init__(self, store: OverlayStore, *, agent_name: str, baseline: Configuration) -> None:
+    def __init__(
+        self, store: OverlayStore, *, agent_name: str, baseline: Configuration, lease: Lease
+    ) -> None:
         self._store = store
+        self._lease = lease
         self._agent_name = agent_name
         self._baseline = baseline
 
@@ -33,7 +37,9 @@ class CandidateMaterializer:
     async def materialize(self, candidate: Candidate) -> None:
         """Write the mask; writing it twice is the same as once."""
         overlay = Overlay.between(self._baseline, candidate.configuration)
-        await self._store.put(NAMESPACE, self._agent_name, candidate.mask_id, overlay)
+        await self._store.put(
+            NAMESPACE, self._agent_name, candidate.mask_id, overlay, lease=self._lease
+        )
 
     async def resolve(self, mask_id: str) -> Configuration:
         """The configuration under a mask."""
@@ -48,10 +54,10 @@ class CandidateMaterializer:
 
     async def remove(self, mask_id: str) -> None:
         """Take a mask away; one that is gone is fine."""
-        await self._store.delete(NAMESPACE, self._agent_name, mask_id)
+        await self._store.delete(NAMESPACE, self._agent_name, mask_id, lease=self._lease)
 
     async def sweep(self, optimization_id: str) -> None:
         """Take away whatever masks an optimization left, for instance in a crash."""
         prefix = f"opt-{optimization_id}-"
         for tag in await self._store.list_tags(NAMESPACE, self._agent_name, prefix=prefix):
-            await self._store.delete(NAMESPACE, self._agent_name, tag)
+            await self._store.delete(NAMESPACE, self._agent_name, tag, lease=self._lease)

@@ -88,7 +88,7 @@ class Sitting:
             job.settings.budget, job.clock, elapsed_seconds=checkpoint.elapsed_seconds
         )
         self._materializer = CandidateMaterializer(
-            stores.overlays, agent_name=job.agent.name, baseline=plan.baseline
+            stores.overlays, agent_name=job.agent.name, baseline=plan.baseline, lease=lease
         )
         self._adapter = LocalExperimentAdapter(
             Workbench(

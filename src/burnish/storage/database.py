@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn, Self, TypeVar
 
 from sqlalchemy import Row, select
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Clock, InvariantError, SystemClock, UsageError
 from burnish.storage import failpoints, failures, schema
 from burnish.storage.addresses import Address
 from burnish.storage.engines import Engines
 from burnish.storage.retries import Patience, persist
+from burnish.storage.transactions import Transactions, Work
 
 T = TypeVar("T")
-Work = Callable[[AsyncConnection], Awaitable[T]]
 AnyRow = Row[*tuple[Any, ...]]
 
 _LONGEST_LOCK_SECONDS = 5.0
@@ -33,7 +33,8 @@ class Database:
     """What repositories run on. Safe to use from many tasks at once; `close` ends it.
 
     Work that is given to `read` and `write` may be done more than once: a locked or restarted
-    database is waited for, up to `patience_seconds`, and nothing of a failed attempt is kept.
+    database is waited for, up to `patience_seconds`, and nothing of a failed attempt is kept. It
+    awaits its connection and nothing else.
     """
 
     def __init__(
@@ -150,7 +151,16 @@ class Database:
         async def revision(connection: AsyncConnection) -> str | None:
             return await connection.run_sync(schema.stored_revision)
 
-        if await self._run(self._engines.reader, revision, patience) == schema.HEAD:
+        found = await self._run(self._engines.reader, revision, patience)
+        if found is None:
+            from burnish.storage.creation import create_tables  # noqa: PLC0415 - seldom needed
+
+            found = await self._run(
+                self._engines.writer,
+                lambda connection: connection.run_sync(create_tables, self._address),
+                patience,
+            )
+        if found == schema.HEAD:
             return
         from burnish.storage.upgrades import Upgrade  # noqa: PLC0415 - slow to load
 
@@ -159,11 +169,11 @@ class Database:
             self._engines.writer, lambda connection: connection.run_sync(upgrade), patience
         )
 
-    async def _run(self, engine: AsyncEngine, work: Work[T], patience: Patience) -> T:
+    async def _run(self, transactions: Transactions, work: Work[T], patience: Patience) -> T:
         async def attempt() -> T:
             self._require_open()
-            async with asyncio.timeout(self._timeout), engine.begin() as connection:
-                return await work(connection)
+            async with asyncio.timeout(self._timeout):
+                return await transactions.run(work)
 
         try:
             return await persist(attempt, patience, self._clock)
@@ -173,7 +183,7 @@ class Database:
     async def _begin(self) -> tuple[AsyncConnection, AsyncExitStack]:
         self._require_open()
         async with self.deadline(), AsyncExitStack() as stack:
-            connection = await stack.enter_async_context(self._engines.writer.connect())
+            connection = await stack.enter_async_context(self._engines.engine.connect())
             # Whether a pooled connection still stands shows at the first statement.
             await connection.execute(select(1))
             return connection, stack.pop_all()

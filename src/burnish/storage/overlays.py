@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from sqlalchemy import bindparam, delete, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from burnish.domain import Overlay
+from burnish.domain import Lease, Overlay
+from burnish.storage import leases
 from burnish.storage.bulk import BulkInsert
 from burnish.storage.codec import PlainText, SafeText, encode_text
 from burnish.storage.database import Database
@@ -43,10 +44,17 @@ class SqlOverlayStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, namespace: str, key: str, tag: str, overlay: Overlay) -> None:
+    async def put(
+        self, namespace: str, key: str, tag: str, overlay: Overlay, *, lease: Lease | None = None
+    ) -> None:
         """Replace the tag whole."""
         row = (namespace, key, tag, overlay.to_json())
-        await self._database.write(lambda connection: _put(connection, [row]))
+
+        async def work(connection: AsyncConnection) -> None:
+            await leases.share(connection, lease)
+            await _put(connection, [row])
+
+        await self._database.write(work)
 
     async def get(self, namespace: str, key: str, tag: str) -> Overlay | None:
         """What is under the tag."""
@@ -54,10 +62,17 @@ class SqlOverlayStore:
         document = await self._database.read(lambda connection: connection.scalar(_get, bound))
         return None if document is None else Overlay.of(document)
 
-    async def delete(self, namespace: str, key: str, tag: str) -> None:
+    async def delete(
+        self, namespace: str, key: str, tag: str, *, lease: Lease | None = None
+    ) -> None:
         """Take the tag away; one that is gone is fine."""
         bound = {"of_namespace": namespace, "of_key": key, "of_tag": tag}
-        await self._database.write(lambda connection: connection.execute(_delete, bound))
+
+        async def work(connection: AsyncConnection) -> None:
+            await leases.share(connection, lease)
+            await connection.execute(_delete, bound)
+
+        await self._database.write(work)
 
     async def list_tags(self, namespace: str, key: str, *, prefix: str = "") -> list[str]:
         """The tags that start with the prefix, sorted."""

@@ -8,22 +8,18 @@ from __future__ import annotations
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection
 
 from burnish.storage import failures
 from burnish.storage.addresses import Address
+from burnish.storage.creation import lock_schema
 from burnish.storage.schema import HEAD, MIGRATIONS, stored_revision
-from burnish.storage.tables import metadata
-
-_LOCK = 0x6275726E697368  # "burnish": an advisory lock that nobody else takes.
-_LOCK_SECONDS = 30
 
 
 class Upgrade:
     """Migrates to the head, in the caller's transaction: wholly or not at all.
 
-    The transaction is the lock. On SQLite it began as a writing one; on PostgreSQL an advisory
-    lock is taken in it. Whoever comes second waits and then finds nothing left to do.
+    The transaction is the lock. Whoever comes second waits and then finds nothing left to do.
     """
 
     def __init__(self, address: Address) -> None:
@@ -36,20 +32,11 @@ class Upgrade:
 
     def __call__(self, connection: Connection) -> None:
         """Lock, look again, migrate."""
-        if connection.dialect.name == "postgresql":
-            connection.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'"))
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        lock_schema(connection)
         revision = stored_revision(connection)
         if revision == HEAD:
             return
-        if revision is None:
-            _refuse_foreign_tables(connection, self._address)
-        elif revision not in self._known:
-            raise failures.newer_database(self._address, revision)
+        if revision not in self._known:
+            raise failures.newer_database(self._address, str(revision))
         self._config.attributes["connection"] = connection
         command.upgrade(self._config, "head")
-
-
-def _refuse_foreign_tables(connection: Connection, address: Address) -> None:
-    if set(inspect(connection).get_table_names()) & set(metadata.tables):
-        raise failures.foreign_tables(address)

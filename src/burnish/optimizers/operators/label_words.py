@@ -102,6 +102,8 @@ def _words(
 
 def _orders(subject: Subject) -> list[Edit]:
     """Lists of all labels in the text, turned round."""
+    if not subject.free_paths():
+        return []
 
     def apply(configuration: Configuration) -> Configuration | None:
         given = configuration.parameters.get("label_words")

@@ -1,0 +1,127 @@
+"""What one evaluation costs, estimated from the prompts of a few items; nothing is called."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from burnish.bootstrap.settings import model_settings
+from burnish.domain import Agent, AgentOutput, Configuration, Item, Message, Scorer, Usage
+from burnish.evaluation.agents import PromptAgent
+from burnish.evaluation.agents.labels import label_words
+from burnish.evaluation.agents.messages import chat_messages
+from burnish.evaluation.scorers.judge import LLMJudge
+from burnish.evaluation.scorers.judge_prompt import judge_messages, system_text
+from burnish.evaluation.scorers.weighted import Weighted
+from burnish.evaluation.suite import Suite
+from burnish.models.pricing import price_call
+from burnish.models.tokens import count_message_tokens, count_tokens
+
+_SAMPLE = 20
+# Free answers and verdicts have no length before they are given; these are what we reckon with.
+_ANSWER_TOKENS = 256
+_VERDICT_TOKENS = 80
+_FREE = ("local", "scripted", "replay")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostEstimate:
+    """One evaluation's calls and tokens. None means that it cannot be known; `why` then says why."""
+
+    calls: int | None
+    input_tokens: float = 0.0
+    output_tokens: float = 0.0
+    cost_usd: float | None = None
+    why: str = ""
+
+    def times(self, evaluations: int | None) -> float | None:
+        """The dollars of so many evaluations."""
+        known = self.cost_usd is not None and evaluations is not None
+        return (self.cost_usd or 0.0) * (evaluations or 0) if known else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers by name."""
+        return {
+            "calls": self.calls,
+            "input_tokens": round(self.input_tokens, 1),
+            "output_tokens": round(self.output_tokens, 1),
+            "cost_usd": self.cost_usd,
+            "why_unknown": self.why or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One model call of an evaluation."""
+
+    model: str
+    messages: Sequence[Message]
+    answer_tokens: int
+
+
+def estimate_cost(agent: Agent, suite: Suite, tables: Mapping[str, Any]) -> CostEstimate:
+    """The mean over a few items. `tables` are the models' settings."""
+    if not isinstance(agent, PromptAgent):
+        return CostEstimate(calls=None, why="the agent's own calls cannot be seen from here")
+    items = list(islice(suite.dataset.items(), _SAMPLE))
+    usage, cost, why, calls = Usage(), 0.0, "", 0
+    for item in items:
+        for call in _calls(agent, agent.configuration, suite, item):
+            read = count_message_tokens(call.messages, _bare(call.model))
+            spent = Usage(calls=1, input_tokens=read, output_tokens=call.answer_tokens)
+            price = _price(call.model, spent, tables)
+            usage, calls = usage + spent, calls + 1
+            cost += price or 0.0
+            if price is None:
+                why = f"the price of {call.model} is not known"
+    number = max(len(items), 1)
+    return CostEstimate(
+        calls=calls // number,
+        input_tokens=usage.input_tokens / number,
+        output_tokens=usage.output_tokens / number,
+        cost_usd=None if why else cost / number,
+        why=why,
+    )
+
+
+def _calls(
+    agent: PromptAgent, configuration: Configuration, suite: Suite, item: Item
+) -> Iterator[_Call]:
+    words = label_words(agent.labels, configuration.parameters)
+    order = tuple(configuration.sections)
+    messages = chat_messages(configuration, item.data, order=order, answers=words)
+    model = agent.model.name
+    answer = max((count_tokens(word, _bare(model)) for word in words.values()), default=0)
+    most = configuration.parameters.get("max_tokens")
+    limit = int(most) if isinstance(most, (int, float)) else _ANSWER_TOKENS
+    yield _Call(model, messages, answer + 1 if words else limit)
+    for judge in _judges(suite.scorers.scorers):
+        output = AgentOutput(text="word " * (1 if words else limit // 2))
+        names = judge.fields_needed or tuple(item.data)
+        shown = {name: item.data.get(name) for name in names}
+        system = system_text(judge.criteria, judge.threshold)
+        yield _Call(judge.model.name, judge_messages(system, output, shown), _VERDICT_TOKENS)
+
+
+def _judges(scorers: Sequence[Scorer]) -> Iterator[LLMJudge]:
+    for scorer in scorers:
+        if isinstance(scorer, LLMJudge):
+            yield scorer
+        elif isinstance(scorer, Weighted):
+            yield from _judges(scorer.parts.scorers)
+
+
+def _price(model: str, usage: Usage, tables: Mapping[str, Any]) -> float | None:
+    provider = model.partition("/")[0]
+    if provider in _FREE:
+        return 0.0
+    settings = model_settings(tables, model)
+    address = settings.base_url or os.environ.get("OPENAI_BASE_URL") or None
+    return price_call(_bare(model), usage, settings=settings, base_url=address)
+
+
+def _bare(model: str) -> str:
+    return model.partition("/")[2] or model

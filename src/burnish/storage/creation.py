@@ -1,0 +1,57 @@
+"""Makes the tables of a new database at once, without loading Alembic and walking its history."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    insert,
+    inspect,
+    text,
+)
+
+from burnish.storage import agent_tables, failures, optimization_tables
+from burnish.storage.addresses import Address
+from burnish.storage.schema import HEAD, VERSION_TABLE, stored_revision
+from burnish.storage.tables import metadata
+
+# Tables are known to the metadata once their module is loaded.
+_MODULES = (optimization_tables, agent_tables)
+_LOCK = 0x6275726E697368  # "burnish": an advisory lock that nobody else takes.
+_LOCK_SECONDS = 30
+
+# As Alembic itself would make it, so that later migrations find it.
+_version = Table(
+    VERSION_TABLE,
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name=f"{VERSION_TABLE}_pkc"),
+)
+
+
+def lock_schema(connection: Connection) -> None:
+    """Keep other processes from changing the tables until the transaction ends.
+
+    On SQLite the transaction began as a writing one and is the lock itself.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'"))
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+
+
+def create_tables(connection: Connection, address: Address) -> str:
+    """The revision that the tables are at; they are made when there are none."""
+    lock_schema(connection)
+    revision = stored_revision(connection)
+    if revision is not None:
+        return revision
+    if set(inspect(connection).get_table_names()) & set(metadata.tables):
+        raise failures.foreign_tables(address)
+    metadata.create_all(connection, checkfirst=False)
+    _version.create(connection, checkfirst=False)
+    connection.execute(insert(_version), {"version_num": HEAD})
+    return HEAD
