@@ -9,8 +9,11 @@ from typing import Any
 from burnish.domain import Optimizer, SearchSpace, UsageError
 from burnish.optimization.racing import RacingMode
 
+DEFAULT_OPTIMIZER = "edits"
+# What a database keeps as a whole number.
+_LARGEST_SEED = 2**63 - 1
 # Keys of [optimizer] that the framework reads; all others are the algorithm's own settings.
-_FRAMEWORK_KEYS = (
+FRAMEWORK_KEYS = (
     "name",
     "seed",
     "racing",
@@ -25,7 +28,7 @@ _FRAMEWORK_KEYS = (
 class SearchSpec:
     """Which optimizer, and how it is run. `optimizer` is a name or an Optimizer."""
 
-    optimizer: str | Optimizer = "edits"
+    optimizer: str | Optimizer = DEFAULT_OPTIMIZER
     settings: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     racing: RacingMode = RacingMode.OFF
@@ -35,10 +38,18 @@ class SearchSpec:
     space: SearchSpace = field(default_factory=SearchSpace)
 
     def __post_init__(self) -> None:
-        if isinstance(self.candidates_per_step, bool) or self.candidates_per_step < 1:
-            raise _bad("candidates_per_step", "it is not a whole number from 1 up")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
-            raise _bad("seed", f"{self.seed!r} is not a whole number")
+        if not _is_whole(self.candidates_per_step) or self.candidates_per_step < 1:
+            raise _bad(
+                "candidates_per_step",
+                f"{self.candidates_per_step!r} is not a whole number from 1 up",
+            )
+        if not _is_whole(self.seed) or abs(self.seed) > _LARGEST_SEED:
+            raise _bad("seed", f"{self.seed!r} is not a whole number of at most 63 bits")
+        if not isinstance(self.asynchronous, bool):
+            raise _bad("asynchronous", f"{self.asynchronous!r} is neither true nor false")
+        seconds = self.timeout_seconds
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+            raise _bad("timeout_seconds", f"{seconds!r} is not a number above 0")
 
     @property
     def name(self) -> str:
@@ -48,17 +59,17 @@ class SearchSpec:
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> SearchSpec:
         """From the `[optimizer]` table."""
-        own = {key: table[key] for key in _FRAMEWORK_KEYS if key in table}
-        name = own.pop("name", "edits")
+        own = {key: table[key] for key in FRAMEWORK_KEYS if key in table}
+        name = own.pop("name", DEFAULT_OPTIMIZER)
+        if not isinstance(name, str):
+            raise _bad("name", f"{name!r} is not text")
         racing = own.pop("racing", "off")
         space = own.pop("space", {})
-        if not isinstance(space, Mapping):
-            raise _bad("space", f"{space!r} is not a table")
         return cls(
             optimizer=name,
-            settings={key: value for key, value in table.items() if key not in _FRAMEWORK_KEYS},
+            settings={key: value for key, value in table.items() if key not in FRAMEWORK_KEYS},
             racing=racing_mode(racing),
-            space=SearchSpace.of(space),
+            space=_space(space),
             **own,
         )
 
@@ -69,6 +80,19 @@ def racing_mode(value: str) -> RacingMode:
     if value not in modes:
         raise _bad("racing", f"{value!r} is none of {', '.join(modes)}")
     return RacingMode(value)
+
+
+def _space(value: Any) -> SearchSpace:
+    if not isinstance(value, Mapping):
+        raise _bad("space", f"{value!r} is not a table")
+    try:
+        return SearchSpace.of(value)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise _bad("space", str(error)) from error
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _bad(name: str, why: str) -> UsageError:

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from burnish.bootstrap.search_spec import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS
 from burnish.bootstrap.tables import AgentTable, BudgetTable, Settings, SuiteTable
 from burnish.domain import UsageError
 from burnish.models.settings import ModelSettings
@@ -24,7 +25,9 @@ def load_settings(path: Path, overrides: Mapping[str, Any] | None = None) -> Set
     Overrides are named by dotted path, such as `agent.model`.
     """
     values = _parse(path)
-    for dotted, value in {**_from_environment(), **(overrides or {})}.items():
+    over = {**_from_environment(), **(overrides or {})}
+    _forget_other_optimizer(values, over)
+    for dotted, value in over.items():
         _set(values, dotted, value)
     try:
         return Settings.model_validate(values).placed_in(path.parent)
@@ -91,6 +94,15 @@ def parse_value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def _forget_other_optimizer(values: dict[str, Any], over: Mapping[str, Any]) -> None:
+    """Another optimizer than the file's does not get the settings that stand beside its name."""
+    table = values.get("optimizer")
+    chosen = over.get("optimizer.name")
+    if not isinstance(table, dict) or chosen in (None, table.get("name", DEFAULT_OPTIMIZER)):
+        return
+    values["optimizer"] = {key: table[key] for key in FRAMEWORK_KEYS if key in table}
 
 
 def _set(values: dict[str, Any], dotted: str, value: Any) -> None:

@@ -14,6 +14,7 @@ from burnish.cli.commands.export import export
 from burnish.cli.commands.init import init
 from burnish.cli.commands.list import list_experiments
 from burnish.cli.commands.models import models
+from burnish.cli.commands.report import report
 from burnish.cli.commands.show import show
 from burnish.cli.commands.validate import validate
 from burnish.cli.options import Config, Db, Debug
@@ -64,6 +65,7 @@ app.command("eval", cls=EvalCommand)(evaluate)
 app.command("list")(list_experiments)
 app.command()(show)
 app.command()(export)
+app.command()(report)
 app.command()(doctor)
 app.command()(demo)
 app.add_typer(models, name="models")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from burnish.cli.assignments import assigned
 from burnish.domain import UsageError
 
 
@@ -45,15 +45,7 @@ class EvalRequest:
 
     def overrides(self) -> dict[str, Any]:
         """The options that change the config, by dotted path."""
-        from burnish.bootstrap.settings import parse_value  # noqa: PLC0415
-
-        chosen: dict[str, Any] = {}
-        for given in self.settings:
-            path, value = _assignment("--set", given, "agent.parameters.temperature=0.2")
-            chosen[path] = parse_value(value)
-        for given in self.sections:
-            path, value = _assignment("--section", given, "system=@prompts/other.md")
-            chosen[f"agent.sections.{path}"] = _text_or_file(value)
+        chosen = assigned(self.settings, self.sections)
         direct = {
             "agent.model": self.model,
             "suite.repeats": self.repeats,
@@ -96,33 +88,6 @@ def _check_continuation(request: EvalRequest) -> None:
             raise _contradiction(
                 f"{option} and {name} exclude each other", "the experiment keeps its items and name"
             )
-
-
-def _assignment(option: str, given: str, example: str) -> tuple[str, str]:
-    path, equals, value = given.partition("=")
-    if not equals or not path.strip():
-        raise UsageError(
-            what=f"{option} {given!r} cannot be used",
-            why="it is not of the form KEY=VALUE",
-            fix=f"write it like {option} {example}",
-            code="bad_usage",
-        )
-    return path.strip(), value
-
-
-def _text_or_file(value: str) -> str:
-    if not value.startswith("@"):
-        return value
-    path = Path(value[1:]).expanduser()
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            what=f"the section's file {path} cannot be read",
-            why=getattr(error, "strerror", None) or str(error),
-            fix="name a text file, relative to the current folder",
-            code="missing_file",
-        ) from error
 
 
 def _contradiction(why: str, fix: str) -> UsageError:

@@ -1,54 +1,166 @@
-"""How people name an experiment: its id, a part of it, or `latest`."""
+"""How people name an experiment or an optimization: its id, a part of it, or `latest`."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
 
-from burnish.domain import Experiment, ExperimentRepository, UsageError
+from burnish.domain import (
+    Experiment,
+    ExperimentRepository,
+    OptimizationRecord,
+    OptimizationRepository,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from burnish.bootstrap.workspace import Workspace
 
 LATEST = "latest"
 _PAGE = 200
 _LISTED = 5
+_WHOLE_ID = 36
+# The end of an id is drawn at random: so much of it names one thing, whatever else there is.
+_SURE_ENDING = 8
 
 
 async def resolve(experiments: ExperimentRepository, reference: str) -> Experiment:
     """The one experiment that is meant; UsageError when there is none or more than one."""
-    wanted = reference.strip().lower()
+    wanted = _wanted(reference, "experiment")
     if wanted == LATEST:
-        async for newest in _all(experiments, page=1):
-            return newest
-        raise _unknown("there are no experiments yet", "run `burnish eval` first")
-    if not wanted:
-        raise _unknown("it is empty", "name one that `burnish list` shows, or `latest`")
+        newest = await _newest_experiment(experiments)
+        if newest is None:
+            raise _unknown("experiment", "there are no experiments yet", "run `burnish eval` first")
+        return newest
     found: list[Experiment] = []
-    async for experiment in _all(experiments):
+    async for experiment in all_experiments(experiments):
         if experiment.id == wanted:
             return experiment
-        if experiment.id.startswith(wanted) or experiment.id.endswith(wanted):
+        if _is_part(wanted, experiment.id):
             found.append(experiment)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        some = ", ".join(one.id for one in found[:_LISTED])
-        more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    if len(found) != 1:
+        raise _not_one("experiment", reference, [one.id for one in found])
+    return found[0]
+
+
+async def resolve_optimization(
+    optimizations: OptimizationRepository, reference: str
+) -> OptimizationRecord:
+    """The one optimization that is meant, whole."""
+    wanted = _wanted(reference, "optimization")
+    found = await _optimizations_like(optimizations, wanted)
+    if wanted == LATEST and not found:
         raise _unknown(
-            f"{reference!r} could be {some}{more}", "write more of the id", "ambiguous_reference"
+            "optimization", "there are no optimizations yet", "run `burnish optimize` first"
         )
-    raise _unknown(f"no id begins or ends with {reference!r}", "run `burnish list` for all of them")
+    if len(found) != 1:
+        raise _not_one("optimization", reference, found)
+    return await optimizations.get_optimization(found[0])
 
 
-async def _all(
-    experiments: ExperimentRepository, *, page: int = _PAGE
+async def resolve_any(workspace: Workspace, reference: str) -> Experiment | OptimizationRecord:
+    """Whichever is meant. Trials of optimizations are never the latest: their optimization is."""
+    wanted = _wanted(reference, "experiment or optimization")
+    if wanted == LATEST:
+        return await _newest_of_both(workspace)
+    found = await _optimizations_like(workspace.optimizations, wanted)
+    if len(found) == 1 and (
+        found[0].endswith(wanted) and len(wanted) >= _SURE_ENDING or found[0] == wanted
+    ):
+        return await workspace.optimizations.get_optimization(found[0])
+    if not found and len(wanted) == _WHOLE_ID:
+        return await workspace.experiments.get_experiment(wanted)
+    experiments = [
+        one async for one in all_experiments(workspace.experiments) if _is_part(wanted, one.id)
+    ]
+    exact = [one for one in experiments if one.id == wanted]
+    if exact or (len(experiments) == 1 and not found):
+        return (exact or experiments)[0]
+    if len(found) == 1 and not experiments:
+        return await workspace.optimizations.get_optimization(found[0])
+    ids = [*found, *(one.id for one in experiments)]
+    raise _not_one("experiment or optimization", reference, ids)
+
+
+async def all_experiments(
+    experiments: ExperimentRepository, *, page: int | None = None
 ) -> AsyncIterator[Experiment]:
+    """Newest first."""
+    size = page or _PAGE
     before: str | None = None
     while True:
-        some = await experiments.list_experiments(limit=page, before=before)
+        some = await experiments.list_experiments(limit=size, before=before)
         for experiment in some:
             yield experiment
-        if len(some) < page:
+        if len(some) < size:
             return
         before = some[-1].id
 
 
-def _unknown(why: str, fix: str, code: str = "not_found") -> UsageError:
-    return UsageError(what="the experiment cannot be found", why=why, fix=fix, code=code)
+async def _newest_experiment(experiments: ExperimentRepository) -> Experiment | None:
+    """The newest that was run for itself and not for an optimization."""
+    async for experiment in all_experiments(experiments):
+        if experiment.optimization_id is None:
+            return experiment
+    return None
+
+
+async def _newest_of_both(workspace: Workspace) -> Experiment | OptimizationRecord:
+    optimizations = await workspace.optimizations.list_optimizations(limit=1)
+    experiment = await _newest_experiment(workspace.experiments)
+    if optimizations and (
+        experiment is None or optimizations[0].created_at > experiment.created_at
+    ):
+        return await workspace.optimizations.get_optimization(optimizations[0].id)
+    if experiment is None:
+        raise _unknown(
+            "experiment or optimization", "there are none yet", "run `burnish eval` first"
+        )
+    return experiment
+
+
+async def _optimizations_like(optimizations: OptimizationRepository, wanted: str) -> list[str]:
+    """The ids that the wanted text is, or is part of; the exact one alone where there is one."""
+    found: list[str] = []
+    before: str | None = None
+    while True:
+        some = await optimizations.list_optimizations(limit=_PAGE, before=before)
+        if wanted == LATEST:
+            return [one.id for one in some[:1]]
+        for one in some:
+            if one.id == wanted:
+                return [one.id]
+            if _is_part(wanted, one.id):
+                found.append(one.id)
+        if len(some) < _PAGE:
+            return found
+        before = some[-1].id
+
+
+def _wanted(reference: str, noun: str) -> str:
+    wanted = reference.strip().lower()
+    if not wanted:
+        raise _unknown(noun, "it is empty", "name one that `burnish list` shows, or `latest`")
+    return wanted
+
+
+def _is_part(wanted: str, identifier: str) -> bool:
+    return identifier.startswith(wanted) or identifier.endswith(wanted)
+
+
+def _not_one(noun: str, reference: str, found: Sequence[str]) -> UsageError:
+    if not found:
+        return _unknown(
+            noun,
+            f"no id begins or ends with {reference!r}",
+            "run `burnish list` for all of them",
+        )
+    some = ", ".join(found[:_LISTED])
+    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    return _unknown(
+        noun, f"{reference!r} could be {some}{more}", "write more of the id", "ambiguous_reference"
+    )
+
+
+def _unknown(noun: str, why: str, fix: str, code: str = "not_found") -> UsageError:
+    return UsageError(what=f"the {noun} cannot be found", why=why, fix=fix, code=code)

@@ -153,6 +153,8 @@ class _Run:
         except BaseExceptionGroup as failures:
             # All workers meet the same cause; the first says it, without a tree of traces.
             raise _first(failures) from None
+        finally:
+            await source.close()
 
     async def _work(self, source: WorkSource, writer: ResultWriter, progress: Progress) -> None:
         since_turn = 0

@@ -13,6 +13,7 @@ from burnish.domain import CacheScope, ExperimentRepository, Item, ItemResult
 # Items per cache look-up. A fresh run looks a few up first, so that it starts at once.
 _FIRST_CHUNK = 32
 _CHUNK = 256
+_LOW = 128
 _MAX_POSTPONED = 10_000
 
 
@@ -61,7 +62,7 @@ class WorkSource:
         self._scope = scope
         self._scorers_fingerprint = scorers_fingerprint
         self._ready: deque[Work] = deque()
-        self._reading = asyncio.Lock()
+        self._reading: asyncio.Future[None] | None = None
         self._chunk = _FIRST_CHUNK
         self._ended = False
         self._cache_is_empty: bool | None = None
@@ -70,16 +71,28 @@ class WorkSource:
 
     async def next(self) -> Work | None:
         """The next work, or None at the end."""
+        if len(self._ready) < _LOW and self._reading is None and not self._ended:
+            # Ahead of need, so that nobody waits for the cache while there is work.
+            self._reading = asyncio.ensure_future(self._read_chunk())
         while not self._ready:
-            async with self._reading:
-                if self._ready:
-                    break
+            if self._reading is None:
                 if self._ended:
                     return None
-                await self._read_chunk()
+                self._reading = asyncio.ensure_future(self._read_chunk())
+            await asyncio.shield(self._reading)
         return self._ready.popleft()
 
+    async def close(self) -> None:
+        """Stop reading ahead."""
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+
     async def _read_chunk(self) -> None:
+        await self._read()
+        self._reading = None
+
+    async def _read(self) -> None:
         chunk = list(islice(self._runs, self._chunk))
         self._ended = len(chunk) < self._chunk
         self._chunk = _CHUNK

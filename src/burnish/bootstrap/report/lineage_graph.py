@@ -73,7 +73,7 @@ def _curve(start: tuple[int, int], end: tuple[int, int]) -> str:
     y1, y2 = (_TOP + place[1] * _ROW + _BOX_HEIGHT / 2 for place in (start, end))
     if y1 == y2 and x2 - x1 < _COLUMN:
         return f"M{x1:g} {y1:g}H{x2:g}"
-    middle = x2 - (_COLUMN - _BOX_WIDTH) / 2
+    middle = x1 + (_COLUMN - _BOX_WIDTH) / 2
     return f"M{x1:g} {y1:g}C{middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}"
 
 

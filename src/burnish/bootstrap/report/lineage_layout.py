@@ -66,7 +66,7 @@ def _place_rows(
         row += below
         layout.places[one.id] = (column[one.step_index], row)
         if one.id in family.hidden_children:
-            tails.append((one.id, len(waiting) + 1))
+            tails.append((one.id, len(waiting)))
         ordered = lit_first(children.get(one.id, ()))
         waiting += [(child, place > 0) for place, child in reversed(list(enumerate(ordered)))]
     while tails:

@@ -82,7 +82,8 @@ def row(cells: Sequence[str], *, classes: str = "", identity: str = "") -> str:
 
 def definitions(values: Mapping[str, str]) -> str:
     """Names with ready values."""
-    return f"<dl>{''.join(f'<dt>{name}</dt><dd>{value}</dd>' for name, value in values.items())}</dl>"
+    pairs = (f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in values.items())
+    return f"<dl>{''.join(pairs)}</dl>"
 
 
 def details(summary: str, body: str, *, opened: bool = False) -> str:

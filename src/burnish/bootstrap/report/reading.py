@@ -100,9 +100,7 @@ async def _tally(repository: OptimizationRepository, optimization_id: str) -> Ev
     )
 
 
-async def _events(
-    repository: OptimizationRepository, optimization_id: str
-) -> AsyncIterator[Event]:
+async def _events(repository: OptimizationRepository, optimization_id: str) -> AsyncIterator[Event]:
     last = 0
     while True:
         page = await repository.list_events(optimization_id, after=last, limit=_EVENTS_A_PAGE)

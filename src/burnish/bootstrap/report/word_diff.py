@@ -72,7 +72,7 @@ def _tidied(pieces: Iterator[Piece]) -> list[Piece]:
             removed, added, space = removed + space + text, added + space, ""
         elif kind == ADDED:
             removed, added, space = removed + space, added + space + text, ""
-        elif text.isspace() and "\n" not in text and (removed.strip() or added.strip()):
+        elif text.isspace() and "\n" not in text and removed.strip() and added.strip():
             space += text
         else:
             found += [one for one in ((REMOVED, removed), (ADDED, added)) if one[1]]
