@@ -62,8 +62,8 @@ def run() -> Section:
             ],
         ],
         notes=[
-            "Burnish's time is the whole call: the dataset is checked, hashed and stored, a database is "
-            "made and migrated, every result and score is saved, and the intervals are computed.",
+            "Burnish's time is the whole call: the dataset is checked, hashed and stored, a database "
+            "is made, every result and score is saved, and the intervals are computed.",
             "dspy and inspect_ai run with the fastest settings found for them (`bench/peers/`); dspy's "
             "rate falls with the number of items.",
         ],

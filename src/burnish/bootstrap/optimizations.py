@@ -10,7 +10,7 @@ import uuid_utils
 from burnish.bootstrap.builders import build_agent, build_suite, check_fit
 from burnish.bootstrap.optimization_result import OptimizationResult
 from burnish.bootstrap.planned_work import split_ids
-from burnish.bootstrap.search_spec import SearchSpec
+from burnish.bootstrap.search_spec import SearchSpec, build_optimizer_of
 from burnish.bootstrap.specs import AgentSpec, SuiteSpec
 from burnish.bootstrap.tables import Settings
 from burnish.bootstrap.workspace import Workspace
@@ -20,7 +20,6 @@ from burnish.domain import (
     ConflictError,
     OptimizationRecord,
     OptimizationStatus,
-    Optimizer,
     UsageError,
 )
 from burnish.evaluation.runner import RunOptions
@@ -52,7 +51,7 @@ class Optimization:
         self.suite = build_suite(suite, workspace.model)
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
-        self.optimizer = _optimizer(search)
+        self.optimizer = build_optimizer_of(search)
         self.splits = split_ids(self.suite)
 
     @classmethod
@@ -154,14 +153,6 @@ class Optimization:
             self.suite.dataset.name, index.fingerprint, self.suite.dataset.items()
         )
         return record.id
-
-
-def _optimizer(search: SearchSpec) -> Optimizer:
-    if not isinstance(search.optimizer, str):
-        return search.optimizer
-    from burnish.optimizers.catalog import build_optimizer  # noqa: PLC0415 - only named ones need it
-
-    return build_optimizer(search.optimizer, search.settings)
 
 
 async def load_result(workspace: Workspace, optimization_id: str) -> OptimizationResult:

@@ -16,8 +16,7 @@ async def write_report(
     workspace: Workspace, optimization_id: str, path: Path, *, clock: Clock | None = None
 ) -> Path:
     """Write one self-contained HTML file, for an optimization in any state; its absolute path."""
-    target = path.expanduser().absolute()
-    await asyncio.to_thread(_require_writable, target)
+    target = await asyncio.to_thread(_writable, path)
     material = await read_material(workspace, optimization_id)
     made_at = (clock or SystemClock()).now()
     page = await asyncio.to_thread(render_page, material, made_at)
@@ -25,14 +24,16 @@ async def write_report(
     return target
 
 
-def _require_writable(target: Path) -> None:
+def _writable(path: Path) -> Path:
     """Told before anything is read: a large report takes a while."""
+    target = path.expanduser().absolute()
     if target.is_dir():
         raise _unwritable(target, "it is a folder", "name a file, such as report.html")
     if not target.parent.is_dir():
         raise _unwritable(
             target, f"there is no folder {target.parent}", "name a file in a folder that exists"
         )
+    return target
 
 
 def _write(target: Path, page: str) -> None:

@@ -74,6 +74,15 @@ class SearchSpec:
         )
 
 
+def build_optimizer_of(search: SearchSpec) -> Optimizer:
+    """The optimizer itself: the one that was given, or the one of the name with its settings."""
+    if not isinstance(search.optimizer, str):
+        return search.optimizer
+    from burnish.optimizers.catalog import build_optimizer  # noqa: PLC0415 - only named ones need it
+
+    return build_optimizer(search.optimizer, search.settings)
+
+
 def racing_mode(value: str) -> RacingMode:
     """A racing mode by its name."""
     modes = [mode.value for mode in RacingMode]

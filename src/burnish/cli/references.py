@@ -65,7 +65,7 @@ async def resolve_any(workspace: Workspace, reference: str) -> Experiment | Opti
         return await _newest_of_both(workspace)
     found = await _optimizations_like(workspace.optimizations, wanted)
     if len(found) == 1 and (
-        found[0].endswith(wanted) and len(wanted) >= _SURE_ENDING or found[0] == wanted
+        (found[0].endswith(wanted) and len(wanted) >= _SURE_ENDING) or found[0] == wanted
     ):
         return await workspace.optimizations.get_optimization(found[0])
     if not found and len(wanted) == _WHOLE_ID:

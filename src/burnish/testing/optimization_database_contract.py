@@ -7,12 +7,9 @@ from __future__ import annotations
 import asyncio
 import time
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import create_engine, text
 
 from burnish.domain import (
     CacheScope,
@@ -22,10 +19,11 @@ from burnish.domain import (
     OptimizationRepository,
 )
 from burnish.storage import Database, SqlExperimentRepository, SqlOptimizationRepository
-from burnish.storage.addresses import Address
-from burnish.storage.database import Work
-from burnish.storage.schema import HEAD, MIGRATIONS, stored_revision
+from burnish.storage.schema import HEAD, stored_revision
+from burnish.storage.transactions import Work
+from burnish.testing.child_processes import children, line, tell
 from burnish.testing.clocks import FakeClock
+from burnish.testing.old_databases import make_old_database
 from burnish.testing.optimization_samples import (
     begin,
     make_candidate,
@@ -35,13 +33,7 @@ from burnish.testing.optimization_samples import (
     make_trial,
     planned,
 )
-from burnish.testing.repository_contract import (
-    _children,
-    _line,
-    _tell,
-    make_experiment,
-    make_result,
-)
+from burnish.testing.repository_contract import make_experiment, make_result
 
 T = TypeVar("T")
 
@@ -92,7 +84,7 @@ class OptimizationDatabaseContract:
     async def test_a_database_of_the_first_release_is_brought_up_to_date_in_place(
         self, address: str
     ) -> None:
-        await asyncio.to_thread(_make_old_database, address)
+        await asyncio.to_thread(make_old_database, address, "0001", _OLD_ROWS)
 
         async with await Database.open(address) as database:
             revision = await database.read(lambda connection: connection.run_sync(stored_revision))
@@ -121,13 +113,13 @@ class OptimizationDatabaseContract:
             for number in range(8):
                 optimizations = SqlOptimizationRepository(database)
                 await optimizations.create_optimization(make_record(f"o{number}"))
-        with _children(_RIVAL, [(address, "a"), (address, "b")]) as rivals:
-            assert [_line(rival) for rival in rivals] == ["ready", "ready"]
+        with children(_RIVAL, [(address, "a"), (address, "b")]) as rivals:
+            assert [line(rival) for rival in rivals] == ["ready", "ready"]
             for number in range(8):
                 for rival in rivals:
-                    _tell(rival, f"o{number}")
+                    tell(rival, f"o{number}")
 
-                assert sorted(_line(rival) for rival in rivals) == ["owned", "won"]
+                assert sorted(line(rival) for rival in rivals) == ["owned", "won"]
 
     async def test_leases_run_by_the_clock_of_the_database(
         self, address: str, monkeypatch: pytest.MonkeyPatch
@@ -224,20 +216,3 @@ async def _written(
 ) -> tuple[int, int]:
     events = await optimizations.list_events("o1", limit=1_000_000)
     return len(events), (await experiments.summarise("e1")).runs
-
-
-def _make_old_database(address: str) -> None:
-    where = Address.of(address)
-    if where.path is not None:
-        where.path.parent.mkdir(parents=True, exist_ok=True)
-    url = where.url if where.path is None else where.url.set(drivername="sqlite")
-    engine = create_engine(url)
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    with engine.begin() as connection:
-        attributes: dict[Any, Any] = config.attributes
-        attributes["connection"] = connection
-        command.upgrade(config, "0001")
-        for row in _OLD_ROWS:
-            connection.execute(text(row))
-    engine.dispose()

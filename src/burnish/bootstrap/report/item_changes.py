@@ -153,6 +153,7 @@ def _collapse(comparison: ItemComparison) -> str:
             said = excerpt(answer, 80)
             found.append(
                 f'<p class="warning">{name} answers “{said}” to {times:,} of {total:,} of these '
-                "runs: it has collapsed to one answer, so its score says little about the wording.</p>\n"
+                "runs: it has collapsed to one answer, so its score says little about the wording."
+                "</p>\n"
             )
     return "".join(found)

@@ -93,7 +93,8 @@ def _nodes(material: Material, family: Family, layout: Layout) -> Iterator[str]:
         )
     for parent, place in layout.more.items():
         x, y = _pixel(place)
-        yield f'<text class="tick" x="{x + 6:g}" y="{y + 15:g}">{family.hidden_children[parent]:,} more</text>\n'
+        number = family.hidden_children[parent]
+        yield f'<text class="tick" x="{x + 6:g}" y="{y + 15:g}">{number:,} more</text>\n'
 
 
 def _pixel(place: tuple[int, int]) -> tuple[float, float]:

@@ -27,7 +27,8 @@ def marks(kind: str, points: Iterable[Point], size: float, *, lit: bool = False)
     elif kind == "pruned":
         shape = f"m-{size:g} 0l{size:g}-{size:g} {size:g} {size:g}-{size:g} {size:g}z"
     else:
-        shape = f"m-{size:g}-{size:g}l{2 * size:g} {2 * size:g}m0-{2 * size:g}l-{2 * size:g} {2 * size:g}"
+        across = 2 * size
+        shape = f"m-{size:g}-{size:g}l{across:g} {across:g}m0-{across:g}l-{across:g} {across:g}"
     path = "".join(f"M{x:g} {y:g}{shape}" for x, y, _ in points)
     width = f' stroke-width="{2 * size:g}"' if kind == "completed" else ""
     classes = f"mark {kind} lit" if lit else f"mark {kind}"

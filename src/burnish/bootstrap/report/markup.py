@@ -94,8 +94,9 @@ def details(summary: str, body: str, *, opened: bool = False) -> str:
 def filters(name: str, states: Mapping[str, str], what: str) -> str:
     """Buttons and a search box over the rows of the table with this name; they need the script."""
     buttons = "".join(
-        f'<button type="button" data-show="{state}" aria-pressed="{str(not at).lower()}">{label}</button>'
-        for at, (state, label) in enumerate(states.items())
+        f'<button type="button" data-show="{state}" aria-pressed="{"false" if state else "true"}">'
+        f"{label}</button>"
+        for state, label in states.items()
     )
     search = f'<input type="search" placeholder="Search" aria-label="Search {what}">'
     return (

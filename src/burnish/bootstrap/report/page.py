@@ -65,7 +65,8 @@ def _head(material: Material) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
-        f"<title>{safe(material.record.name)} · Burnish</title>\n<style>{style}</style></head>\n<body>\n"
+        f"<title>{safe(material.record.name)} · Burnish</title>\n"
+        f"<style>{style}</style></head>\n<body>\n"
     )
 
 

@@ -49,7 +49,8 @@ class Frame:
         ]
         middle = (left + right) / 2
         lines.append(
-            f'<text class="axis" x="{middle:g}" y="{bottom + 38:g}" text-anchor="middle">{x_label}</text>'
+            f'<text class="axis" x="{middle:g}" y="{bottom + 38:g}" text-anchor="middle">'
+            f"{x_label}</text>"
             f'<text class="axis" x="{left - 8:g}" y="14" text-anchor="end">{y_label}</text>'
         )
         return "".join(lines) + "\n"

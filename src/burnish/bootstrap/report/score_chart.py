@@ -75,7 +75,8 @@ def _drawing(
     body = area.drawn("Trial number", "Score")
     baseline = material.score_of(material.baseline)
     if baseline is not None:
-        body += f'<path class="baseline-line" d="M{area.x.start:g} {area.y.at(baseline):.1f}H{area.x.end:g}"/>\n'
+        line = f"M{area.x.start:g} {area.y.at(baseline):.1f}H{area.x.end:g}"
+        body += f'<path class="baseline-line" d="{line}"/>\n'
     body += "".join(marks(kind, points, size) for kind, points in by_kind.items())
     if firsts:
         body += _best_line(area, firsts)

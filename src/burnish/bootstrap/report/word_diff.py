@@ -13,14 +13,18 @@ from burnish.bootstrap.report.markup import safe
 Piece = tuple[str, str]
 SAME, REMOVED, ADDED = "same", "removed", "added"
 
-_WORD = re.compile(r"\w+|[^\w\s]|\s+")
+# A word or a sign with the space behind it; only the word decides what is equal.
+Word = tuple[str, str]
+_WORD = re.compile(r"(\w+|[^\w\s]|^)(\s*)")
 # Beyond so many pairs of equal words, lines are compared first and words only within them.
 _MAX_PAIRS = 400_000
+# Equal pieces up to so long are no landmarks between two longer changes.
+_SCRAP = 12
 
 
 def word_diff(before: str, after: str) -> list[Piece]:
     """Pieces in reading order, removals before the additions that replace them."""
-    old, new = _WORD.findall(before), _WORD.findall(after)
+    old, new = _words(before), _words(after)
     if _pairs(old, new) <= _MAX_PAIRS:
         return _tidied(_by_words(old, new))
     return _tidied(_by_lines(before.splitlines(keepends=True), after.splitlines(keepends=True)))
@@ -35,15 +39,22 @@ def diff_html(before: str, after: str) -> str:
     )
 
 
-def _by_words(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
-    for tag, a, b, c, d in SequenceMatcher(str.isspace, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
-            yield SAME, "".join(old[a:b])
+def _words(text: str) -> list[Word]:
+    return [(word, space) for word, space in _WORD.findall(text) if word or space]
+
+
+def _by_words(old: Sequence[Word], new: Sequence[Word]) -> Iterator[Piece]:
+    matcher = SequenceMatcher(None, [w for w, _ in old], [w for w, _ in new], autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag != "equal":
+            yield REMOVED, _joined(old[a:b])
+            yield ADDED, _joined(new[c:d])
             continue
-        if a < b:
-            yield REMOVED, "".join(old[a:b])
-        if c < d:
-            yield ADDED, "".join(new[c:d])
+        for (word, before), (_, after) in zip(old[a:b], new[c:d], strict=True):
+            if before == after:
+                yield SAME, word + before
+            else:
+                yield from ((SAME, word), (REMOVED, before), (ADDED, after))
 
 
 def _by_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
@@ -51,32 +62,46 @@ def _by_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
         gone, come = "".join(old[a:b]), "".join(new[c:d])
         if tag == "equal":
             yield SAME, gone
-        elif _pairs(words := _WORD.findall(gone), others := _WORD.findall(come)) <= _MAX_PAIRS:
+        elif _pairs(words := _words(gone), others := _words(come)) <= _MAX_PAIRS:
             yield from _by_words(words, others)
         else:
             yield from ((REMOVED, gone), (ADDED, come))
 
 
-def _pairs(old: Sequence[str], new: Sequence[str]) -> int:
+def _joined(words: Sequence[Word]) -> str:
+    return "".join(word + space for word, space in words)
+
+
+def _pairs(old: Sequence[Word], new: Sequence[Word]) -> int:
     """How many pairs of equal words there are: what finding the longest match costs."""
-    counts = Counter(word for word in new if not word.isspace())
-    return sum(counts[word] for word in old if not word.isspace())
+    counts = Counter(word for word, _ in new)
+    return sum(counts[word] for word, _ in old)
 
 
 def _tidied(pieces: Iterator[Piece]) -> list[Piece]:
-    """Changes with nothing but space between them become one."""
+    """One change between two equal pieces; a scrap that is equal by chance joins the changes."""
+    changes = _changes(pieces)
     found: list[Piece] = []
-    removed = added = space = ""
-    for kind, text in pieces:
-        if kind == REMOVED:
-            removed, added, space = removed + space + text, added + space, ""
-        elif kind == ADDED:
-            removed, added, space = removed + space, added + space + text, ""
-        elif text.isspace() and "\n" not in text and removed.strip() and added.strip():
-            space += text
+    removed, added, same = changes[0]
+    for gone, come, then in changes[1:]:
+        if len(same) <= min(_SCRAP, max(len(removed), len(added)), max(len(gone), len(come))):
+            removed, added, same = removed + same + gone, added + same + come, then
         else:
-            found += [one for one in ((REMOVED, removed), (ADDED, added)) if one[1]]
-            found.append((SAME, space + text))
-            removed = added = space = ""
-    found += [one for one in ((REMOVED, removed), (ADDED, added), (SAME, space)) if one[1]]
-    return found
+            found += [(REMOVED, removed), (ADDED, added), (SAME, same)]
+            removed, added, same = gone, come, then
+    found += [(REMOVED, removed), (ADDED, added), (SAME, same)]
+    return [one for one in found if one[1]]
+
+
+def _changes(pieces: Iterator[Piece]) -> list[tuple[str, str, str]]:
+    """What was removed, what was added and what stayed behind that, over and over."""
+    found: list[tuple[str, str, str]] = []
+    removed = added = same = ""
+    for kind, text in pieces:
+        if kind != SAME and text and same:
+            found.append((removed, added, same))
+            removed = added = same = ""
+        removed += text if kind == REMOVED else ""
+        added += text if kind == ADDED else ""
+        same += text if kind == SAME else ""
+    return [*found, (removed, added, same)]

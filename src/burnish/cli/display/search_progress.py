@@ -1,0 +1,195 @@
+"""A search as it goes on: a live display on a terminal, a line for each trial elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from burnish.cli.display.pace import Pace
+from burnish.cli.search_watch import SearchWatch, Standing
+from burnish.cli.wording import count, duration, money, one_line
+from burnish.domain import ExperimentStatus, TrialResult
+from burnish.optimization.checkpoint import Phase
+
+_FRAMES_A_SECOND = 6
+_LOOKS_A_SECOND = 4
+_SECONDS_BETWEEN_LINES = 15.0
+_BAR_WIDTH = 28
+
+
+@contextlib.contextmanager
+def showing_search(console: Console, watch: SearchWatch) -> Iterator[None]:
+    """Show the search while the block runs, from a thread: an agent may block the event loop."""
+    pace = Pace()
+    if console.is_terminal and not console.is_dumb_terminal:
+        with Live(
+            get_renderable=lambda: frame(watch, pace),
+            console=console,
+            refresh_per_second=_FRAMES_A_SECOND,
+            transient=True,
+        ):
+            yield
+        return
+    ended = threading.Event()
+    lines = _Lines(console, watch, pace)
+    thread = threading.Thread(target=lines.print_until, args=(ended,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def frame(watch: SearchWatch, pace: Pace) -> RenderableType:
+    """The live display at this moment."""
+    standing = watch.standing()
+    if standing is None:
+        return Text(f"{watch.title or 'preparing'} …", style="dim")
+    share, used = _used(watch, standing)
+    head = Table.grid(padding=(0, 2))
+    cells: list[RenderableType] = [Text(watch.title, style="bold"), Text(_phase(standing))]
+    if share is not None:
+        cells.append(ProgressBar(total=1.0, completed=min(share, 1.0), width=_BAR_WIDTH))
+    head.add_row(*cells, Text(used), Text("  ".join(_pace(standing, pace, share)), style="dim"))
+    facts = Text(_best(standing), style="bold cyan")
+    facts.append(f"  {_trials(standing)}", style="dim")
+    if standing.cost_usd:
+        facts.append(f"  {money(standing.cost_usd)}", style="dim")
+    rows: list[RenderableType] = [head, facts]
+    best = standing.best
+    if best is not None and standing.number(best):
+        words = standing.candidates[best.candidate_id].rationale or ""
+        rows.append(Text(f"candidate {standing.number(best)}: {one_line(words, 110)}", style="dim"))
+    return Group(*rows)
+
+
+def trial_line(watch: SearchWatch, standing: Standing, trial: TrialResult, pace: Pace) -> str:
+    """What one trial came to, and where the search stands after it."""
+    number = standing.number(trial)
+    score = "" if trial.objective_score is None else f"{trial.objective_score:.3f}"
+    name = f"trial {number}" if number else "baseline"
+    reason = one_line(trial.error or "", 80) if trial.status is not _COMPLETED else ""
+    parts = [
+        f"{name:<9} {trial.status.value:<9} {score:<5}",
+        reason,
+        _best(standing) if number else "",
+        _used(watch, standing)[1],
+        *_pace(standing, pace, None),
+    ]
+    return "  ".join(part for part in parts if part.strip())
+
+
+_COMPLETED = ExperimentStatus.COMPLETED
+
+
+class _Lines:
+    """Prints each trial once, and now and then that the search is alive."""
+
+    def __init__(self, console: Console, watch: SearchWatch, pace: Pace) -> None:
+        self._console = console
+        self._watch = watch
+        self._pace = pace
+        # What an earlier sitting has brought was told then.
+        self._told: set[str] | None = None
+        self._quiet_since = time.monotonic()
+        self._phase: Phase | None = None
+
+    def print_until(self, ended: threading.Event) -> None:
+        while not ended.wait(1 / _LOOKS_A_SECOND):
+            self._look()
+        self._look()
+
+    def _look(self) -> None:
+        standing = self._watch.standing()
+        if standing is None:
+            return
+        trials = [one for one in (standing.baseline, *standing.ended) if one is not None]
+        if self._told is None:
+            self._told = {one.experiment_id for one in trials} if self._watch.resumed else set()
+        self._pace.note(standing.evaluations)
+        new = [one for one in trials if one.experiment_id not in self._told]
+        for trial in new:
+            self._told.add(trial.experiment_id)
+            self._say(trial_line(self._watch, standing, trial, self._pace))
+        if not new and time.monotonic() - self._quiet_since > _SECONDS_BETWEEN_LINES:
+            used = _used(self._watch, standing)[1]
+            words = [_phase(standing), used, *_pace(standing, self._pace, None)]
+            self._say("  ".join(words))
+        if standing.phase is Phase.CONFIRM and self._phase is not Phase.CONFIRM:
+            self._say(_phase(standing))
+        self._phase = standing.phase
+
+    def _say(self, line: str) -> None:
+        self._quiet_since = time.monotonic()
+        self._console.print(line, soft_wrap=True)
+
+
+def _phase(standing: Standing) -> str:
+    if standing.phase is Phase.BASELINE:
+        return "baseline"
+    if standing.phase is Phase.CONFIRM:
+        return "comparing with the baseline on held-out items"
+    return f"step {standing.step + 1}" if standing.running else f"step {standing.step}"
+
+
+def _best(standing: Standing) -> str:
+    best, baseline = standing.best, standing.baseline
+    if best is None or best.objective_score is None:
+        return ""
+    if baseline is None or baseline.objective_score is None or standing.number(best) == 0:
+        return f"best {best.objective_score:.3f} (the baseline)"
+    change = best.objective_score - baseline.objective_score
+    return (
+        f"best {best.objective_score:.3f} by {standing.number(best)} "
+        f"(baseline {baseline.objective_score:.3f}, {change:+.3f})"
+    )
+
+
+def _trials(standing: Standing) -> str:
+    words = [f"{standing.running} running"] if standing.running else []
+    words.append(f"{standing.count(_COMPLETED)} completed")
+    for number, name in (
+        (standing.count(ExperimentStatus.PRUNED), "pruned"),
+        (standing.failed, "failed"),
+        (standing.refused, "refused"),
+    ):
+        if number:
+            words.append(f"{number} {name}")
+    return "trials: " + " · ".join(words)
+
+
+def _used(watch: SearchWatch, standing: Standing) -> tuple[float | None, str]:
+    """The share of the budget that is used, by its nearest limit, and the evaluations in words."""
+    budget = watch.budget
+    spent = (
+        (budget.max_trials, len(standing.ended)),
+        (budget.max_evaluations, standing.evaluations),
+        (budget.max_cost_usd, standing.cost_usd or 0.0),
+        (budget.max_seconds, standing.seconds),
+    )
+    share = max((used / limit for limit, used in spent if limit), default=None)
+    if budget.max_evaluations:
+        words = f"{standing.evaluations:,}/{budget.max_evaluations:,} evaluations"
+    else:
+        words = count(standing.evaluations, "evaluation")
+    if budget.max_trials:
+        words += f", {len(standing.ended)}/{budget.max_trials} trials"
+    return share, words
+
+
+def _pace(standing: Standing, pace: Pace, share: float | None) -> list[str]:
+    pace.note(standing.evaluations)
+    words = [f"{pace.rate:.1f}/s"] if pace.rate > 0 else []
+    words.append(duration(standing.seconds))
+    if share and 0.05 < share < 1 and standing.phase is Phase.SEARCH:
+        words.append(f"about {duration(standing.seconds * (1 / share - 1))} left")
+    return words

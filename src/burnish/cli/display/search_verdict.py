@@ -1,0 +1,66 @@
+"""What an optimization proves, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.text import Text
+
+from burnish.cli.display.comparisons import p_words
+from burnish.cli.wording import count
+
+_SIGNIFICANT = 0.05
+
+
+def search_verdict(document: Mapping[str, Any]) -> Text:
+    """One or two sentences: whether it is better, how sure that is, and else why not."""
+    if not document["improved"]:
+        why = document.get("why_not_improved") or "no candidate was better"
+        return _said("nothing beat the baseline", f"{why}. The baseline stays.", "yellow")
+    improvement = document["improvement"]
+    if improvement is None:
+        why = str(document.get("confirmation") or "not confirmed")
+        return _said("better in the search only", f"{why}.", "yellow")
+    if not improvement["held_out"]:
+        return _said(
+            "better on the items of the search",
+            "nothing was held out, so the gain likely looks larger than it is. Add a test split.",
+            "yellow",
+        )
+    items = count(document["test"]["items"], "held-out item")
+    p_value = _equals(improvement["p_value"])
+    if improvement["delta"] <= 0:
+        return _said(
+            "not better",
+            f"the gain in the search did not show on {items}. Keep the baseline.",
+            "red",
+        )
+    if improvement["ci_low"] <= 0 or improvement["p_value"] >= _SIGNIFICANT:
+        return _said(
+            "probably better, not proven",
+            f"the gain on {items} may be chance (p {p_value}). More test items would tell.",
+            "yellow",
+        )
+    return _said("better", f"proven on {items} that the search never saw (p {p_value}).", "green")
+
+
+def proven(document: Mapping[str, Any]) -> bool:
+    """Whether held-out items show that the best is better than the baseline."""
+    improvement = document.get("improvement")
+    return bool(
+        document.get("improved")
+        and improvement
+        and improvement["held_out"]
+        and improvement["ci_low"] > 0
+        and improvement["p_value"] < _SIGNIFICANT
+    )
+
+
+def _said(headline: str, words: str, colour: str) -> Text:
+    return Text.assemble((f"{headline}: ", f"bold {colour}"), words)
+
+
+def _equals(p_value: float) -> str:
+    words = p_words(p_value)
+    return words if words.startswith("<") else f"= {words}"

@@ -1,0 +1,139 @@
+"""What an optimization would run and cost; nothing is called and nothing is stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from burnish.bootstrap.builders import build_agent, build_suite, check_fit
+from burnish.bootstrap.cost_estimate import CostEstimate, estimate_cost
+from burnish.bootstrap.model_shelf import ModelShelf
+from burnish.bootstrap.planned_work import PlannedWork
+from burnish.bootstrap.search_spec import SearchSpec, build_optimizer_of
+from burnish.bootstrap.tables import Settings
+from burnish.cli.display.rows import print_rows
+from burnish.cli.session import Session
+from burnish.cli.wording import count, harmless, money
+from burnish.domain import Budget
+
+_LIMITS = {
+    "max_trials": "trials",
+    "max_evaluations": "evaluations",
+    "max_calls": "calls",
+    "max_tokens": "tokens",
+    "max_cost_usd": "dollars",
+    "max_seconds": "seconds",
+}
+
+
+async def show_plan(session: Session, settings: Settings) -> None:
+    """Check everything as a run would, and print what it would take."""
+    models = ModelShelf(settings.models)
+    try:
+        suite = build_suite(settings.suite_spec(), models.model)
+        agent = build_agent(settings.agent_spec(), models.model)
+        check_fit(agent, suite)
+        search = SearchSpec.of(settings.optimizer)
+        build_optimizer_of(search)
+        budget = settings.budget_spec()
+        work = PlannedWork.of(suite, budget)
+        price = estimate_cost(agent, suite, settings.models)
+        await agent.close()
+    finally:
+        await models.close()
+    if session.json_output:
+        session.print_document(_document(settings, search, budget, work, price))
+    else:
+        _print(session.console, settings, search, budget, work, price)
+
+
+def _document(
+    settings: Settings, search: SearchSpec, budget: Budget, work: PlannedWork, price: CostEstimate
+) -> dict[str, Any]:
+    return {
+        "dry_run": True,
+        "agent": settings.agent.name,
+        "optimizer": search.name,
+        "seed": search.seed,
+        "racing": search.racing.value,
+        "splits": dict(work.splits),
+        "budget": budget.to_json(),
+        "evaluations": work.to_json(),
+        "each_evaluation": price.to_json(),
+        "max_calls": _times(price.calls, work.most),
+        "max_cost_usd": _most_cost(price, work, budget),
+    }
+
+
+def _print(
+    console: Console,
+    settings: Settings,
+    search: SearchSpec,
+    budget: Budget,
+    work: PlannedWork,
+    price: CostEstimate,
+) -> None:
+    title = f"{search.name} of {settings.agent.name}"
+    console.print(Text.assemble((harmless(title), "bold"), ("  dry run: nothing is called", "dim")))
+    console.print()
+    print_rows(console, [(label, Text(words)) for label, words in _rows(search, work, price)])
+    limits = [f"{value:,} {_LIMITS[name]}" for name, value in budget.to_json().items()]
+    most = _most_cost(price, work, budget)
+    cost = f"at most about {money(most)}" if most is not None else _unknown_cost(work, price)
+    print_rows(console, [("budget", Text(", ".join(limits))), ("cost", Text(cost, style="bold"))])
+    console.print()
+    console.print(
+        Text(
+            "What earlier runs have answered is not paid again; racing ends weak trials early.",
+            style="dim",
+        ),
+        soft_wrap=not console.is_terminal,
+    )
+
+
+def _rows(search: SearchSpec, work: PlannedWork, price: CostEstimate) -> list[tuple[str, str]]:
+    splits = ", ".join(f"{number:,} {name}" for name, number in work.splits.items())
+    held_out = (
+        f"{work.confirmation:,} at the end, on held-out items"
+        if work.confirmation
+        else "none held out: the result will not be confirmed"
+    )
+    most = "no limit" if work.most is None else f"at most {count(work.most, 'evaluation')}"
+    rows = [
+        ("items", splits),
+        ("baseline", count(work.each_trial, "evaluation")),
+        ("each trial", f"up to {count(work.each_trial, 'evaluation')}; racing {search.racing}"),
+        ("confirmation", held_out),
+        ("in all", most),
+    ]
+    calls = _times(price.calls, work.most)
+    if price.calls is not None:
+        each = (
+            f"{count(price.calls, 'call')}, about {price.input_tokens:,.0f} tokens in "
+            f"and {price.output_tokens:,.0f} out"
+        )
+        rows.append(("each evaluation", each))
+        rows.append(("calls", "no limit" if calls is None else f"at most {calls:,}"))
+    return rows
+
+
+def _unknown_cost(work: PlannedWork, price: CostEstimate) -> str:
+    if price.cost_usd is None:
+        return f"unknown: {price.why}"
+    if price.cost_usd == 0:
+        return money(0.0)
+    each = money(price.cost_usd * 1000)
+    return f"about {each} a thousand evaluations, and no limit; give --max-cost or --max-trials"
+
+
+def _most_cost(price: CostEstimate, work: PlannedWork, budget: Budget) -> float | None:
+    most = 0.0 if price.cost_usd == 0 else price.times(work.most)
+    if budget.max_cost_usd is None:
+        return most
+    return budget.max_cost_usd if most is None else min(most, budget.max_cost_usd)
+
+
+def _times(each: int | None, number: int | None) -> int | None:
+    return None if each is None or number is None else each * number

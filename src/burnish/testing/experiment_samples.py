@@ -1,0 +1,143 @@
+"""Experiments and results for tests, awkward ones included."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from burnish.domain import (
+    AgentOutput,
+    CacheScope,
+    Configuration,
+    ErrorKind,
+    Experiment,
+    ExperimentStatus,
+    ExperimentSummary,
+    ExperimentType,
+    ItemError,
+    ItemResult,
+    Purpose,
+    Score,
+    Spending,
+    Usage,
+)
+
+# Everything that some database or some encoder has been known to lose.
+AWKWARD_TEXTS = (
+    "",
+    " \t\n",
+    "NUL \x00 within",
+    "\x00",
+    "\x02 starts with the mark",
+    "\x1b[31m \x7f \u2028",
+    "naïve Ünïcödé 漢字 🙂 e\u0301",
+    "half a pair \ud800",
+    "'; DROP TABLE experiments; -- %s ? :name \\u0000 \\",
+    "x" * 20_000,
+)
+AWKWARD_JSON: dict[str, Any] = {
+    "texts": list(AWKWARD_TEXTS),
+    "big": [2**53 + 1, -(2**63), 2**200],
+    "floats": [0.1, -0.0, 1e-308, 1.7976931348623157e308, 5e-324, 1.0],
+    "nested": {"": [[], {}, None, True, False], "NUL \x00": {"漢字": [1]}},
+}
+
+SCOPE = CacheScope(agent_fingerprint="agent", configuration_hash="configuration")
+
+
+def make_experiment(identity: str = "e1", **changes: Any) -> Experiment:
+    """A plain experiment."""
+    plain = Experiment(
+        id=identity,
+        name="an experiment",
+        type=ExperimentType.REGULAR,
+        status=ExperimentStatus.RUNNING,
+        agent_name="router",
+        configuration=Configuration.of({"sections": {"system": "Route {{ticket}}."}}),
+        suite_name="suite",
+        dataset_id=None,
+        planned_items=None,
+    )
+    return replace(plain, **changes)
+
+
+def make_result(item_id: str = "i1", repeat: int = 0, **changes: Any) -> ItemResult:
+    """A plain result with one score."""
+    plain = ItemResult(
+        item_id=item_id,
+        item_hash=f"hash of {item_id}",
+        repeat=repeat,
+        score=1.0,
+        passed=True,
+        output=AgentOutput(text="billing"),
+        scores=(Score(1.0, name="exact_match"),),
+    )
+    return replace(plain, **changes)
+
+
+def failed_result(item_id: str = "i1", repeat: int = 0, **changes: Any) -> ItemResult:
+    """A result of an item that could not be run."""
+    error = ItemError(kind=ErrorKind.INFRASTRUCTURE, message="no answer")
+    made = make_result(item_id, repeat, score=0.0, passed=False, output=None, scores=())
+    return replace(made, error=error, **changes)
+
+
+def random_results(seed: int, count: int) -> list[ItemResult]:
+    """Results of every sort: passed, failed, errors, cached, priced or not."""
+    draw = random.Random(seed)  # noqa: S311 - reproducible on purpose
+    return [_random_result(draw, number) for number in range(count)]
+
+
+def _random_result(draw: random.Random, number: int) -> ItemResult:
+    error = None
+    if draw.random() < 0.2:
+        error = ItemError(kind=draw.choice(list(ErrorKind)), message=f"error {number}")
+    score = 0.0 if error else draw.random()
+    spending = {
+        purpose.value: Usage(
+            calls=draw.randrange(3),
+            input_tokens=draw.randrange(2000),
+            output_tokens=draw.randrange(200),
+            cached_tokens=draw.randrange(100),
+            cost_usd=None if draw.random() < 0.01 else draw.random() / 100,
+        )
+        for purpose in draw.sample(list(Purpose), draw.randrange(3))
+    }
+    return make_result(
+        f"item {number // 3}",
+        number % 3,
+        score=score,
+        passed=error is None and score >= 0.5,
+        output=AgentOutput(text="x", ttft_ms=draw.choice([None, draw.random() * 100])),
+        scores=tuple(Score(score, name=f"scorer {n}") for n in range(draw.randrange(4))),
+        error=error,
+        spending=Spending(spending),
+        latency_ms=draw.random() * 1000,
+        cached=draw.random() < 0.3,
+    )
+
+
+def summary_of(results: Sequence[ItemResult]) -> ExperimentSummary:
+    """What a summary says, computed the plain way."""
+    runs = len(results)
+    first_tokens = [r.output.ttft_ms for r in results if r.output and r.output.ttft_ms is not None]
+    kinds = [result.error.kind for result in results if result.error]
+    passed = sum(result.passed for result in results)
+    return ExperimentSummary(
+        runs=runs,
+        passed=passed,
+        failed=runs - passed,
+        errors=len(kinds),
+        infrastructure_errors=sum(
+            kind in (ErrorKind.INFRASTRUCTURE, ErrorKind.TIMEOUT) for kind in kinds
+        ),
+        score=math.fsum(result.score for result in results) / runs,
+        pass_rate=passed / runs,
+        spending=Spending.sum(result.spending for result in results),
+        avg_latency_ms=math.fsum(result.latency_ms for result in results) / runs,
+        avg_ttft_ms=math.fsum(first_tokens) / len(first_tokens),
+        cached=sum(result.cached for result in results),
+    )
