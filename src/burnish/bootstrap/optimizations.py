@@ -25,8 +25,8 @@ from burnish.domain import (
 from burnish.evaluation.runner import RunOptions
 from burnish.optimization.driver import OptimizationDriver
 from burnish.optimization.lease_keeper import LEASE_SECONDS
-from burnish.optimization.orchestrator import SearchPlan
 from burnish.optimization.racing import Racing
+from burnish.optimization.search_plan import SearchPlan
 from burnish.optimization.sitting import Job, JobSettings, Sitting, Stores
 
 

@@ -7,14 +7,19 @@ from typing import Annotated
 import typer
 
 from burnish import __version__
+from burnish.cli.commands.cancel import cancel
 from burnish.cli.commands.demo import demo
+from burnish.cli.commands.diff import diff
 from burnish.cli.commands.doctor import doctor
 from burnish.cli.commands.eval import EvalCommand, evaluate
 from burnish.cli.commands.export import export
 from burnish.cli.commands.init import init
-from burnish.cli.commands.list import list_experiments
+from burnish.cli.commands.list import list_all
 from burnish.cli.commands.models import models
 from burnish.cli.commands.report import report
+from burnish.cli.commands.optimize import optimize
+from burnish.cli.commands.promote import promote
+from burnish.cli.commands.resume import resume
 from burnish.cli.commands.show import show
 from burnish.cli.commands.validate import validate
 from burnish.cli.options import Config, Db, Debug
@@ -62,8 +67,13 @@ def burnish(
 app.command()(init)
 app.command()(validate)
 app.command("eval", cls=EvalCommand)(evaluate)
-app.command("list")(list_experiments)
+app.command()(optimize)
+app.command()(resume)
+app.command()(cancel)
+app.command("list")(list_all)
 app.command()(show)
+app.command()(diff)
+app.command()(promote)
 app.command()(export)
 app.command()(report)
 app.command()(doctor)

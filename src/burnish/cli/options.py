@@ -38,3 +38,11 @@ Reference = Annotated[
         show_default=False,
     ),
 ]
+OptimizationReference = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="An optimization's id, its beginning or end, or `latest`.",
+        show_default=False,
+    ),
+]

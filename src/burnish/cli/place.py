@@ -65,9 +65,10 @@ class Place:
 
         if not self.has_database:
             raise UsageError(
-                what="there are no experiments here",
+                what="nothing is stored here yet",
                 why=f"{self.database} does not exist",
-                fix="run `burnish eval` first, or name the place with --config or --db",
+                fix="run `burnish eval` or `burnish optimize` first, or name the place with "
+                "--config or --db",
                 code="not_found",
             )
         async with Workspace.open(self.database) as workspace:

@@ -74,8 +74,8 @@ class SearchWatch:
             return None
         orchestrator, checkpoint = sitting.orchestrator, sitting.orchestrator.checkpoint
         # Candidates last: a trial is there only after its candidate.
-        results = list(orchestrator.trials.values())
-        candidates = dict(orchestrator.candidates)
+        results = list(orchestrator.book.trials.values())
+        candidates = dict(orchestrator.book.candidates)
         trials = [one for one in results if one.type is ExperimentType.TRIAL]
         numbered = [(candidates[one.candidate_id].number, one) for one in trials]
         return Standing(

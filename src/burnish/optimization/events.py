@@ -48,22 +48,6 @@ def trial_changed(trial: TrialResult, number: int) -> Event:
     )
 
 
-def trial_started(candidate_id: str, experiment_id: str, number: int, kind: str) -> Event:
-    """A trial is running."""
-    return Event(
-        type=EventType.TRIAL_ADDED_OR_UPDATED,
-        key=f"trial:{experiment_id}:running",
-        payload={
-            "candidate_id": candidate_id,
-            "experiment_id": experiment_id,
-            "number": number,
-            "type": kind,
-            "status": "running",
-            "objective_score": None,
-        },
-    )
-
-
 def best_changed(candidate_id: str, score: float) -> Event:
     """There is a new best."""
     return Event(

@@ -15,18 +15,15 @@ def outcome_document(
     status: OptimizationStatus,
     orchestrator: Orchestrator,
     *,
-    baseline: TrialResult | None,
     confirmation: Confirmation | str | None,
     evaluations: int,
     spending: Spending,
 ) -> dict[str, Any]:
     """What `burnish optimize --json` prints."""
     checkpoint = orchestrator.checkpoint
-    best = orchestrator.best()
-    trials = sorted(
-        (t for t in orchestrator.trials.values() if t.type is ExperimentType.TRIAL),
-        key=lambda trial: orchestrator.candidates[trial.candidate_id].number,
-    )
+    book = orchestrator.book
+    best, baseline = book.best(), book.baseline()
+    trials = [trial for trial in book.in_order() if trial.type is ExperimentType.TRIAL]
     improved = (
         best is not None and baseline is not None and best.candidate_id != baseline.candidate_id
     )
@@ -41,7 +38,7 @@ def outcome_document(
         if best is None
         else {
             **_scored(best),
-            "configuration": orchestrator.candidates[best.candidate_id].configuration.to_json(),
+            "configuration": book.candidates[best.candidate_id].configuration.to_json(),
         },
         "improved": improved,
         "why_not_improved": None if improved else why_no_improvement(trials, checkpoint.rejected),

@@ -19,11 +19,11 @@ from burnish.domain import (
     Spending,
     StopReason,
     SystemClock,
-    TrialResult,
 )
 from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.suite import Suite
 from burnish.optimization import events
+from burnish.optimization.admission import Admission
 from burnish.optimization.aggregator import ResultAggregator
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.checkpoint import Checkpoint, Phase
@@ -32,11 +32,11 @@ from burnish.optimization.lease_keeper import LEASE_SECONDS
 from burnish.optimization.local_adapter import LocalExperimentAdapter, Workbench
 from burnish.optimization.materializer import CandidateMaterializer
 from burnish.optimization.optimizer_calls import OptimizerCalls
-from burnish.optimization.orchestrator import Orchestrator, Parts, SearchPlan
+from burnish.optimization.orchestrator import Orchestrator, Parts
 from burnish.optimization.outcome import outcome_document
 from burnish.optimization.racing import Racing
+from burnish.optimization.search_plan import SearchPlan
 from burnish.optimization.step_runner import StepRunner
-from burnish.optimization.validator import CandidateValidator
 
 # A confirmation that would cost more of the budget than this gets only what the search leaves.
 _LARGEST_RESERVE = 0.3
@@ -120,16 +120,11 @@ class Sitting:
             clock=job.clock,
             lease=lease,
         )
-        validator = CandidateValidator(
-            baseline=plan.baseline,
-            space=plan.space,
-            item_ids={*plan.splits["train"], *plan.splits["validation"]},
-        )
         parts = Parts(
             repository=stores.optimizations,
             experiments=stores.experiments,
             optimizer=self._calls,
-            validator=validator,
+            admission=Admission(plan, self.gate),
             steps=steps,
             gate=self.gate,
             items=job.items,
@@ -181,7 +176,7 @@ class Sitting:
 
     async def _confirm(self) -> Confirmation | str | None:
         orchestrator, plan = self.orchestrator, self._job.plan
-        best, baseline = orchestrator.best(), self._baseline_trial()
+        best, baseline = orchestrator.book.best(), orchestrator.book.baseline()
         if best is None or baseline is None:
             return None
         if orchestrator.checkpoint.stop_reason is StopReason.CANCELLED:
@@ -191,20 +186,9 @@ class Sitting:
             return await self._confirmer.compare(
                 baseline.experiment_id, best.experiment_id, held_out=False
             )
-        candidates = orchestrator.candidates
+        candidates = orchestrator.book.candidates
         return await self._confirmer.run(
             candidates[baseline.candidate_id], candidates[best.candidate_id], test
-        )
-
-    def _baseline_trial(self) -> TrialResult | None:
-        candidates = self.orchestrator.candidates
-        return next(
-            (
-                trial
-                for trial in self.orchestrator.trials.values()
-                if candidates[trial.candidate_id].number == 0 and trial.counts
-            ),
-            None,
         )
 
     async def _finish(self, confirmation: Confirmation | str | None) -> None:
@@ -215,7 +199,6 @@ class Sitting:
             self._job.plan.optimization_id,
             status,
             self.orchestrator,
-            baseline=self._baseline_trial(),
             confirmation=confirmation,
             evaluations=self.gate.evaluations,
             spending=self.gate.spending,

@@ -33,11 +33,14 @@ class Start:
     parents: tuple[str, ...]
 
 
-def fit(library: Library, trials: Sequence[ReadTrial], *, collapse_penalty: float) -> Gradient:
+def fit(
+    library: Library, trials: Sequence[ReadTrial], *, luck: float, collapse_penalty: float
+) -> Gradient:
     """The effects of edits by all trials so far."""
     scale = score_scale(library.facts, trials)
     prior = Prior(
         scale=scale,
+        luck=luck / scale,
         means={name: edit.promise for name, edit in library.edits.items() if edit.promise},
     )
     penalty = collapse_penalty * scale

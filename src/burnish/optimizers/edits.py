@@ -31,7 +31,7 @@ from burnish.optimizers.standing import (
     stale,
     tried_hashes,
 )
-from burnish.optimizers.trial_reading import ReadTrial, read_trials
+from burnish.optimizers.trial_reading import ReadTrial, baseline_luck, read_trials
 
 
 class Edits:
@@ -106,7 +106,12 @@ class Edits:
         search = EditSearch(
             library,
             trials,
-            fit(library, trials, collapse_penalty=self.collapse_penalty),
+            fit(
+                library,
+                trials,
+                luck=baseline_luck(history, library.facts),
+                collapse_penalty=self.collapse_penalty,
+            ),
             generation=state.generation,
             max_edits=self.max_edits,
             cost=self.edit_cost,

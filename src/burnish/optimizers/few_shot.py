@@ -27,7 +27,7 @@ from burnish.optimizers.standing import (
     stale,
     tried_hashes,
 )
-from burnish.optimizers.trial_reading import read_trials, score_scale
+from burnish.optimizers.trial_reading import baseline_luck, read_trials, score_scale
 
 # Examples are drawn from this many training items at most, so that the state stays small.
 _MOST_ITEMS = 256
@@ -130,7 +130,13 @@ class FewShot:
         penalty = _COLLAPSE_PENALTY * scale
         gradient = Gradient(
             [trial.observation(penalty=penalty) for trial in trials],
-            Prior(name=0.04, prefix=0.05, pair=0.0, scale=scale),
+            Prior(
+                name=0.04,
+                prefix=0.05,
+                pair=0.0,
+                luck=baseline_luck(history, pool.facts) / scale,
+                scale=scale,
+            ),
         )
         search = ExampleSearch(
             pool,

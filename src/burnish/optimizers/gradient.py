@@ -22,6 +22,8 @@ from burnish.optimizers.draws import generator
 
 # A control character, so that no name can hold it.
 _PAIR = "\x1e"
+# What all differences share: the baseline's own luck with the items.
+_LUCK = "\x1d"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +47,22 @@ class Estimate:
 class Prior:
     """What is believed before anything is seen. `means` are expected effects by name.
 
-    Deviations are for scores from 0 to 1; `scale` is the width of another scale.
+    Deviations are for scores from 0 to 1; `scale` is the width of another scale. `luck` is how far
+    off the baseline's own score may be: it shifts all differences alike.
     """
 
     name: float = 0.06
     prefix: float = 0.05
     pair: float = 0.04
+    luck: float = 0.0
     scale: float = 1.0
     means: Mapping[str, float] = field(default_factory=dict)
 
     def variance(self, feature: str) -> float:
         """Of one weight."""
-        if _PAIR in feature:
+        if feature == _LUCK:
+            deviation = self.luck
+        elif _PAIR in feature:
             deviation = self.pair
         else:
             deviation = self.prefix if feature.endswith(":") else self.name
@@ -83,7 +89,7 @@ class Gradient:
     def __init__(self, observations: Sequence[Observation], prior: Prior | None = None) -> None:
         self._prior = prior or Prior()
         self._observations = tuple(observations)
-        self._rows = [expand(one.features) for one in self._observations]
+        self._rows = [(*expand(one.features), _LUCK) for one in self._observations]
         self._with: dict[str, list[int]] = {}
         for number, row in enumerate(self._rows):
             for feature in row:
@@ -98,7 +104,7 @@ class Gradient:
     @property
     def features(self) -> tuple[str, ...]:
         """Names that were seen, pairs and prefixes left out, in alphabetical order."""
-        return tuple(sorted(f for f in self._with if _PAIR not in f and not f.endswith(":")))
+        return tuple(sorted(f for f in self._with if _is_name(f)))
 
     def effect(self, name: str) -> Estimate:
         """What one name adds by itself, with what its prefixes say about it."""
@@ -169,6 +175,10 @@ class Gradient:
         for number, one in enumerate(self._observations):
             rows[number][number] += max(one.variance, 1e-9 * self._prior.scale**2)
         return rows
+
+
+def _is_name(feature: str) -> bool:
+    return _PAIR not in feature and feature != _LUCK and not feature.endswith(":")
 
 
 def _cholesky(matrix: list[list[float]]) -> list[list[float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -108,15 +109,29 @@ def _read(
         features=features,
         score=score,
         difference=difference,
-        variance=_variance(score, facts.baseline_score, len(shared) or trial.summary.total_items),
+        variance=_variance(score, len(shared) or trial.summary.total_items),
         complete=trial.counts,
         collapsed=bool(facts.labels) and is_collapsed(results),
     )
 
 
-def _variance(score: float, baseline: float, items: int) -> float:
-    """Of a mean difference over some items. Outside 0 to 1 the scale itself is the only guide."""
-    if 0.0 <= score <= 1.0 and 0.0 <= baseline <= 1.0:
-        single = _UNSHARED * (score * (1.0 - score) + baseline * (1.0 - baseline))
-        return max(single, _FLOOR) / max(items, 1)
-    return 0.25 * max(abs(score), abs(baseline)) ** 2 / max(items, 1)
+def baseline_luck(history: TrialHistory, facts: RunFacts) -> float:
+    """How far off the baseline's score may be, as a deviation."""
+    items = next(
+        (
+            trial.summary.total_items
+            for trial in history.trials
+            if trial.candidate_id == facts.baseline_candidate_id
+        ),
+        0,
+    )
+    return math.sqrt(_variance(facts.baseline_score, items)) if items else 0.0
+
+
+def _variance(score: float, items: int) -> float:
+    """Of a mean score over some items, in a comparison with others on the same items.
+
+    Outside 0 to 1 the scale itself is the only guide.
+    """
+    single = score * (1.0 - score) if 0.0 <= score <= 1.0 else 0.25 * score**2
+    return max(_UNSHARED * single, _FLOOR) / max(items, 1)

@@ -1,31 +1,38 @@
-"""`burnish list`: the experiments, newest first."""
+"""`burnish list`: optimizations and experiments, newest first."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.place import Place
-from burnish.cli.session import Session
 
 
-def list_experiments(
+class Kind(StrEnum):
+    """What can be listed."""
+
+    ALL = "all"
+    OPTIMIZATIONS = "optimizations"
+    EXPERIMENTS = "experiments"
+
+
+def list_all(
     context: typer.Context,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20,
+    kind: Annotated[Kind, typer.Option(help="Which of them.")] = Kind.ALL,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, help="At most so many of each.")
+    ] = 20,
     json_output: Json = False,
     config: Config = None,
     db: Db = None,
 ) -> None:
-    """List experiments, newest first."""
-    from burnish.cli.display.listings import listing_json, print_listing, read_listing  # noqa: PLC0415
-    from burnish.cli.running import run  # noqa: PLC0415
+    """List optimizations and experiments, newest first.
 
-    session: Session = context.obj
-    place = Place.of(context, config, db)
-    rows = run(read_listing(place, limit)) if place.has_database else []
-    if session.json_output:
-        session.print_document({"experiments": [listing_json(row) for row in rows]})
-    else:
-        print_listing(session.console, rows)
+    Experiments that an optimization ran belong to it: `burnish show ID --trials` lists them.
+    """
+    from burnish.cli.listing import show_listing  # noqa: PLC0415
+
+    show_listing(context.obj, Place.of(context, config, db), kind, limit)

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from burnish.cli.place import Place
+from burnish.bootstrap.workspace import Workspace
+from burnish.cli.references import all_experiments
 from burnish.cli.wording import age, harmless, percent, short_id
 from burnish.domain import Experiment, ExperimentStatus, ExperimentSummary
 
@@ -30,11 +31,15 @@ class Listed:
     summary: ExperimentSummary
 
 
-async def read_listing(place: Place, limit: int) -> list[Listed]:
-    """The newest experiments."""
-    async with place.read() as workspace:
-        found = await workspace.experiments.list_experiments(limit=limit)
-        return [Listed(one, await workspace.experiments.summarise(one.id)) for one in found]
+async def read_experiments(workspace: Workspace, limit: int) -> list[Listed]:
+    """The newest experiments that were run for themselves and not for an optimization."""
+    found: list[Experiment] = []
+    async for experiment in all_experiments(workspace.experiments):
+        if experiment.optimization_id is None:
+            found.append(experiment)
+            if len(found) == limit:
+                break
+    return [Listed(one, await workspace.experiments.summarise(one.id)) for one in found]
 
 
 def listing_json(listed: Listed) -> dict[str, Any]:
@@ -58,11 +63,8 @@ def listing_json(listed: Listed) -> dict[str, Any]:
 
 
 def print_listing(console: Console, rows: Sequence[Listed]) -> None:
-    """The table, or how to get a first experiment."""
-    if not rows:
-        console.print("no experiments yet; `burnish eval` makes one, `burnish init` an example")
-        return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    """The table."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="experiments", title_justify="left")
     for column in ("id", "name", "status"):
         table.add_column(column, no_wrap=column == "id", overflow="fold")
     for column in ("score", "passed", "items", "age"):

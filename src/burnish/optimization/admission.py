@@ -1,0 +1,79 @@
+"""From proposals to what a step runs: checked, affordable, numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from burnish.domain import CandidateProposal, ReasonCode, Rejection, StepCandidate
+from burnish.optimization.book import Book
+from burnish.optimization.budget_gate import BudgetGate
+from burnish.optimization.checkpoint import Pending
+from burnish.optimization.plan import plan_step
+from burnish.optimization.search_plan import SearchPlan
+from burnish.optimization.validator import Accepted, CandidateValidator, Refused
+
+
+class Admission:
+    """Decides which proposals of a step are run."""
+
+    def __init__(self, plan: SearchPlan, gate: BudgetGate) -> None:
+        self._plan = plan
+        self._gate = gate
+        self._validator = CandidateValidator(
+            baseline=plan.baseline,
+            space=plan.space,
+            item_ids={*plan.splits["train"], *plan.splits["validation"]},
+        )
+
+    def admit(
+        self,
+        proposals: Sequence[CandidateProposal],
+        book: Book,
+        pending: Sequence[Pending],
+        *,
+        places: int,
+        step: int,
+    ) -> tuple[list[StepCandidate], list[Rejection]]:
+        """What to run, and what not and why."""
+        accepted, refused = self._validator.validate(
+            proposals,
+            known_candidates=book.candidates.keys(),
+            is_seen=lambda digest, item_ids: book.was_run(digest, item_ids, pending),
+            limit=places,
+        )
+        affordable: list[Accepted] = []
+        left = self._gate.evaluations_left()
+        for one in accepted:
+            cost = len(one.item_ids or self._plan.trial_items) * self._plan.repeats
+            if left is not None and cost > left:
+                refused.append(_too_dear(one, cost, left))
+                continue
+            left = None if left is None else left - cost
+            affordable.append(one)
+        planned = plan_step(self._plan.optimization_id, affordable, book.candidates)
+        rejections = [_rejection(one, step) for one in sorted(refused, key=lambda one: one.index)]
+        return planned, rejections
+
+
+def ran_out_of_budget(rejections: Sequence[Rejection]) -> bool:
+    """Whether a proposal was refused only because it costs too much."""
+    return any(one.reason_code == ReasonCode.BUDGET.value for one in rejections)
+
+
+def _rejection(refused: Refused, step: int) -> Rejection:
+    return Rejection(
+        step_index=step,
+        proposed_index=refused.index,
+        reason_code=refused.reason.value,
+        message=refused.message,
+        configuration_hash=refused.configuration_hash,
+    )
+
+
+def _too_dear(one: Accepted, cost: int, left: int) -> Refused:
+    return Refused(
+        index=one.index,
+        reason=ReasonCode.BUDGET,
+        message=f"it needs {cost} evaluations and the budget has {left} left",
+        configuration_hash=one.configuration.hash,
+    )
