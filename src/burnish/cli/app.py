@@ -16,9 +16,9 @@ from burnish.cli.commands.export import export
 from burnish.cli.commands.init import init
 from burnish.cli.commands.list import list_all
 from burnish.cli.commands.models import models
-from burnish.cli.commands.report import report
 from burnish.cli.commands.optimize import optimize
 from burnish.cli.commands.promote import promote
+from burnish.cli.commands.report import report
 from burnish.cli.commands.resume import resume
 from burnish.cli.commands.show import show
 from burnish.cli.commands.validate import validate

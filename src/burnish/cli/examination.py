@@ -68,6 +68,7 @@ async def _findings(place: Place, *, offline: bool) -> AsyncIterator[Finding]:
             detail=str(path) if path else "not here",
             fix="" if path else f"burnish models pull {name}",
         )
+    yield await _attempt("optimizers", _optimizers)
     yield await _attempt("database", partial(_database, place))
     if not place.config.exists():
         yield Finding(name="config", ok=None, detail=f"no {place.config}", fix="burnish init")
@@ -95,6 +96,12 @@ def _extra(extra: str, package: str) -> Finding:
     return Finding(name=f"extra {extra}", ok=True, detail=f"{package} {version}")
 
 
+async def _optimizers() -> str:
+    from burnish.optimizers.catalog import list_optimizers  # noqa: PLC0415
+
+    return ", ".join(list_optimizers())
+
+
 async def _database(place: Place) -> str:
     from burnish.storage.schema import HEAD  # noqa: PLC0415
 
@@ -102,9 +109,12 @@ async def _database(place: Place) -> str:
     if not place.has_database:
         return f"{location}, made by the first evaluation"
     async with Workspace.open(place.database) as workspace:
-        some = await workspace.experiments.list_experiments(limit=1)
-        newest = f", latest experiment {some[0].id}" if some else ", no experiments yet"
-        return f"{location}, schema {HEAD}{newest}"
+        optimizations = await workspace.optimizations.list_optimizations(limit=1)
+        experiments = await workspace.experiments.list_experiments(limit=1)
+    newest = f", latest optimization {optimizations[0].id}" if optimizations else ""
+    if not newest:
+        newest = f", latest experiment {experiments[0].id}" if experiments else ", empty so far"
+    return f"{location}, schema {HEAD}{newest}"
 
 
 async def _config(place: Place) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
+from burnish.bootstrap.collapse import collapse_warnings
 from burnish.bootstrap.optimization_result import OptimizationResult
 from burnish.bootstrap.optimizations import Optimization, load_result
 from burnish.bootstrap.run_spec import require_unchanged, spec_of, stored_settings
@@ -12,6 +14,7 @@ from burnish.bootstrap.tables import BudgetTable, Settings
 from burnish.bootstrap.workspace import Workspace
 from burnish.cli.display.search_progress import showing_search
 from burnish.cli.display.search_results import print_search_result
+from burnish.cli.following import following
 from burnish.cli.optimize_request import OptimizeRequest
 from burnish.cli.place import Place
 from burnish.cli.planning import show_plan
@@ -26,6 +29,14 @@ _DEFAULT_TRIALS = 20
 _STOPPED_BY_SOMEBODY = 130
 
 
+@dataclass(frozen=True, slots=True)
+class SearchOutcome:
+    """A result, and what has to be said about it."""
+
+    result: OptimizationResult
+    warnings: tuple[str, ...] = ()
+
+
 def optimize_request(session: Session, place: Place, request: OptimizeRequest) -> int:
     """Run it, print the result and return the exit code."""
     settings = _with_a_limit(session, place.settings(request.overrides()))
@@ -35,25 +46,25 @@ def optimize_request(session: Session, place: Place, request: OptimizeRequest) -
     watch = SearchWatch(budget=settings.budget_spec())
     started = time.monotonic()
     with showing_search(session.messages, watch):
-        result = run(
+        outcome = run(
             start(place.database, settings, watch, name=request.name),
             note=lambda: watch.kept(place),
         )
-    return _present(session, place, result, time.monotonic() - started)
+    return _present(session, place, outcome, time.monotonic() - started)
 
 
 def resume_optimization(session: Session, place: Place, reference: str) -> int:
     """Go on with one, print the result and return the exit code."""
-    watch = SearchWatch(resumed=True)
+    watch = SearchWatch()
     started = time.monotonic()
     with showing_search(session.messages, watch):
-        result = run(_resume(place, reference, watch), note=lambda: watch.kept(place))
-    return _present(session, place, result, time.monotonic() - started)
+        outcome = run(_resume(place, reference, watch), note=lambda: watch.kept(place))
+    return _present(session, place, outcome, time.monotonic() - started)
 
 
 async def start(
     database: str, settings: Settings, watch: SearchWatch, *, name: str | None = None
-) -> OptimizationResult:
+) -> SearchOutcome:
     """A new optimization, run to its end."""
     async with Workspace.open(database, models=settings.models) as workspace:
         optimization = Optimization.of_settings(workspace, settings)
@@ -61,46 +72,56 @@ async def start(
             spec = spec_of(settings, optimization)
             created = await optimization.create(name=name, spec=spec)
             record = await workspace.optimizations.get_optimization(created)
-            return await _run(optimization, record, watch)
+            return await _run(workspace, optimization, record, watch)
         finally:
             await optimization.close()
 
 
-async def _resume(place: Place, reference: str, watch: SearchWatch) -> OptimizationResult:
+async def _resume(place: Place, reference: str, watch: SearchWatch) -> SearchOutcome:
     async with place.read() as workspace:
         record = await resolve_optimization(workspace.optimizations, reference)
         if record.status is OptimizationStatus.COMPLETED:
-            return await load_result(workspace, record.id)
+            return await _outcome(workspace, await load_result(workspace, record.id))
         settings = stored_settings(record, _folder(place))
         watch.budget = settings.budget_spec()
         workspace.models.use(settings.models)
         optimization = Optimization.of_settings(workspace, settings)
         try:
             require_unchanged(record, optimization)
-            return await _run(optimization, record, watch)
+            return await _run(workspace, optimization, record, watch)
         finally:
             await optimization.close()
 
 
 async def _run(
-    optimization: Optimization, record: OptimizationRecord, watch: SearchWatch
-) -> OptimizationResult:
+    workspace: Workspace,
+    optimization: Optimization,
+    record: OptimizationRecord,
+    watch: SearchWatch,
+) -> SearchOutcome:
     watch.title = record.name
     watch.optimization_id = record.id
     # A cancelled one cannot be gone on with.
     watch.unfinished = record.status is not OptimizationStatus.CANCELLED
     try:
-        return await optimization.run(record.id, watch=watch.begin)
+        async with following(workspace.optimizations, record.id, watch):
+            result = await optimization.run(record.id, watch=watch.begin)
     except ConflictError:
         watch.unfinished = False  # It is somebody else's now.
         raise
+    return await _outcome(workspace, result)
 
 
-def _present(session: Session, place: Place, result: OptimizationResult, seconds: float) -> int:
+async def _outcome(workspace: Workspace, result: OptimizationResult) -> SearchOutcome:
+    return SearchOutcome(result, await collapse_warnings(workspace, result.record))
+
+
+def _present(session: Session, place: Place, outcome: SearchOutcome, seconds: float) -> int:
+    result = outcome.result
     if session.json_output:
         session.print_document(result.to_json())
     else:
-        print_search_result(session.console, result, place, seconds=seconds)
+        print_search_result(session.console, result, place, outcome.warnings, seconds=seconds)
     cancelled = result.status is OptimizationStatus.CANCELLED
     return _STOPPED_BY_SOMEBODY if cancelled else 0
 

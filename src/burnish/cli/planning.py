@@ -78,11 +78,12 @@ def _print(
     title = f"{search.name} of {settings.agent.name}"
     console.print(Text.assemble((harmless(title), "bold"), ("  dry run: nothing is called", "dim")))
     console.print()
-    print_rows(console, [(label, Text(words)) for label, words in _rows(search, work, price)])
     limits = [f"{value:,} {_LIMITS[name]}" for name, value in budget.to_json().items()]
     most = _most_cost(price, work, budget)
     cost = f"at most about {money(most)}" if most is not None else _unknown_cost(work, price)
-    print_rows(console, [("budget", Text(", ".join(limits))), ("cost", Text(cost, style="bold"))])
+    rows = [(label, Text(words)) for label, words in _rows(search, work, price)]
+    rows += [("budget", Text(", ".join(limits))), ("cost", Text(cost, style="bold"))]
+    print_rows(console, rows)
     console.print()
     console.print(
         Text(

@@ -7,52 +7,74 @@ from dataclasses import dataclass, field
 
 from burnish.cli.place import Place
 from burnish.cli.wording import short_id
-from burnish.domain import Budget, Candidate, ExperimentStatus, ExperimentType, TrialResult
+from burnish.domain import Budget, Candidate, ExperimentStatus
 from burnish.optimization.checkpoint import Phase
 from burnish.optimization.sitting import Sitting
-from burnish.optimization.standing import best_trial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedTrial:
+    """A trial as events tell of it."""
+
+    experiment_id: str
+    candidate_id: str
+    number: int
+    status: ExperimentStatus
+    score: float | None
+    error: str | None = None
+
+    @property
+    def merit(self) -> tuple[float, int]:
+        """Of two completed trials the one with more is better; of equals the earlier."""
+        return self.score or 0.0, -self.number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How a search stands at one moment."""
+    """How a search stands at one moment. The baseline is no trial."""
 
     phase: Phase
     step: int
     running: int
-    ended: tuple[TrialResult, ...]
+    trials: tuple[EndedTrial, ...]
+    baseline: EndedTrial | None
     candidates: Mapping[str, Candidate]
-    baseline: TrialResult | None
-    best: TrialResult | None
     refused: int
     evaluations: int
     cost_usd: float | None
     seconds: float
 
-    def number(self, trial: TrialResult) -> int:
-        """The number of a trial's candidate."""
-        return self.candidates[trial.candidate_id].number
-
-    def count(self, status: ExperimentStatus) -> int:
-        """How many trials ended so."""
-        return sum(1 for trial in self.ended if trial.status is status)
+    @property
+    def best(self) -> EndedTrial | None:
+        """The best that ran to its end, be it the baseline."""
+        ended = (*self.trials, *([self.baseline] if self.baseline else []))
+        completed = [one for one in ended if one.status is ExperimentStatus.COMPLETED]
+        return max(completed, key=lambda one: one.merit, default=None)
 
     @property
     def failed(self) -> int:
         """Trials that came to no score."""
-        good = (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED)
-        return sum(1 for trial in self.ended if trial.status not in good)
+        return len(self.trials) - sum(
+            map(self.count, (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED))
+        )
+
+    def count(self, status: ExperimentStatus) -> int:
+        """How many trials ended so."""
+        return sum(1 for trial in self.trials if trial.status is status)
 
 
 @dataclass(slots=True)
 class SearchWatch:
-    """The sitting once it has begun, and the optimization's id once it is known."""
+    """The sitting once it has begun, and the trials that have started and ended so far."""
 
     budget: Budget = field(default_factory=Budget)
     title: str = ""
     optimization_id: str | None = None
     sitting: Sitting | None = None
-    resumed: bool = False
+    started: set[str] = field(default_factory=set)
+    ended: dict[str, EndedTrial] = field(default_factory=dict)
+    # What ended in an earlier sitting was told then.
+    ended_before: frozenset[str] = frozenset()
     # Whether it still is to be gone on with, should it stop now.
     unfinished: bool = False
 
@@ -72,26 +94,18 @@ class SearchWatch:
         sitting = self.sitting
         if sitting is None:
             return None
-        orchestrator, checkpoint = sitting.orchestrator, sitting.orchestrator.checkpoint
-        # Candidates last: a trial is there only after its candidate.
-        results = list(orchestrator.book.trials.values())
-        candidates = dict(orchestrator.book.candidates)
-        trials = [one for one in results if one.type is ExperimentType.TRIAL]
-        numbered = [(candidates[one.candidate_id].number, one) for one in trials]
+        checkpoint = sitting.orchestrator.checkpoint
+        ended = sorted(self.ended.values(), key=lambda one: one.number)
         return Standing(
             phase=checkpoint.phase,
-            step=max((candidates[one.candidate_id].step_index for one in trials), default=0),
-            running=len(checkpoint.pending),
-            ended=tuple(one for number, one in sorted(numbered, key=_by_number) if number),
-            candidates=candidates,
-            baseline=next((one for number, one in numbered if number == 0), None),
-            best=best_trial(trials, candidates),
+            # The plan of the baseline counts as a step there.
+            step=max(checkpoint.step - 1, 1),
+            running=max(len(self.started) - len(ended), 0),
+            trials=tuple(one for one in ended if one.number),
+            baseline=next((one for one in ended if not one.number), None),
+            candidates=dict(sitting.orchestrator.book.candidates),
             refused=checkpoint.rejected,
             evaluations=sitting.gate.evaluations,
             cost_usd=sitting.gate.spending.total.cost_usd,
             seconds=sitting.gate.elapsed_seconds,
         )
-
-
-def _by_number(numbered: tuple[int, TrialResult]) -> int:
-    return numbered[0]

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+# Where there is no terminal, tables need some width of their own.
+_WIDTH_OF_FILES = 120
+
+
 @dataclass(kw_only=True)
 class Session:
     """One invocation. With `json_output` stdout takes one document and nothing else."""
@@ -103,4 +107,7 @@ def _never_fail_to_encode() -> None:
 def _console(stream: TextIO) -> Console:
     from rich.console import Console  # noqa: PLC0415
 
-    return Console(file=stream, highlight=False, emoji=False, markup=False)
+    console = Console(file=stream, highlight=False, emoji=False, markup=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _WIDTH_OF_FILES
+    return console

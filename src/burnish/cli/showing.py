@@ -15,11 +15,10 @@ from burnish.cli.display.results import print_result, print_summary
 from burnish.cli.display.rows import print_indented, print_rows
 from burnish.cli.exports.records import Record, stream_records
 from burnish.cli.place import Place
-from burnish.cli.references import resolve
-from burnish.cli.running import run
 from burnish.cli.session import Session
+from burnish.cli.views import Views
 from burnish.cli.wording import harmless, one_line
-from burnish.domain import Configuration
+from burnish.domain import Configuration, Experiment
 
 
 @dataclass(slots=True)
@@ -39,31 +38,24 @@ class _Details:
     records: list[Record] | None = None
 
 
-def show_experiment(
-    session: Session, place: Place, reference: str, *, items: bool, failing: bool
+async def show_experiment(
+    session: Session, place: Place, workspace: Workspace, experiment: Experiment, views: Views
 ) -> None:
     """Print an experiment, with all of its items or those that failed when asked."""
-    run(_show(session, place, reference, items=items, failing=failing))
-
-
-async def _show(
-    session: Session, place: Place, reference: str, *, items: bool, failing: bool
-) -> None:
-    async with place.read() as workspace:
-        experiment = await resolve(workspace.experiments, reference)
-        details = _Details(await result_of(workspace.experiments, experiment.id))
-        await _read(workspace, details, keep=items or failing, failing_only=failing and not items)
-        if session.json_output:
-            session.print_document(_document(details))
-            return
-        worst = [] if items or failing else await worst_items(workspace, experiment)
-        _print(session.console, details)
-        if items or failing:
-            print_summary(session.console, details.result)
-            session.console.print()
-            _print_records(session.console, details.records or [])
-        else:
-            print_result(session.console, details.result, worst, place)
+    items, failing = views.items, views.failing
+    details = _Details(await result_of(workspace.experiments, experiment.id))
+    await _read(workspace, details, keep=items or failing, failing_only=failing and not items)
+    if session.json_output:
+        session.print_document(_document(details))
+        return
+    worst = [] if items or failing else await worst_items(workspace, experiment)
+    _print(session.console, details)
+    if items or failing:
+        print_summary(session.console, details.result)
+        session.console.print()
+        _print_records(session.console, details.records or [])
+    else:
+        print_result(session.console, details.result, worst, place)
 
 
 async def _read(workspace: Workspace, details: _Details, *, keep: bool, failing_only: bool) -> None:

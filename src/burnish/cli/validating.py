@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from burnish.bootstrap.builders import build_agent, build_suite, check_fit
+from burnish.bootstrap.search_spec import SearchSpec, build_optimizer_of
 from burnish.bootstrap.settings import model_settings
 from burnish.bootstrap.tables import Settings
 from burnish.cli.display.rows import print_rows
@@ -33,6 +34,7 @@ class _Checked:
     suite: Suite
     models: list[str]
     splits: Mapping[str, Counter[str]]
+    optimizer: str
 
 
 def validate_place(session: Session, place: Place) -> None:
@@ -63,12 +65,14 @@ async def _check(place: Place) -> _Checked:
         agent = build_agent(settings.agent_spec(), open_model)
         check_fit(agent, suite)
         settings.budget_spec()
+        optimizer = SearchSpec.of(settings.optimizer)
+        build_optimizer_of(optimizer)
         splits = _split_labels(suite)
         await agent.close()
     finally:
         for model in opened.values():
             await model.close()
-    return _Checked(settings, agent, suite, list(opened), splits)
+    return _Checked(settings, agent, suite, list(opened), splits, optimizer.name)
 
 
 def _split_labels(suite: Suite) -> dict[str, Counter[str]]:
@@ -91,6 +95,7 @@ def _document(place: Place, checked: _Checked) -> dict[str, Any]:
         "agent": checked.agent.name,
         "models": checked.models,
         "configuration_hash": checked.agent.configuration.hash,
+        "optimizer": checked.optimizer,
         "scorers": list(checked.suite.scorers.names),
         "dataset": {
             "source": index.source,
@@ -129,6 +134,7 @@ def _rows(checked: _Checked) -> list[tuple[str, str]]:
         ("columns", ", ".join(index.fields)),
         *_split_rows(checked.splits),
         ("scorers", ", ".join(checked.suite.scorers.names)),
+        ("optimizer", checked.optimizer),
     ]
     others = [name for name in checked.models if name != table.model]
     return [*rows, ("models", ", ".join(others))] if others else rows

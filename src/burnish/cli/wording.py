@@ -11,6 +11,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 _SECRET_NAME = re.compile(r"(?i)(key|token|secret|password)")
 _ADDRESS_PASSWORD = re.compile(r"(://[^/\s:@]*:)[^/\s@]+@")
 _SHORTEST_SECRET = 8
+# Such as `[edits: ["frame:named"]]`.
+_NAMES_AT_END = re.compile(r"\s*\[\w+: \[.*\]\]\s*\Z", re.DOTALL)
 
 
 def harmless(text: str) -> str:
@@ -22,6 +24,11 @@ def one_line(text: str, limit: int = 80) -> str:
     """The text on one line, cut where it gets long."""
     line = harmless(" ".join(text.split()))
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def rationale_words(rationale: str | None, limit: int = 80) -> str:
+    """Why a candidate was proposed, without the names that an optimizer adds for itself."""
+    return one_line(_NAMES_AT_END.sub("", rationale or ""), limit)
 
 
 def without_secrets(text: str) -> str:

@@ -1,9 +1,10 @@
-"""Which sets of edits to try next: first one of each kind, then what the gradient speaks for."""
+"""Which sets of edits to try next: first what often helps, then what the gradient speaks for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from burnish.optimizers.draws import generator
 from burnish.optimizers.gradient import Gradient, Prior
@@ -13,7 +14,9 @@ from burnish.optimizers.trial_reading import ReadTrial, score_scale
 Value = Callable[[Sequence[str]], float]
 _PARENTS = 3
 _MOVES = 3
-# How far the places of a step stray from the means: the first takes what looks best.
+_TRIES = 50
+_SCREENED = 4
+# How far proposals stray from the means, in turn: the first of four takes what looks best.
 _SPREADS = (0.0, 0.5, 1.0, 1.0)
 
 
@@ -57,6 +60,7 @@ class EditSearch:
         gradient: Gradient,
         *,
         generation: int,
+        turn: int,
         max_edits: int,
         cost: float,
         tried: frozenset[str],
@@ -65,6 +69,7 @@ class EditSearch:
         self._trials = trials
         self._gradient = gradient
         self._generation = generation
+        self._turn = turn
         self._max_edits = max_edits
         self._cost = cost * score_scale(library.facts, trials)
         self._taken = set(tried)
@@ -92,8 +97,8 @@ class EditSearch:
         return found
 
     def _screens(self, place: int) -> bool:
-        """The first generation screens; later ones give every other place to it."""
-        return not self._trials
+        """Until something is known, and for a few candidates more."""
+        return not self._trials or self._turn + place < _SCREENED
 
     def _from_queue(self, waiting: Iterator[tuple[str, ...]]) -> Pick | None:
         for names in waiting:
@@ -111,7 +116,7 @@ class EditSearch:
             "draw",
             self._generation,
             place,
-            spread=_SPREADS[place % len(_SPREADS)],
+            spread=_SPREADS[(self._turn + place) % len(_SPREADS)],
         )
 
         def value(names: Sequence[str]) -> float:
@@ -119,7 +124,7 @@ class EditSearch:
 
         near = {
             names: start.parents
-            for start in reversed(self.starts())
+            for start in reversed(self._starts)
             for names in self._climb(start.names, value)
         }
         for names in sorted(near, key=lambda one: (-value(one), one)):
@@ -128,12 +133,13 @@ class EditSearch:
                 return Pick(edits=made, parents=near[names])
         return None
 
-    def starts(self) -> list[Start]:
+    @cached_property
+    def _starts(self) -> list[Start]:
         """The baseline, the tried sets with the best prospects, and the two best joined."""
         root = self._library.facts.baseline_candidate_id
         ranked = sorted(
             self._trials,
-            key=lambda trial: (-self._gradient.predict(trial.features).mean, trial.number),
+            key=lambda trial: (-self._gradient.mean(trial.features), trial.number),
         )
         parents = ranked[:_PARENTS]
         found = [Start(names=(), parents=(root,))]
@@ -179,13 +185,14 @@ class EditSearch:
                     yield changed
 
     def _anything(self, place: int) -> Pick | None:
-        """When nothing near is left: random pairs and triples, until some tries brought nothing."""
+        """When nothing near is left: every edit alone, then random sets, until tries bring nothing."""
         chance = generator(self._library.facts.seed, "anything", self._generation, place)
         names = list(self._library.edits)
-        for _ in range(50 if names else 0):
-            count = min(chance.randint(1, self._max_edits), len(names))
-            made = self._fresh(chance.sample(names, count))
-            if made:
+        alone = [(name,) for name in chance.sample(names, len(names))]
+        sizes = [min(chance.randint(2, max(self._max_edits, 2)), len(names)) for _ in range(_TRIES)]
+        for one in (*alone, *(tuple(chance.sample(names, size)) for size in sizes)):
+            made = self._fresh(one)
+            if made and len(made.names) <= self._max_edits:
                 return Pick(edits=made, parents=(self._library.facts.baseline_candidate_id,))
         return None
 

@@ -89,7 +89,9 @@ class Edits:
         if enough:
             return enough
         library = Library.of(RunFacts.within(state))
-        if not self._picks(library, state, history, 1):
+        # While fewer sets were tried than there are edits alone, something is left.
+        many_left = len(history.trials) <= len(library.singles)  # the baseline's is among them
+        if not many_left and not self._picks(library, state, history, 1):
             return StopDecision(
                 should_stop=True,
                 reason=StopReason.CONVERGENCE,
@@ -113,6 +115,7 @@ class Edits:
                 collapse_penalty=self.collapse_penalty,
             ),
             generation=state.generation,
+            turn=state.algorithm_data["results"] + library.facts.in_flight(count),
             max_edits=self.max_edits,
             cost=self.edit_cost,
             tried=tried_hashes(history) | {library.facts.baseline.hash},

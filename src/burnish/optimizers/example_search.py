@@ -44,6 +44,7 @@ class ExampleSearch:
         rows: dict[str, tuple[int, ...]],
         *,
         generation: int,
+        turn: int,
         most: int,
         tried: frozenset[str],
     ) -> None:
@@ -51,6 +52,7 @@ class ExampleSearch:
         self._trials = trials
         self._rows = rows
         self._generation = generation
+        self._turn = turn
         self._most = min(most, len(pool.shown))
         self._taken = set(tried)
 
@@ -61,7 +63,7 @@ class ExampleSearch:
             chance = generator(self._pool.facts.seed, "examples", self._generation, place)
             options = [*self._first(place, chance), *self._near(gradient, chance)]
             if self._trials:
-                spread = _SPREADS[place % len(_SPREADS)]
+                spread = _SPREADS[(self._turn + place) % len(_SPREADS)]
                 drawn = gradient.draw(
                     self._pool.facts.seed, "worth", self._generation, place, spread=spread
                 )
@@ -83,7 +85,7 @@ class ExampleSearch:
         lengths = sorted({min(kinds * times, self._most) for times in (1, 2, 4)} | {self._most})
         for attempt in range(_FRESH):
             if not self._trials and attempt == 0:
-                length = lengths[place % len(lengths)]
+                length = lengths[(self._turn + place) % len(lengths)]
             else:
                 length = chance.randint(1, self._most)
             row = self.balanced(length, chance)
@@ -109,7 +111,7 @@ class ExampleSearch:
         """Small changes of the rows with the best prospects."""
         ranked = sorted(
             (trial for trial in self._trials if self._rows.get(trial.candidate_id)),
-            key=lambda trial: (-gradient.predict(trial.features).mean, trial.number),
+            key=lambda trial: (-gradient.mean(trial.features), trial.number),
         )
         for trial in ranked[:_PARENTS]:
             row = self._rows[trial.candidate_id]

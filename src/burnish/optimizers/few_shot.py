@@ -143,6 +143,7 @@ class FewShot:
             trials,
             rows,
             generation=state.generation,
+            turn=state.algorithm_data["results"] + pool.facts.in_flight(count),
             most=self._most(pool),
             tried=tried_hashes(history) | {pool.facts.baseline.hash},
         )

@@ -16,7 +16,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations
+from operator import mul
 
 from burnish.optimizers.draws import generator
 
@@ -51,9 +53,9 @@ class Prior:
     off the baseline's own score may be: it shifts all differences alike.
     """
 
-    name: float = 0.06
-    prefix: float = 0.05
-    pair: float = 0.04
+    name: float = 0.05
+    prefix: float = 0.04
+    pair: float = 0.03
     luck: float = 0.0
     scale: float = 1.0
     means: Mapping[str, float] = field(default_factory=dict)
@@ -76,9 +78,7 @@ class Prior:
 def expand(names: Iterable[str]) -> tuple[str, ...]:
     """A candidate's features: its names, their prefixes (once each) and their pairs."""
     ordered = sorted(set(names))
-    prefixes = {
-        name[: place + 1] for name in ordered for place, sign in enumerate(name) if sign == ":"
-    }
+    prefixes = {prefix for name in ordered for prefix in _prefixes(name)}
     pairs = [f"{first}{_PAIR}{second}" for first, second in combinations(ordered, 2)]
     return (*ordered, *sorted(prefixes), *pairs)
 
@@ -112,12 +112,16 @@ class Gradient:
 
     def predict(self, names: Iterable[str]) -> Estimate:
         """The difference to the baseline that these names together are expected to make."""
-        features = expand(names)
+        features = expand(names := tuple(names))
         shared = self._shared(features)
-        mean = self._prior_mean(features) + _dot(shared, self._pull)
         before = sum(self._prior.variance(feature) for feature in features)
         known = _dot(shared, _solve(self._factor, shared))
-        return Estimate(mean=mean, deviation=math.sqrt(max(before - known, 0.0)))
+        return Estimate(mean=self.mean(names), deviation=math.sqrt(max(before - known, 0.0)))
+
+    def mean(self, names: Iterable[str]) -> float:
+        """The mean of `predict`, without the work for its deviation."""
+        features = expand(names)
+        return self._prior_mean(features) + _dot(self._shared(features), self._pull)
 
     def draw(
         self, seed: int, *purpose: str | int, spread: float = 1.0
@@ -177,6 +181,11 @@ class Gradient:
         return rows
 
 
+@lru_cache(maxsize=4096)
+def _prefixes(name: str) -> tuple[str, ...]:
+    return tuple(name[: place + 1] for place, sign in enumerate(name) if sign == ":")
+
+
 def _is_name(feature: str) -> bool:
     return _PAIR not in feature and feature != _LUCK and not feature.endswith(":")
 
@@ -200,13 +209,13 @@ def _solve(lower: list[list[float]], right: Sequence[float]) -> list[float]:
     half: list[float] = []
     for number in range(size):
         half.append((right[number] - _dot(half, lower[number])) / lower[number][number])
-    found = [0.0] * size
     for number in reversed(range(size)):
-        rest = sum(lower[below][number] * found[below] for below in range(number + 1, size))
-        found[number] = (half[number] - rest) / lower[number][number]
-    return found
+        half[number] /= lower[number][number]
+        for above, weight in enumerate(lower[number][:number]):
+            half[above] -= weight * half[number]
+    return half
 
 
 def _dot(left: Sequence[float], right: Sequence[float]) -> float:
     """Of the shorter one's length."""
-    return sum(a * b for a, b in zip(left, right, strict=False))
+    return sum(map(mul, left, right), start=0.0)

@@ -66,8 +66,13 @@ class Library:
 
     @cached_property
     def singles(self) -> tuple[str, ...]:
-        """Edits that change the baseline by themselves; the others need company."""
-        return tuple(name for name in self.edits if (one := self.build([name])) and one.names)
+        """Edits that change the baseline by themselves, each to another text."""
+        by_hash: dict[str, str] = {}
+        for name in self.edits:
+            made = self.build([name])
+            if made is not None:
+                by_hash.setdefault(made.configuration.hash, name)
+        return tuple(by_hash.values())
 
     def build(self, names: Iterable[str]) -> EditSet | None:
         """The baseline under these edits, or None when that cannot be proposed.

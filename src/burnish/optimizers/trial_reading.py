@@ -11,8 +11,11 @@ from burnish.domain import ExperimentStatus, ItemResult, TrialHistory, TrialResu
 from burnish.optimizers.facts import RunFacts
 from burnish.optimizers.gradient import Observation
 
-# Item results are read from storage, so only those of the latest trials are.
-_LATEST = 100
+# The fit takes the latest trials and the best ones; older ones add little to what is known.
+_LATEST = 70
+_BEST = 30
+# Item results are read from storage on each call, so only those of the very latest are.
+_READ = 24
 _COLLAPSED_SHARE = 0.97
 _COLLAPSE_ITEMS = 8
 # Half of the noise is shared: both candidates answer the same items.
@@ -47,22 +50,42 @@ def read_trials(
     history: TrialHistory, facts: RunFacts, features_of: Callable[[str], tuple[str, ...] | None]
 ) -> list[ReadTrial]:
     """Every scored trial but the baseline's whose features are known, in order of its number."""
+    scored = [
+        trial
+        for trial in history.trials
+        if trial.candidate_id != facts.baseline_candidate_id
+        and trial.status in (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED)
+        and trial.objective_score is not None
+    ]
+    numbers = {one.candidate_id: history.candidate(one.candidate_id).number for one in scored}
+    scored.sort(key=lambda one: numbers[one.candidate_id])
+    newest = {one.candidate_id for one in scored[-_READ:]}
+    baseline: dict[str, float] = {}
     found = []
-    baseline: dict[str, float] | None = None
-    for trial in list(history.trials)[-_LATEST:]:
-        scored = trial.status in (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED)
-        if trial.candidate_id == facts.baseline_candidate_id or not scored:
-            continue
+    for trial in _worth_reading(scored):
         features = features_of(trial.candidate_id)
-        if features is None or trial.objective_score is None:
+        if features is None:
             continue
         results: Sequence[ItemResult] = ()
-        if not trial.counts or (facts.labels and trial.objective_score <= facts.baseline_score):
+        if trial.candidate_id in newest and _needs_items(trial, facts):
             results = history.item_results(trial.candidate_id)
-            if baseline is None:
-                baseline = mean_scores(history.item_results(facts.baseline_candidate_id))
-        found.append(_read(trial, features, results, baseline or {}, facts, history))
-    return sorted(found, key=lambda one: one.number)
+            baseline = baseline or mean_scores(history.item_results(facts.baseline_candidate_id))
+        number = numbers[trial.candidate_id]
+        found.append(_read(trial, number, features, results, baseline, facts))
+    return found
+
+
+def _worth_reading(scored: Sequence[TrialResult]) -> list[TrialResult]:
+    complete = [one for one in scored if one.counts]
+    best = sorted(complete, key=lambda one: -(one.objective_score or 0.0))[:_BEST]
+    kept = {one.candidate_id for one in (*best, *scored[-_LATEST:])}
+    return [one for one in scored if one.candidate_id in kept]
+
+
+def _needs_items(trial: TrialResult, facts: RunFacts) -> bool:
+    """A pruned trial is compared on its own items; a poor one may have collapsed."""
+    poor = (trial.objective_score or 0.0) <= facts.baseline_score
+    return not trial.counts or (bool(facts.labels) and poor)
 
 
 def score_scale(facts: RunFacts, trials: Sequence[ReadTrial]) -> float:
@@ -90,11 +113,11 @@ def is_collapsed(results: Sequence[ItemResult]) -> bool:
 
 def _read(
     trial: TrialResult,
+    number: int,
     features: tuple[str, ...],
     results: Sequence[ItemResult],
     baseline: Mapping[str, float],
     facts: RunFacts,
-    history: TrialHistory,
 ) -> ReadTrial:
     score = trial.objective_score
     assert score is not None
@@ -105,7 +128,7 @@ def _read(
         difference = sum(shared) / len(shared)
     return ReadTrial(
         candidate_id=trial.candidate_id,
-        number=history.candidate(trial.candidate_id).number,
+        number=number,
         features=features,
         score=score,
         difference=difference,

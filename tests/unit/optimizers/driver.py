@@ -88,6 +88,18 @@ class Run:
                 break
         return self
 
+    def go_one_by_one(self, *, max_trials: int = 20) -> Run:
+        """As in asynchronous mode: each place is filled as soon as it is free."""
+        self.start()
+        running: list[Candidate] = []
+        while len(self.trials) <= max_trials:
+            running += self.propose(self.places - len(running))
+            if not running:
+                break
+            trial = self._run_trial(running.pop(0), self.best.candidate_id)
+            self._keep(self.optimizer.observe(self.state, [trial]))
+        return self
+
     def start(self) -> None:
         baseline = Candidate(
             id="c-0", optimization_id="o", number=0, step_index=0, configuration=self.baseline
@@ -114,8 +126,6 @@ class Run:
 
     def propose(self, places: int) -> list[Candidate]:
         proposals = self.optimizer.propose(self.state, FakeHistory(self), places)
-        again = self.optimizer.propose(self.state, FakeHistory(self), places)
-        assert [one.rationale for one in again] == [one.rationale for one in proposals]
         validator = CandidateValidator(
             baseline=self.baseline, space=self.space, item_ids=self.splits["validation"]
         )

@@ -11,6 +11,7 @@ from worlds import LABELS, REVIEWS, facts_of
 from burnish.domain import CandidateProposal, Configuration, SearchSpace
 from burnish.evaluation.agents.labels import label_words
 from burnish.optimization.validator import CandidateValidator
+from burnish.optimizers import Edits
 from burnish.optimizers.library import Library
 from burnish.optimizers.operators.texts import add_to_task, any_of, replace_words
 
@@ -37,7 +38,10 @@ SHAPES = {
         (),
     ),
     "empty system": ({"system": "", "user": "{{q}}"}, ("yes", "no")),
-    "odd text": ({"system": "\n\n  {{a}} {{ b.c }}\n\t[edits: []]\n{{", "user": "x:{{a}}:"}, ("a",)),
+    "odd text": (
+        {"system": "\n\n  {{a}} {{ b.c }}\n\t[edits: []]\n{{", "user": "x:{{a}}:"},
+        ("a",),
+    ),
     "label words with spaces": (
         {"system": "Is it spam or not spam?", "user": "{{mail}}"},
         ("spam", "not spam"),
@@ -54,9 +58,7 @@ def refused(lib: Library, names: list[str]) -> list:
     made = lib.build(names)
     if made is None:
         return []
-    validator = CandidateValidator(
-        baseline=lib.facts.baseline, space=lib.facts.space, item_ids=()
-    )
+    validator = CandidateValidator(baseline=lib.facts.baseline, space=lib.facts.space, item_ids=())
     _, found = validator.validate(
         [CandidateProposal(configuration=made.configuration)],
         known_candidates=(),
@@ -154,11 +156,12 @@ def test_letters_say_what_they_stand_for():
 
 
 def test_labels_are_listed_the_other_way_round_after_all_other_edits():
-    made = library("names the labels").build(["order:reversed", "words:case:upper", "format:one_of"])
+    made = library("names the labels").build(
+        ["order:reversed", "words:case:upper", "format:one_of"]
+    )
 
     assert made.configuration.sections["system"] == (
-        "Classify the review as NEGATIVE or POSITIVE. "
-        "Answer with one word: NEGATIVE or POSITIVE."
+        "Classify the review as NEGATIVE or POSITIVE. Answer with one word: NEGATIVE or POSITIVE."
     )
 
 
@@ -194,7 +197,9 @@ def test_a_sentence_can_go_from_a_line_and_a_line_from_a_section():
 
 
 def test_declared_parameters_are_edits_and_others_are_not_touched():
-    space = SearchSpace.of({"parameters": {"temperature": {"low": 0, "high": 1}, "style": ["a", "b"]}})
+    space = SearchSpace.of(
+        {"parameters": {"temperature": {"low": 0, "high": 1}, "style": ["a", "b"]}}
+    )
     baseline = Configuration.of(
         {"sections": {"user": "{{q}}"}, "parameters": {"style": "a", "temperature": 0.0, "n": 1}}
     )
@@ -230,12 +235,14 @@ def test_a_sentence_joins_the_task_and_not_the_input(text, expected):
 
 
 def test_lists_of_words_read_well():
-    assert [any_of(["a"]), any_of(["a", "b"]), any_of(["a", "b", "c"])] == ["a", "a or b", "a, b or c"]
+    assert [any_of(["a"]), any_of(["a", "b"]), any_of(["a", "b", "c"])] == [
+        "a",
+        "a or b",
+        "a, b or c",
+    ]
 
 
 def test_a_run_over_every_shape_proposes_only_what_is_accepted():
-    from burnish.optimizers import Edits
-
     for sections, labels in SHAPES.values():
         run = Run(
             optimizer=Edits(),
@@ -247,3 +254,12 @@ def test_a_run_over_every_shape_proposes_only_what_is_accepted():
 
         assert not run.refused
         assert len(run.trials) > 4
+
+
+def test_short_labels_are_replaced_in_lists_only():
+    baseline = Configuration.of({"sections": {"system": "Choose a mark: a or b.", "user": "{{x}}"}})
+    lib = Library.of(facts_of(baseline, ("a", "b")))
+
+    made = lib.build(["words:case:upper"])
+
+    assert made.configuration.sections["system"] == "Choose a mark: A or B."

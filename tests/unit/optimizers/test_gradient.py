@@ -11,9 +11,7 @@ from burnish.optimizers.gradient import Gradient, Observation, Prior, expand
 
 
 def seen(features: str, difference: float, variance: float = 0.0025) -> Observation:
-    return Observation(
-        features=tuple(features.split()), difference=difference, variance=variance
-    )
+    return Observation(features=tuple(features.split()), difference=difference, variance=variance)
 
 
 def test_a_candidate_has_its_names_their_prefixes_and_their_pairs():

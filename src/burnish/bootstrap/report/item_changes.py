@@ -18,8 +18,9 @@ from burnish.bootstrap.report.wording import count, score
 from burnish.domain import ItemResult
 
 # All texts of all shown items together; the more there are, the shorter each is cut.
-_ALL_TEXT = 1_500_000
-_SHORTEST, _LONGEST = 200, 4_000
+_ALL_TEXT = 1_000_000
+_SHORTEST, _LONGEST = 60, 4_000
+_MAX_FIELDS = 30
 _SAME_ANSWER = 0.95
 
 
@@ -27,7 +28,7 @@ def item_changes(material: Material) -> str:
     """The table of items, with filters over it."""
     comparison = material.items
     if comparison is None:
-        return "<p>There are no two scored candidates to compare.</p>\n"
+        return "<p>There are no item results of two candidates to compare.</p>\n"
     if not comparison.shown:
         return "<p>The two candidates have no item in common.</p>\n"
     limit = _text_limit(comparison)
@@ -78,11 +79,10 @@ def _shown(comparison: ItemComparison, change: Change) -> int:
 
 def _row(one: ItemChange, expected: tuple[str, ...], limit: int, columns: list[str]) -> str:
     identity = f'<div class="id">{safe(one.item_id)}</div>'
-    inputs = {
-        safe(name): excerpt(as_text(value), limit)
-        for name, value in one.fields.items()
-        if name not in expected
-    }
+    given = [pair for pair in one.fields.items() if pair[0] not in expected]
+    inputs = {safe(name): excerpt(as_text(value), limit) for name, value in given[:_MAX_FIELDS]}
+    if len(given) > _MAX_FIELDS:
+        inputs["…"] = f"{len(given) - _MAX_FIELDS:,} fields more"
     cells = [f'<span class="badge {one.change}">{one.change}</span>']
     cells.append(_box(identity + (definitions(inputs) if inputs else "")))
     if expected:
@@ -132,7 +132,7 @@ def _box(html: str) -> str:
 
 def _text_limit(comparison: ItemComparison) -> int:
     texts = sum(
-        len(one.fields) + 2 * (len(one.before.results) + len(one.after.results))
+        min(len(one.fields), _MAX_FIELDS) + 2 * (len(one.before.results) + len(one.after.results))
         for one in comparison.shown
     )
     return max(_SHORTEST, min(_LONGEST, _ALL_TEXT // max(1, texts)))

@@ -2,94 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from burnish.bootstrap.report.family import Family
 from burnish.domain import Candidate
 
+Place = tuple[int, int]
+"""Column and row."""
+
 
 @dataclass(slots=True)
 class Layout:
-    """Column and row by candidate id; `more` has the rows that tell of children left out."""
-
-    places: dict[str, tuple[int, int]] = field(default_factory=dict)
-    more: dict[str, tuple[int, int]] = field(default_factory=dict)
-    edges: list[tuple[str, str]] = field(default_factory=list)
-    jumps: list[tuple[str, str]] = field(default_factory=list)
-    columns: int = 0
-    rows: int = 0
-
-
-def lay_out(family: Family, by_id: Mapping[str, Candidate]) -> Layout:
-    """A first child stands beside its parent and later ones below, so the lit path is straight.
+    """Places by candidate id; `more` has those of the notes on a parent's other children.
 
     Edges are those to true parents. A jump leads over candidates that are not shown.
     """
+
+    places: dict[str, Place] = field(default_factory=dict)
+    more: dict[str, Place] = field(default_factory=dict)
+    edges: list[tuple[str, str]] = field(default_factory=list)
+    jumps: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def columns(self) -> int:
+        """How many columns are used."""
+        return 1 + max(place[0] for place in (*self.places.values(), *self.more.values()))
+
+    @property
+    def rows(self) -> int:
+        """How many rows are used."""
+        return 1 + max(place[1] for place in (*self.places.values(), *self.more.values()))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Claim:
+    """Something that wants a row of a column: a candidate, a note, or a jump that passes."""
+
+    row: int
+    later: bool
+    number: int
+    kind: str
+    identity: str
+
+
+def lay_out(family: Family, by_id: Mapping[str, Candidate]) -> Layout:
+    """Column by column; a child stands beside its parent or below, the lit one first."""
     layout = Layout()
     shown = {one.id: one for one in family.shown}
-    steps = sorted({one.step_index for one in family.shown})
-    column = {step: place for place, step in enumerate(steps)}
-    children: dict[str, list[Candidate]] = {}
-    roots: list[Candidate] = []
+    near = {one.id: _nearest(one, shown, by_id, layout) for one in family.shown}
+    columns: dict[int, list[Candidate]] = {}
     for one in family.shown:
-        parents = [shown[parent] for parent in one.parent_candidate_ids if parent in shown]
-        layout.edges += [(parent.id, one.id) for parent in parents]
-        near = max(parents, key=lambda parent: parent.step_index, default=None)
-        if near is None and (near := _nearest_shown(one, shown, by_id)) is not None:
-            layout.jumps.append((near.id, one.id))
-        (roots if near is None else children.setdefault(near.id, [])).append(one)
-    _place_rows(layout, family, roots, children, column)
-    layout.columns = len(steps) + bool(layout.more)
+        columns.setdefault(one.step_index, []).append(one)
+    for column, step in enumerate(sorted(columns)):
+        claims = [
+            _Claim(_row_of(near[one.id], layout), one.id not in family.lit, one.number, "", one.id)
+            for one in columns[step]
+        ]
+        claims += _passing(layout, shown, step)
+        _grant(layout, column, claims + _notes(layout, family, column))
+    _grant(layout, len(columns), _notes(layout, family, len(columns)))
     return layout
 
 
-def _place_rows(
-    layout: Layout,
-    family: Family,
-    roots: Sequence[Candidate],
-    children: Mapping[str, list[Candidate]],
-    column: Mapping[int, int],
-) -> None:
-    """Depth first with a stack of its own: a lineage may be thousands of steps deep."""
-
-    def lit_first(ones: Sequence[Candidate]) -> list[Candidate]:
-        return sorted(ones, key=lambda one: (one.id not in family.lit, one.number))
-
-    row = -1
-    waiting = [(one, True) for one in reversed(lit_first(roots))]
-    tails: list[tuple[str, int]] = []
-    while waiting:
-        one, below = waiting.pop()
-        while tails and tails[-1][1] > len(waiting):
-            row = _place_more(layout, tails.pop()[0], row)
-        row += below
-        layout.places[one.id] = (column[one.step_index], row)
-        if one.id in family.hidden_children:
-            tails.append((one.id, len(waiting)))
-        ordered = lit_first(children.get(one.id, ()))
-        waiting += [(child, place > 0) for place, child in reversed(list(enumerate(ordered)))]
-    while tails:
-        row = _place_more(layout, tails.pop()[0], row)
-    layout.rows = row + 1
+def _grant(layout: Layout, column: int, claims: list[_Claim]) -> None:
+    """Rows from above, each at least as low as it wants."""
+    free = 0
+    for claim in sorted(claims):
+        place = (column, max(claim.row, free))
+        free = place[1] + 1
+        if claim.kind == "note":
+            layout.more[claim.identity] = place
+        elif not claim.kind:
+            layout.places[claim.identity] = place
 
 
-def _place_more(layout: Layout, parent: str, row: int) -> int:
-    """A line below the last shown child."""
-    layout.more[parent] = (layout.places[parent][0] + 1, row + 1)
-    return row + 1
+def _passing(layout: Layout, shown: Mapping[str, Candidate], step: int) -> list[_Claim]:
+    return [
+        _Claim(layout.places[start][1], False, 0, "jump", end)
+        for start, end in layout.jumps
+        if shown[start].step_index < step < shown[end].step_index
+    ]
 
 
-def _nearest_shown(
-    one: Candidate, shown: Mapping[str, Candidate], by_id: Mapping[str, Candidate]
-) -> Candidate | None:
-    """The closest ancestor that is shown, over those that are not."""
+def _notes(layout: Layout, family: Family, column: int) -> list[_Claim]:
+    return [
+        _Claim(place[1], True, family.total, "note", identity)
+        for identity, place in layout.places.items()
+        if place[0] == column - 1 and identity in family.hidden_children
+    ]
+
+
+def _row_of(parent: str | None, layout: Layout) -> int:
+    """Beside its parent; what has none comes below everything that has."""
+    if parent in layout.places:
+        return layout.places[parent][1]
+    return layout.rows if layout.places else 0
+
+
+def _nearest(
+    one: Candidate, shown: Mapping[str, Candidate], by_id: Mapping[str, Candidate], layout: Layout
+) -> str | None:
+    """The shown parent with the latest step, else the closest ancestor that is shown."""
+    parents = [shown[parent] for parent in one.parent_candidate_ids if parent in shown]
+    layout.edges += [(parent.id, one.id) for parent in parents]
+    if parents:
+        return max(parents, key=lambda parent: parent.step_index).id
     seen: set[str] = set()
     waiting = list(one.parent_candidate_ids)
-    while waiting:
-        identity = waiting.pop(0)
+    for identity in waiting:  # It grows while it is walked: nearer ancestors come first.
         if identity in shown:
-            return shown[identity]
+            layout.jumps.append((identity, one.id))
+            return identity
         if identity in by_id and identity not in seen:
             seen.add(identity)
             waiting.extend(by_id[identity].parent_candidate_ids)

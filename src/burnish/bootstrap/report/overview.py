@@ -10,7 +10,7 @@ from burnish.bootstrap.report.material import Material
 from burnish.bootstrap.report.scales import Axis
 from burnish.bootstrap.report.verdict import verdict_of
 from burnish.bootstrap.report.wording import count, moment, money, plain, score, signed
-from burnish.domain import ExperimentStatus
+from burnish.domain import Candidate, ExperimentStatus
 
 
 def header(material: Material) -> str:
@@ -71,26 +71,30 @@ def cards(material: Material) -> str:
 
 
 def _cards(material: Material) -> Iterator[tuple[str, str, str]]:
-    name = "best" if material.beaten else "challenger"
-    baseline, subject = material.score_of(material.baseline), material.score_of(material.subject)
-    yield "Score in the search", _arrow(score(baseline), score(subject)), f"baseline → {name}"
+    alone = material.subject is None
+    sides = "baseline" if alone else f"baseline → {'best' if material.beaten else 'challenger'}"
+    before = score(material.score_of(material.baseline))
+    after = None if alone else score(material.score_of(material.subject))
+    yield "Score in the search", _arrow(before, after), sides
     test = material.result.get("test")
     if test is not None:
-        after = score(test["best_score"]) if material.beaten else None
+        confirmed = score(test["best_score"]) if material.beaten else None
         below = f"{count(test.get('items', 0), 'item')} that the search never saw"
-        yield "Score held out", _arrow(score(test["baseline_score"]), after), below
+        yield "Score held out", _arrow(score(test["baseline_score"]), confirmed), below
     else:
         yield "Score held out", "–", "not confirmed on held-out items"
     yield from _work(material)
     yield from _spent(material)
     if material.baseline is not None:
-        before = material.tokens.get(material.baseline.id, 0)
-        after_tokens = (
-            None if material.subject is None else material.tokens.get(material.subject.id, 0)
-        )
-        shown = None if after_tokens is None else f"{after_tokens:,}"
-        change = _share(before, after_tokens)
-        yield "Tokens of the prompt", _arrow(f"{before:,}", shown), f"baseline → {name}{change}"
+        yield _prompt_card(material, material.baseline, sides)
+
+
+def _prompt_card(material: Material, baseline: Candidate, sides: str) -> tuple[str, str, str]:
+    before = material.tokens.get(baseline.id, 0)
+    if material.subject is None:
+        return "Tokens of the prompt", f"{before:,}", sides
+    after = material.tokens.get(material.subject.id, 0)
+    return "Tokens of the prompt", f"{before:,} → {after:,}", sides + _share(before, after)
 
 
 def _work(material: Material) -> Iterator[tuple[str, str, str]]:
@@ -127,7 +131,7 @@ def _arrow(before: str, after: str | None) -> str:
     return before if after is None else f"{before} → {after}"
 
 
-def _share(before: int, after: int | None) -> str:
-    if after is None or not before or before == after:
+def _share(before: int, after: int) -> str:
+    if not before or before == after:
         return ""
     return f" ({(after - before) / before:+.0%})".replace("-", "−")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -46,7 +47,7 @@ async def read_material(workspace: Workspace, optimization_id: str) -> Material:
         "rejections": await repository.list_rejections(optimization_id),
         "events": await _tally(repository, optimization_id),
         "spending": await _spending(workspace, record),
-        "tokens": prompt_tokens(candidates),
+        "tokens": await asyncio.to_thread(prompt_tokens, candidates),
         "expected_fields": tuple(dict.fromkeys(expected_fields(record.spec))),
     }
     return Material(**facts, items=await read_comparison(workspace, Material(**facts)))

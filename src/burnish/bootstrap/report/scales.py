@@ -38,7 +38,7 @@ class Frame:
         left, right, bottom = self.x.start, self.x.end, self.y.start
         lines = [
             f'<path class="grid" d="M{left:g} {self.y.at(tick):.1f}H{right:g}"/>'
-            f'<text class="tick" x="{left - 8:g}" y="{self.y.at(tick) + 4:.1f}" '
+            f'<text class="tick" x="{left - 13:g}" y="{self.y.at(tick) + 4:.1f}" '
             f'text-anchor="end">{tick:g}</text>'
             for tick in self.y.ticks
         ]

@@ -59,16 +59,17 @@ def _improved(material: Material) -> Verdict:
     if improvement["ci_low"] > 0 and improvement["p_value"] < _CERTAIN_P:
         return Verdict("good", f"Improved: {delta} on {where}", (evidence, searched))
     if improvement["delta"] > 0:
-        doubt = "On held-out items the gain is not confirmed: it may be chance."
-        return Verdict("warn", f"Probably better: {delta} on {where}", (doubt, evidence, searched))
+        doubt = "On held-out items the gain may be chance: more items would tell."
+        return Verdict("warn", f"Not confirmed: {delta} on {where}", (doubt, evidence, searched))
     doubt = "The gain in the search did not show on items that it had not seen."
     return Verdict("bad", f"Not improved: {delta} on {where}", (doubt, evidence, searched))
 
 
 def _not_improved(material: Material) -> Verdict:
-    why = safe(str(material.result.get("why_not_improved") or "nothing beat the baseline"))
+    told = str(material.result.get("why_not_improved") or "nothing beat the baseline")
+    why = safe(told[:1].upper() + told[1:])
     kept = f"The result is the baseline, at {score(material.score_of(material.baseline))}."
-    sentences = [f"{why[:1].upper()}{why[1:]}.", kept]
+    sentences = [f"{why}.", kept]
     if material.subject is not None:
         best = score(material.score_of(material.subject))
         sentences.append(
@@ -84,7 +85,8 @@ def _not_improved(material: Material) -> Verdict:
 
 def _failed(material: Material) -> Verdict:
     error = material.record.framework_error or {}
-    message = safe(str(error.get("message") or "no reason was stored"))
+    told = str(error.get("message") or "no reason was stored")
+    message = safe(told[:1].upper() + told[1:])
     fix = safe(str(error.get("fix") or ""))
     sentences = [f"{message}.", *([f"To fix it: {fix}."] if fix else []), *_standing(material)]
     return Verdict("bad", "The optimization failed", tuple(sentences))
@@ -110,9 +112,9 @@ def _standing(material: Material) -> tuple[str, ...]:
     if not material.trials:
         return ("No trial has ended yet.",)
     phase = (material.record.checkpoint or {}).get("phase")
-    where = f" in the phase “{safe(plain(str(phase)))}”" if phase else ""
+    where = f"; it is in the phase “{safe(plain(str(phase)))}”" if phase else ""
     done = sum(1 for one in material.trials.values() if one.status.final)
-    reached = f"{count(done, 'trial')} ended, the baseline's included{where}."
+    reached = f"{count(done, 'trial')} ended, the baseline's among them{where}."
     baseline, best = material.score_of(material.baseline), material.score_of(material.best)
     if best is None:
         return (reached,)

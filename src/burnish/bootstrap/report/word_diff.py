@@ -17,7 +17,7 @@ SAME, REMOVED, ADDED = "same", "removed", "added"
 Word = tuple[str, str]
 _WORD = re.compile(r"(\w+|[^\w\s]|^)(\s*)")
 # Beyond so many pairs of equal words, lines are compared first and words only within them.
-_MAX_PAIRS = 400_000
+_MAX_PAIRS = 60_000
 # Equal pieces up to so long are no landmarks between two longer changes.
 _SCRAP = 12
 
@@ -59,13 +59,21 @@ def _by_words(old: Sequence[Word], new: Sequence[Word]) -> Iterator[Piece]:
 
 def _by_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
     for tag, a, b, c, d in SequenceMatcher(None, old, new).get_opcodes():
-        gone, come = "".join(old[a:b]), "".join(new[c:d])
         if tag == "equal":
-            yield SAME, gone
-        elif _pairs(words := _words(gone), others := _words(come)) <= _MAX_PAIRS:
-            yield from _by_words(words, others)
+            yield SAME, "".join(old[a:b])
+        elif b - a == d - c:
+            for before, after in zip(old[a:b], new[c:d], strict=True):
+                yield from _by_words_if_few(before, after)
         else:
-            yield from ((REMOVED, gone), (ADDED, come))
+            yield from _by_words_if_few("".join(old[a:b]), "".join(new[c:d]))
+
+
+def _by_words_if_few(before: str, after: str) -> Iterator[Piece]:
+    old, new = _words(before), _words(after)
+    if _pairs(old, new) <= _MAX_PAIRS:
+        yield from _by_words(old, new)
+    else:
+        yield from ((REMOVED, before), (ADDED, after))
 
 
 def _joined(words: Sequence[Word]) -> str:

@@ -1,4 +1,4 @@
-"""`burnish demo`: two prompts compared on the embedded model."""
+"""`burnish demo`: the main job on the embedded model."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def demo(
     folder: Annotated[
         Path, typer.Option("--folder", metavar="FOLDER", help="Where the example is put.")
     ] = Path(".burnish") / "demo",
-    split: Annotated[str, typer.Option(help="Which reviews: train, validation or test.")] = "test",
-    limit: Annotated[int | None, typer.Option(min=2, help="At most so many reviews.")] = None,
+    seed: Annotated[int, typer.Option(help="Another seed searches another way.")] = 0,
     json_output: Json = False,
 ) -> None:
-    """Evaluate two prompts on a real model inside Burnish, and tell which is better.
+    """Make a prompt better on a real model inside Burnish, and prove it on held-out reviews.
 
-    It needs no key and no server. The model is downloaded once if it is not here (92 MB).
+    It needs no key and no server, and takes a few minutes. The model is downloaded once if it is
+    not here (92 MB).
     """
     from burnish.cli.demonstration import demonstrate  # noqa: PLC0415
 
-    demonstrate(context.obj, folder, split=split, limit=limit)
+    demonstrate(context.obj, folder, seed=seed)

@@ -97,7 +97,11 @@ def _walk(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
 def _next_steps(folder: Path, template: Template) -> list[str]:
     steps = [] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]
     if template is Template.REVIEWS:
-        steps += ["burnish models pull smollm2-135m", "burnish eval --split validation"]
+        steps += [
+            "burnish models pull smollm2-135m",
+            "burnish eval --split validation",
+            "burnish optimize",
+        ]
     else:
         steps += ["burnish validate", "burnish eval"]
     return [f"  {step}" for step in steps]

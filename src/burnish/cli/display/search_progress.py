@@ -14,15 +14,16 @@ from rich.table import Table
 from rich.text import Text
 
 from burnish.cli.display.pace import Pace
-from burnish.cli.search_watch import SearchWatch, Standing
-from burnish.cli.wording import count, duration, money, one_line
-from burnish.domain import ExperimentStatus, TrialResult
+from burnish.cli.search_watch import EndedTrial, SearchWatch, Standing
+from burnish.cli.wording import count, duration, money, one_line, rationale_words
+from burnish.domain import ExperimentStatus
 from burnish.optimization.checkpoint import Phase
 
 _FRAMES_A_SECOND = 6
 _LOOKS_A_SECOND = 4
 _SECONDS_BETWEEN_LINES = 15.0
 _BAR_WIDTH = 28
+_COMPLETED = ExperimentStatus.COMPLETED
 
 
 @contextlib.contextmanager
@@ -66,29 +67,24 @@ def frame(watch: SearchWatch, pace: Pace) -> RenderableType:
         facts.append(f"  {money(standing.cost_usd)}", style="dim")
     rows: list[RenderableType] = [head, facts]
     best = standing.best
-    if best is not None and standing.number(best):
-        words = standing.candidates[best.candidate_id].rationale or ""
-        rows.append(Text(f"candidate {standing.number(best)}: {one_line(words, 110)}", style="dim"))
+    if best is not None and best.number and best.candidate_id in standing.candidates:
+        words = rationale_words(standing.candidates[best.candidate_id].rationale, 110)
+        rows.append(Text(f"candidate {best.number}: {words}", style="dim"))
     return Group(*rows)
 
 
-def trial_line(watch: SearchWatch, standing: Standing, trial: TrialResult, pace: Pace) -> str:
+def trial_line(watch: SearchWatch, standing: Standing, trial: EndedTrial, pace: Pace) -> str:
     """What one trial came to, and where the search stands after it."""
-    number = standing.number(trial)
-    score = "" if trial.objective_score is None else f"{trial.objective_score:.3f}"
-    name = f"trial {number}" if number else "baseline"
-    reason = one_line(trial.error or "", 80) if trial.status is not _COMPLETED else ""
+    score = "" if trial.score is None else f"{trial.score:.3f}"
+    name = f"trial {trial.number}" if trial.number else "baseline"
     parts = [
         f"{name:<9} {trial.status.value:<9} {score:<5}",
-        reason,
-        _best(standing) if number else "",
+        one_line(trial.error or "", 120),
+        _best(standing) if trial.number else "",
         _used(watch, standing)[1],
         *_pace(standing, pace, None),
     ]
     return "  ".join(part for part in parts if part.strip())
-
-
-_COMPLETED = ExperimentStatus.COMPLETED
 
 
 class _Lines:
@@ -98,8 +94,7 @@ class _Lines:
         self._console = console
         self._watch = watch
         self._pace = pace
-        # What an earlier sitting has brought was told then.
-        self._told: set[str] | None = None
+        self._told: set[str] = set()
         self._quiet_since = time.monotonic()
         self._phase: Phase | None = None
 
@@ -112,11 +107,10 @@ class _Lines:
         standing = self._watch.standing()
         if standing is None:
             return
-        trials = [one for one in (standing.baseline, *standing.ended) if one is not None]
-        if self._told is None:
-            self._told = {one.experiment_id for one in trials} if self._watch.resumed else set()
+        trials = [one for one in (standing.baseline, *standing.trials) if one is not None]
         self._pace.note(standing.evaluations)
-        new = [one for one in trials if one.experiment_id not in self._told]
+        told = self._told | self._watch.ended_before
+        new = [one for one in trials if one.experiment_id not in told]
         for trial in new:
             self._told.add(trial.experiment_id)
             self._say(trial_line(self._watch, standing, trial, self._pace))
@@ -138,20 +132,17 @@ def _phase(standing: Standing) -> str:
         return "baseline"
     if standing.phase is Phase.CONFIRM:
         return "comparing with the baseline on held-out items"
-    return f"step {standing.step + 1}" if standing.running else f"step {standing.step}"
+    return f"step {standing.step}"
 
 
 def _best(standing: Standing) -> str:
     best, baseline = standing.best, standing.baseline
-    if best is None or best.objective_score is None:
+    if best is None or best.score is None:
         return ""
-    if baseline is None or baseline.objective_score is None or standing.number(best) == 0:
-        return f"best {best.objective_score:.3f} (the baseline)"
-    change = best.objective_score - baseline.objective_score
-    return (
-        f"best {best.objective_score:.3f} by {standing.number(best)} "
-        f"(baseline {baseline.objective_score:.3f}, {change:+.3f})"
-    )
+    if baseline is None or baseline.score is None or not best.number:
+        return f"best {best.score:.3f} (the baseline)"
+    change = best.score - baseline.score
+    return f"best {best.score:.3f} by {best.number} (baseline {baseline.score:.3f}, {change:+.3f})"
 
 
 def _trials(standing: Standing) -> str:
@@ -171,7 +162,7 @@ def _used(watch: SearchWatch, standing: Standing) -> tuple[float | None, str]:
     """The share of the budget that is used, by its nearest limit, and the evaluations in words."""
     budget = watch.budget
     spent = (
-        (budget.max_trials, len(standing.ended)),
+        (budget.max_trials, len(standing.trials)),
         (budget.max_evaluations, standing.evaluations),
         (budget.max_cost_usd, standing.cost_usd or 0.0),
         (budget.max_seconds, standing.seconds),
@@ -182,7 +173,7 @@ def _used(watch: SearchWatch, standing: Standing) -> tuple[float | None, str]:
     else:
         words = count(standing.evaluations, "evaluation")
     if budget.max_trials:
-        words += f", {len(standing.ended)}/{budget.max_trials} trials"
+        words += f", {len(standing.trials)}/{budget.max_trials} trials"
     return share, words
 
 

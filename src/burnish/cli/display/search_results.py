@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -22,7 +22,12 @@ _STATUS_STYLES = {OptimizationStatus.COMPLETED: "green", OptimizationStatus.FAIL
 
 
 def print_search_result(
-    console: Console, result: OptimizationResult, place: Place, *, seconds: float | None = None
+    console: Console,
+    result: OptimizationResult,
+    place: Place,
+    warnings: Sequence[str] = (),
+    *,
+    seconds: float | None = None,
 ) -> None:
     """Scores, evidence, verdict, the changed prompt, spending, and what to do next."""
     print_head(console, result, seconds=seconds)
@@ -30,6 +35,8 @@ def print_search_result(
     print_rows(console, score_rows(result))
     console.print()
     console.print(search_verdict(result.document), soft_wrap=not console.is_terminal)
+    for warning in warnings:
+        console.print(Text.assemble(("! ", "bold yellow"), (harmless(warning), "yellow")))
     if result.improved:
         console.print()
         console.print(Text("what changed", style="bold"))
@@ -118,10 +125,11 @@ def next_steps(result: OptimizationResult, place: Place) -> list[tuple[str, str]
     short = short_id(result.optimization_id)
     steps = [(place.command("show", short, "--trials"), "every trial; --graph for the lineage")]
     if result.improved:
-        steps += [
-            (place.command("diff", short), "the change, word by word"),
-            (place.command("promote", short), "make it the agent's active configuration"),
-        ]
+        steps.append((place.command("diff", short), "the change, word by word"))
+        refuted = result.improvement is not None and result.improvement.delta <= 0
+        if not refuted:
+            promote = place.command("promote", short)
+            steps.append((promote, "make it the agent's active configuration"))
     steps.append((place.command("report", short, "-o", "report.html"), "a page to share"))
     return steps
 

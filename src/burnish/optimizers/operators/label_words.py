@@ -12,6 +12,7 @@ from burnish.optimizers.operators.subject import Subject
 from burnish.optimizers.operators.texts import add_to_task, any_of, humanised, replace_words
 
 _LETTERS = "ABCDEFGHIJ"
+_TELLING = 3
 
 
 def edits(subject: Subject) -> list[Edit]:
@@ -74,6 +75,8 @@ def _words(
 ) -> Edit:
     old = subject.words
     renamed = {old[label]: words[label] for label in old if old[label] != words[label]}
+    # A short word such as "a" is also just a word: it is replaced in lists of labels only.
+    everywhere = {word: new for word, new in renamed.items() if len(word) >= _TELLING}
     listed = _listing_pattern(list(old.values()))
 
     def apply(configuration: Configuration) -> Configuration | None:
@@ -81,7 +84,8 @@ def _words(
         for path in subject.free_paths():
             text = configuration.sections[path]
             if line is None:
-                text = replace_words(text, renamed)
+                text = listed.sub(lambda found: replace_words(found.group(), renamed), text)
+                text = replace_words(text, everywhere)
             else:
                 text = listed.sub(any_of(list(words.values())), text)
                 text = add_to_task(text, line) if path == subject.task_path else text

@@ -46,7 +46,7 @@ class Subject:
     @classmethod
     def of(cls, baseline: Configuration, space: SearchSpace, labels: Sequence[str]) -> Subject:
         """Look at a baseline. The order of its sections has no part in what is seen."""
-        paths = sorted(baseline.sections, key=lambda path: (_ROLE_ORDER.index(role_of(path)), path))
+        paths = _in_order(baseline)
         free = [path for path in paths if space.may_change(path)]
         texts = baseline.sections
         names = _main_names(texts, paths)
@@ -82,10 +82,7 @@ class Subject:
 
     def free_paths(self) -> list[str]:
         """Sections that may be changed, in the order of roles."""
-        order = sorted(
-            self.baseline.sections, key=lambda path: (_ROLE_ORDER.index(role_of(path)), path)
-        )
-        return [path for path in order if self.space.may_change(path)]
+        return [path for path in _in_order(self.baseline) if self.space.may_change(path)]
 
     def task_sentence(self, *, with_input: bool = False) -> str | None:
         """The sentence of the task that names the job.
@@ -104,7 +101,12 @@ class Subject:
         return next(iter(naming or others), None)
 
 
-def names_job(text: str) -> bool:
+def _in_order(configuration: Configuration) -> list[str]:
+    """Paths by role, then by name."""
+    return sorted(configuration.sections, key=lambda path: (_ROLE_ORDER.index(role_of(path)), path))
+
+
+def _names_job(text: str) -> bool:
     """Whether a sentence of the text starts with a verb that gives a job."""
     return any(
         verb_class(sentence) is not None
@@ -135,7 +137,7 @@ def _noun(name: str) -> str:
 def _task_path(texts: Mapping[str, str], free: Sequence[str]) -> str | None:
     speaking = [path for path in free if role_of(path) != "assistant"]
     with_words = [path for path in speaking if _has_instructions(texts[path])]
-    naming = [path for path in with_words if names_job(texts[path])]
+    naming = [path for path in with_words if _names_job(texts[path])]
     return next(iter(naming or with_words or speaking), None)
 
 

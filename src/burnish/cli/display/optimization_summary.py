@@ -1,0 +1,114 @@
+"""Where an optimization stands that has no result, and which version its agent uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from burnish.cli.display.optimization_listings import STATUS_STYLES, optimization_listing_json
+from burnish.cli.display.rows import print_rows, print_steps
+from burnish.cli.place import Place
+from burnish.cli.wording import age, harmless, short_id
+from burnish.domain import (
+    AgentVersion,
+    Candidate,
+    ExperimentStatus,
+    OptimizationRecord,
+    OptimizationStatus,
+    TrialResult,
+)
+from burnish.optimization import ownership
+
+
+def summary_json(record: OptimizationRecord, active: AgentVersion | None) -> dict[str, Any]:
+    """The optimization as `show --json` prints it."""
+    return {
+        **optimization_listing_json(record),
+        "objective": record.objective_name,
+        "cancel_requested": record.cancel_requested,
+        "owned": _is_owned(record),
+        "framework_error": None if record.framework_error is None else dict(record.framework_error),
+        "active_version": None if active is None else active.version,
+        "result": None if record.result is None else dict(record.result),
+    }
+
+
+def print_unfinished(
+    console: Console,
+    record: OptimizationRecord,
+    candidates: Mapping[str, Candidate],
+    trials: Sequence[TrialResult],
+    place: Place,
+) -> None:
+    """How far it has come, what went wrong, and how to go on."""
+    head = Text.assemble(
+        (harmless(record.name), "bold"),
+        (f"  {record.status.value}", STATUS_STYLES.get(record.status, "bold yellow")),
+        (f"  {_activity(record)}", "dim"),
+    )
+    console.print(head)
+    console.print()
+    print_rows(console, _rows(record, candidates, trials))
+    error = record.framework_error
+    if error is not None:
+        console.print()
+        console.print(Text.assemble(("! ", "bold red"), harmless(str(error.get("message", "")))))
+        console.print(Text(f"  {harmless(str(error.get('fix', '')))}", style="green"))
+    console.print()
+    console.print(Text.assemble(("optimization ", "dim"), record.id))
+    short = short_id(record.id)
+    steps = [(place.command("show", short, "--trials"), "every trial; --graph for the lineage")]
+    if record.status is not OptimizationStatus.CANCELLED and not _is_owned(record):
+        steps.insert(0, (place.command("resume", short), "go on with it"))
+    if not record.status.final:
+        steps.append((place.command("cancel", short), "stop it for good"))
+    print_steps(console, steps)
+
+
+def print_version(console: Console, active: AgentVersion, record: OptimizationRecord) -> None:
+    """Which version of the agent is in use."""
+    here = active.origin.get("optimization_id") == record.id
+    origin = f", candidate {active.origin.get('candidate_id')} of this one" if here else ""
+    words = f"{harmless(active.agent_name)} uses version {active.version}{origin}"
+    console.print(Text(f"{words}, promoted {age(active.created_at)}", style="dim"), soft_wrap=True)
+
+
+def _rows(
+    record: OptimizationRecord,
+    candidates: Mapping[str, Candidate],
+    trials: Sequence[TrialResult],
+) -> list[tuple[str, Text]]:
+    tried = [one for one in trials if candidates[one.candidate_id].number]
+    states = [
+        (sum(1 for one in tried if one.status is status), status.value)
+        for status in ExperimentStatus
+    ]
+    counts = " · ".join(f"{number} {name}" for number, name in states if number)
+    best = Text("not known yet", style="dim")
+    leader = candidates.get(record.best_candidate_id or "")
+    if record.best_score is not None and leader is not None:
+        number = leader.number
+        who = f"candidate {number}" if number else "the baseline"
+        best = Text.assemble((f"{record.best_score:.3f}", "bold cyan"), (f"  {who}", "dim"))
+    baseline = "" if record.baseline_score is None else f"{record.baseline_score:.3f}"
+    return [
+        ("baseline", Text(baseline or "not scored yet")),
+        ("best so far", best),
+        ("trials", Text(f"{len(tried)}  {counts}".rstrip())),
+    ]
+
+
+def _activity(record: OptimizationRecord) -> str:
+    if record.status.final:
+        return ""
+    if record.cancel_requested:
+        return "asked to stop"
+    return "at work" if _is_owned(record) else "nobody works on it"
+
+
+def _is_owned(record: OptimizationRecord) -> bool:
+    owner = record.lease_owner
+    return owner is not None and not ownership.is_dead(owner)
