@@ -36,7 +36,13 @@ def test_the_block_runs(language, code, tmp_path):
     command = [sys.executable, "-c", code] if language == "python" else ["sh", "-ec", code]
 
     finished = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+        command,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
     assert finished.returncode == 0, finished.stdout + finished.stderr
