@@ -7,7 +7,7 @@ from importlib import import_module
 
 from bench.results import save
 
-NAMES = ("startup", "overhead", "waiting", "memory", "framework", "browsing", "parallel")
+NAMES = ("startup", "overhead", "waiting", "memory", "framework", "browsing", "parallel", "demo")
 
 
 def main() -> None:

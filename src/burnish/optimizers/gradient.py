@@ -120,8 +120,7 @@ class Gradient:
 
     def mean(self, names: Iterable[str]) -> float:
         """The mean of `predict`, without the work for its deviation."""
-        features = expand(names)
-        return self._prior_mean(features) + _dot(self._shared(features), self._pull)
+        return sum(self._weight(feature) for feature in expand(names))
 
     def draw(
         self, seed: int, *purpose: str | int, spread: float = 1.0
@@ -163,6 +162,10 @@ class Gradient:
 
         return value
 
+    def _weight(self, feature: str) -> float:
+        learnt = sum(self._pull[number] for number in self._with.get(feature, ()))
+        return self._prior.mean(feature) + self._prior.variance(feature) * learnt
+
     def _prior_mean(self, features: Iterable[str]) -> float:
         return sum(self._prior.mean(feature) for feature in features)
 
@@ -170,8 +173,11 @@ class Gradient:
         """Prior covariances of a candidate with each observation."""
         found = [0.0] * len(self._rows)
         for feature in features:
-            for number in self._with.get(feature, ()):
-                found[number] += self._prior.variance(feature)
+            seen = self._with.get(feature)
+            if seen:
+                variance = self._prior.variance(feature)
+                for number in seen:
+                    found[number] += variance
         return found
 
     def _covariances(self) -> list[list[float]]:

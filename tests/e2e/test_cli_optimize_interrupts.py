@@ -1,0 +1,152 @@
+"""Whatever ends a search, it goes on where it was, to the same end, and nothing is paid twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+from optimize_project import (
+    CONCURRENCY,
+    Here,
+    calls,
+    essence,
+    make_project,
+    optimized,
+    start,
+    wait_for_calls,
+)
+
+SECONDS = 0.02
+# Answers that are on their way to the database when the power goes.
+AT_RISK = 3 * CONCURRENCY
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    project = make_project(tmp_path_factory.mktemp("undisturbed") / "p")
+    return essence(optimized(project))
+
+
+@pytest.fixture
+def here(capfd, monkeypatch):
+    return Here(capfd, monkeypatch)
+
+
+@pytest.fixture
+def project(tmp_path):
+    return make_project(tmp_path / "p")
+
+
+def stop(running, number):
+    os.kill(running.pid, number)
+    out, err = running.communicate(timeout=30)
+    assert "Traceback" not in out + err
+    return running.returncode, err
+
+
+@pytest.mark.parametrize("answered", [10, 60, 200])
+def test_kill_9_and_resume_is_as_if_nothing_had_happened(here, project, undisturbed, answered):
+    running = start(project, "optimize", seconds=SECONDS)
+    wait_for_calls(project, answered, running)
+    assert stop(running, signal.SIGKILL)[0] == -signal.SIGKILL
+    # It goes on with what it was started with.
+    (project / "prompts" / "system.md").write_text("Something else entirely.")
+    (project / "burnish.toml").write_text("broken = ")
+
+    resumed = here.document(project, "resume", "latest")
+
+    assert essence(resumed) == undisturbed
+    twice = calls(project).total() - len(calls(project))
+    assert twice <= AT_RISK
+    assert here.document(project, "resume", "latest") == resumed
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_everything_and_says_how_to_go_on(here, project, undisturbed, number):
+    running = start(project, "optimize", seconds=SECONDS)
+    wait_for_calls(project, 100, running)
+
+    code, message = stop(running, number)
+
+    assert code == 130
+    assert "every finished evaluation is saved; go on with: burnish resume " in message
+    command = message.split("go on with: burnish ")[1].split()
+    standing = here.out(project, "show")
+    assert "nobody works on it" in standing
+    assert f"burnish {' '.join(command)}" in standing
+
+    assert essence(here.document(project, *command)) == undisturbed
+    assert set(calls(project).values()) == {1}
+
+
+def test_of_two_who_resume_at_once_one_wins(project, undisturbed):
+    running = start(project, "optimize", seconds=SECONDS)
+    wait_for_calls(project, 50, running)
+    stop(running, signal.SIGKILL)
+
+    rivals = [start(project, "resume", "latest", "--json", seconds=SECONDS) for _ in range(2)]
+    outputs = [rival.communicate(timeout=60) for rival in rivals]
+
+    assert sorted(rival.returncode for rival in rivals) == [0, 3], outputs
+    documents = {
+        rival.returncode: json.loads(out) for rival, (out, _) in zip(rivals, outputs, strict=True)
+    }
+    assert essence(documents[0]) == undisturbed
+    assert documents[3]["error"]["code"] == "owned"
+    assert "go on with" not in json.dumps(documents[3]), "it is somebody else's now"
+
+
+def test_cancelling_from_another_process_is_for_good(here, project):
+    running = start(project, "optimize", "--json", seconds=SECONDS)
+    wait_for_calls(project, 60, running)
+
+    cancelled = here.document(project, "cancel", "latest")
+
+    out, err = running.communicate(timeout=30)
+    assert running.returncode == 130, out + err
+    assert json.loads(out)["status"] == "cancelled"
+    assert (cancelled["status"], cancelled["cancelled"], cancelled["requested"]) == (
+        "cancelled",
+        True,
+        True,
+    )
+    again = here.document(project, "cancel", "latest")
+    assert (again["cancelled"], again["requested"]) == (True, False)
+    assert "was cancelled already" in here.out(project, "cancel", "latest")
+    refused = here.err(project, "resume", "latest", code=2)
+    assert "it was cancelled" in refused
+    assert "go on with" not in refused
+
+
+def test_what_nobody_works_on_is_cancelled_at_once(here, project):
+    running = start(project, "optimize", seconds=SECONDS)
+    wait_for_calls(project, 60, running)
+    stop(running, signal.SIGKILL)
+    assert "at work" not in here.out(project, "show")
+
+    assert here.document(project, "cancel", "latest")["cancelled"]
+
+    trials = here.document(project, "show", "latest", "--trials")["trials"]
+    assert {trial["status"] for trial in trials} <= {"completed", "cancelled"}
+    events = here.document(project, "show", "latest", "--events")["events"]
+    assert events[-1]["type"] == "run_finished"
+
+
+def test_changed_code_is_not_mixed_with_old_scores(here, project):
+    running = start(project, "optimize", seconds=SECONDS)
+    wait_for_calls(project, 30, running)
+    stop(running, signal.SIGKILL)
+    rows, agent = project / "rows.jsonl", project / "agent.py"
+    before = rows.read_text()
+
+    rows.write_text(before.replace('ticket 1"', 'another"'))
+    assert "the dataset has changed" in here.err(project, "resume", "latest", code=3)
+
+    rows.write_text(before)
+    agent.write_text(agent.read_text().replace("0.4 *", "0.3 *"))
+    again = start(project, "resume", "latest", seconds=SECONDS)
+    _, message = again.communicate(timeout=30)
+    assert again.returncode == 3
+    assert "the agent's code or model has changed" in message

@@ -1,0 +1,167 @@
+"""What people see while a search goes on and when it has ended."""
+
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from burnish.cli.display.pace import Pace
+from burnish.cli.display.search_progress import frame, trial_line
+from burnish.cli.display.search_verdict import proven, search_verdict
+from burnish.cli.search_watch import EndedTrial, SearchWatch
+from burnish.cli.wording import rationale_words
+from burnish.domain import Budget, Candidate, Configuration, ExperimentStatus, Spending
+from burnish.optimization.checkpoint import Checkpoint, Phase
+
+
+def ended(number, score, status=ExperimentStatus.COMPLETED, error=None):
+    return EndedTrial(
+        experiment_id=f"e{number}",
+        candidate_id=f"c{number}",
+        number=number,
+        status=status,
+        score=score,
+        error=error,
+    )
+
+
+def watch_of(*trials, running=0, phase=Phase.SEARCH, **budget):
+    candidates = {
+        one.candidate_id: Candidate(
+            id=one.candidate_id,
+            optimization_id="o",
+            number=one.number,
+            step_index=1,
+            configuration=Configuration.of({}),
+            rationale='Ask \x1b[2Jit. [edits: ["a:b"]]',
+        )
+        for one in trials
+    }
+    watch = SearchWatch(budget=Budget(**budget), title="edits of x")
+    watch.ended = {one.experiment_id: one for one in trials}
+    watch.started = {*watch.ended, *(f"r{n}" for n in range(running))}
+    watch.sitting = SimpleNamespace(
+        orchestrator=SimpleNamespace(
+            checkpoint=Checkpoint(phase=phase, step=4, rejected=2),
+            book=SimpleNamespace(candidates=candidates),
+        ),
+        gate=SimpleNamespace(evaluations=500, spending=Spending(), elapsed_seconds=61.0),
+    )
+    return watch
+
+
+def shown(watch):
+    out = io.StringIO()
+    Console(file=out, width=140).print(frame(watch, Pace(lambda: 0.0)))
+    return out.getvalue()
+
+
+def test_a_search_that_is_being_prepared_says_so():
+    assert "preparing" in shown(SearchWatch())
+
+
+def test_the_live_frame_has_everything_that_matters():
+    pruned = ended(3, 0.2, ExperimentStatus.PRUNED)
+    watch = watch_of(
+        ended(0, 0.5),
+        ended(1, 0.6),
+        ended(2, 0.8),
+        pruned,
+        ended(4, None, ExperimentStatus.FAILED),
+        running=3,
+        max_evaluations=1000,
+    )
+
+    text = shown(watch)
+
+    for words in (
+        "edits of x",
+        "step 3",
+        "500/1,000 evaluations",
+        "best 0.800 by 2 (baseline 0.500, +0.300)",
+        "3 running · 2 completed · 1 pruned · 1 failed · 2 refused",
+        "1 min 01 s",
+        "left",
+        "candidate 2: Ask �[2Jit.",
+    ):
+        assert words in text, text
+    assert "\x1b[2J" not in text
+
+
+def test_a_pruned_trial_is_never_best_and_of_equals_the_earlier_is():
+    watch = watch_of(
+        ended(0, 0.5), ended(1, 0.9, ExperimentStatus.PRUNED), ended(3, 0.6), ended(2, 0.6)
+    )
+
+    assert watch.standing().best.number == 2
+
+
+def test_a_trials_line_says_what_it_came_to():
+    failed = ended(2, None, ExperimentStatus.FAILED, error="boom\nbang")
+    watch = watch_of(ended(0, 0.5), failed, max_trials=20)
+
+    line = trial_line(watch, watch.standing(), failed, Pace(lambda: 0.0))
+
+    assert line.startswith("trial 2   failed")
+    assert "boom bang" in line
+    assert "best 0.500 (the baseline)" in line
+    assert "500 evaluations, 1/20 trials" in line
+
+
+@pytest.mark.parametrize(
+    ("phase", "words"), [(Phase.BASELINE, "baseline"), (Phase.CONFIRM, "held-out items")]
+)
+def test_the_other_phases_are_named(phase, words):
+    assert words in shown(watch_of(phase=phase))
+
+
+def document(*, improved=True, held_out=True, delta=0.2, low=0.1, p=0.01, **changes):
+    improvement = {
+        "delta": delta,
+        "ci_low": low,
+        "ci_high": 0.3,
+        "p_value": p,
+        "held_out": held_out,
+    }
+    return {
+        "improved": improved,
+        "why_not_improved": None if improved else "none of the 9 candidates tried scored above it",
+        "improvement": improvement,
+        "test": {"items": 132} if held_out else None,
+        "confirmation": "not confirmed: it was cancelled",
+        **changes,
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "words", "certain"),
+    [
+        ({}, "better: proven on 132 held-out items that the search never saw (p = 0.010)", True),
+        ({"p": 0.0001}, "(p < 0.001)", True),
+        (
+            {"p": 0.2},
+            "probably better, not proven: the gain on 132 held-out items may be chance",
+            False,
+        ),
+        ({"low": -0.01}, "probably better, not proven", False),
+        ({"delta": -0.1, "low": -0.2}, "not better: the gain in the search did not show", False),
+        ({"delta": 0.0, "low": 0.0, "p": 1.0}, "Keep the baseline", False),
+        ({"held_out": False}, "nothing was held out", False),
+        ({"improvement": None}, "not confirmed: it was cancelled", False),
+        ({"improved": False}, "nothing beat the baseline: none of the 9 candidates", False),
+    ],
+)
+def test_the_verdict_is_said_plainly(changes, words, certain):
+    result = document(**changes)
+
+    assert words in search_verdict(result).plain
+    assert proven(result) is certain
+
+
+def test_names_that_an_optimizer_adds_for_itself_are_not_shown():
+    assert rationale_words('Ask [it]. [edits: ["a:b", "c:d"]]') == "Ask [it]."
+    assert rationale_words("Keep [this].") == "Keep [this]."
+    assert rationale_words(None) == ""
