@@ -11,7 +11,7 @@ from bench.processes import measure
 from bench.results import Section
 
 CANDIDATES, ITEMS, POOL, WAIT = 8, 100, 100, 0.05
-ROUNDS, STEPS = 5, 3
+ROUNDS, STEPS = 3, 5
 IDEAL = CANDIDATES * ITEMS / POOL * WAIT
 SIZES = (CANDIDATES, ITEMS, POOL)
 GOAL = 1.25

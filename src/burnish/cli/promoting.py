@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import getpass
-import json
 import sys
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
-from burnish.bootstrap.differences import Difference
 from burnish.bootstrap.promotion import Promotion, prepare_promotion, promote
 from burnish.bootstrap.run_spec import section_files
 from burnish.bootstrap.section_files import SectionWrite, plan_writes, staged
 from burnish.cli.candidate_references import BASELINE, find_candidate
-from burnish.cli.display.differences import print_difference
-from burnish.cli.display.rows import print_rows
-from burnish.cli.display.search_results import improvement_rows
+from burnish.cli.display.promotions import print_case, print_unwritten
 from burnish.cli.place import Place
 from burnish.cli.references import resolve_optimization
 from burnish.cli.running import run
 from burnish.cli.session import Session
-from burnish.cli.wording import harmless, short_id
+from burnish.cli.wording import harmless
 from burnish.domain import AgentVersion, UsageError
 
 _DECLINED = 1
@@ -56,7 +51,7 @@ def promote_candidate(
         version = run(_promote(place, promotion, writes, note))
     _say_done(session, promotion, version, writes, created=not promotion.already_active)
     if write and not session.json_output:
-        _say_unwritten(session.console, promotion.difference, writes)
+        print_unwritten(session.console, promotion.difference, {one.section for one in writes})
     return 0
 
 
@@ -94,30 +89,13 @@ def _agreed(session: Session, promotion: Promotion, writes: list[SectionWrite]) 
             code="needs_yes",
         )
     console = session.console
-    _print_case(console, promotion)
+    print_case(console, promotion)
     for one in writes:
         console.print(Text.assemble(("writes ", "dim"), str(one.path)), soft_wrap=True)
     active = promotion.active
     now = f"replaces version {active.version}" if active else "becomes its first version"
     agent = harmless(promotion.record.agent_name)
     return typer.confirm(f"Make it the active configuration of {agent} ({now})?")
-
-
-def _print_case(console: Console, promotion: Promotion) -> None:
-    candidate = promotion.candidate
-    name = f"candidate {candidate.number}" if candidate.number else "the baseline"
-    optimization = short_id(promotion.record.id)
-    console.print(Text.assemble((name, "bold"), (f" of optimization {optimization}", "dim")))
-    console.print()
-    print_difference(console, promotion.difference)
-    console.print()
-    rows = [("validation", Text(f"{_score(promotion.baseline_score)} → {_score(promotion.score)}"))]
-    if promotion.evidence is not None:
-        rows += improvement_rows(promotion.evidence, None)
-    print_rows(console, rows)
-    for doubt in promotion.doubts:
-        console.print(Text.assemble(("! ", "bold yellow"), (doubt, "yellow")))
-    console.print()
 
 
 def _say_done(
@@ -157,41 +135,3 @@ def _document(
         "note": version.note,
         "written": [str(one.path) for one in writes],
     }
-
-
-def _say_unwritten(console: Console, change: Difference, writes: list[SectionWrite]) -> None:
-    """What a file does not hold has to be put into burnish.toml by hand."""
-    written = {one.section for one in writes}
-    sections = [one for one in change.sections if one.path not in written and one.after is not None]
-    lines = ["[agent.sections]"] if sections else []
-    lines += [f"{_key(one.path)} = {_toml(one.after)}" for one in sections]
-    if change.parameters:
-        lines.append("[agent.parameters]")
-        lines += [
-            f"{_key(one.name)} = {_toml(one.after[0])}" for one in change.parameters if one.after
-        ]
-    if change.examples_changed:
-        examples = [dict(one) for one in change.examples_after]
-        lines += ["[agent]", f"examples = {_toml(examples)}"]
-    if lines:
-        console.print("these stand in burnish.toml itself; put them there:", soft_wrap=True)
-        for line in lines:
-            console.print(Text(f"  {harmless(line)}"), soft_wrap=True)
-
-
-def _key(name: str) -> str:
-    return name if name.isidentifier() else json.dumps(name)
-
-
-def _toml(value: Any) -> str:
-    """TOML of a JSON value. Text of both is written alike, but for the escaped slash and DEL."""
-    if isinstance(value, dict):
-        inner = ", ".join(f"{_key(key)} = {_toml(one)}" for key, one in value.items())
-        return f"{{ {inner} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(_toml(one) for one in value)}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _score(value: float | None) -> str:
-    return "not scored" if value is None else f"{value:.3f}"

@@ -140,8 +140,7 @@ def _encodable_integer(value: int) -> int | float | str:
         nearest = float(value)
     except OverflowError:
         nearest = math.inf
-    # In hexadecimal: decimal digits of a huge number are refused by the interpreter.
-    return nearest if nearest == value else f"{_MARK}int:{value:x}"
+    return nearest if nearest == value else f"{_MARK}int:{value}"
 
 
 def _refuse_surrogates(text: str, where: str) -> None:

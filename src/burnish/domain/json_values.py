@@ -11,11 +11,17 @@ from burnish.domain.errors import UsageError
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 
+# Python writes out integers of up to 4,300 digits.
+_MOST_BITS = 14_000
+
+
 def require_json(value: Any, *, where: str = "$") -> Json:
     """The value as plain lists and dicts, or an error that names the path of what is not JSON."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
+        if value.bit_length() > _MOST_BITS:
+            raise _refused(where, "a number has too many digits to be written")
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):

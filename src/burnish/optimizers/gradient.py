@@ -90,6 +90,7 @@ class Gradient:
         self._prior = prior or Prior()
         self._observations = tuple(observations)
         self._rows = [(*expand(one.features), _LUCK) for one in self._observations]
+        self._weights: dict[str, float] = {}
         self._with: dict[str, list[int]] = {}
         for number, row in enumerate(self._rows):
             for feature in row:
@@ -163,8 +164,11 @@ class Gradient:
         return value
 
     def _weight(self, feature: str) -> float:
-        learnt = sum(self._pull[number] for number in self._with.get(feature, ()))
-        return self._prior.mean(feature) + self._prior.variance(feature) * learnt
+        if feature not in self._weights:
+            learnt = sum(self._pull[number] for number in self._with.get(feature, ()))
+            weight = self._prior.mean(feature) + self._prior.variance(feature) * learnt
+            self._weights[feature] = weight
+        return self._weights[feature]
 
     def _prior_mean(self, features: Iterable[str]) -> float:
         return sum(self._prior.mean(feature) for feature in features)

@@ -122,7 +122,8 @@ class GridSearch:
             own = facts.baseline.parameters.get(name)
             if own is not None and own not in values:
                 values.insert(0, own)
-            axes.append((("parameter", name), list(values)))
+            if values:
+                axes.append((("parameter", name), list(values)))
         return axes
 
 

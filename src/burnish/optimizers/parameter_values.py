@@ -26,8 +26,13 @@ def values_of(space: ParameterSpace, *, steps: int) -> list[Json]:
     return found
 
 
+def is_bounded(space: ParameterSpace) -> bool:
+    """Whether anything is known of its values; without choices and ends nothing can be drawn."""
+    return bool(space.choices) or space.low is not None or space.high is not None
+
+
 def draw_value(space: ParameterSpace, generator: random.Random) -> Json:
-    """One value at random; a half-open range gives its end."""
+    """One value at random of a bounded space; a half-open range gives its end."""
     if space.choices:
         return generator.choice(space.choices)
     low, high = space.low, space.high

@@ -19,7 +19,7 @@ from burnish.optimizers.checks import require_target, require_whole
 from burnish.optimizers.draws import generator
 from burnish.optimizers.facts import RunFacts
 from burnish.optimizers.library import Library
-from burnish.optimizers.parameter_values import draw_value
+from burnish.optimizers.parameter_values import draw_value, is_bounded
 from burnish.optimizers.standing import (
     GOING_ON,
     first_state,
@@ -101,7 +101,11 @@ class RandomSearch:
         made = library.build(chance.sample(names, count))
         configuration = made.configuration if made else library.facts.baseline
         space = library.facts.space.parameters
-        drawn = {name: draw_value(space[name], chance) for name in sorted(space)}
+        drawn = {
+            name: draw_value(space[name], chance)
+            for name in sorted(space)
+            if is_bounded(space[name])
+        }
         changed = Configuration.of(
             {**configuration.to_json(), "parameters": {**configuration.parameters, **drawn}}
         )

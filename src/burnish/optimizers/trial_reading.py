@@ -12,8 +12,8 @@ from burnish.optimizers.facts import RunFacts
 from burnish.optimizers.gradient import Observation
 
 # The fit takes the latest trials and the best ones; older ones add little to what is known.
-_LATEST = 70
-_BEST = 30
+_LATEST = 48
+_BEST = 16
 # Item results are read from storage on each call, so only those of the very latest are.
 _READ = 24
 _COLLAPSED_SHARE = 0.97

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from burnish.cli.display.pace import Pace
 from burnish.cli.display.search_progress import frame, trial_line
-from burnish.cli.display.search_verdict import proven, search_verdict
+from burnish.cli.display.search_verdict import search_verdict
 from burnish.cli.search_watch import EndedTrial, SearchWatch
 from burnish.cli.wording import rationale_words
 from burnish.domain import Budget, Candidate, Configuration, ExperimentStatus, Spending
@@ -137,28 +137,26 @@ def document(*, improved=True, held_out=True, delta=0.2, low=0.1, p=0.01, **chan
 
 
 @pytest.mark.parametrize(
-    ("changes", "words", "certain"),
+    ("changes", "words"),
     [
-        ({}, "better: proven on 132 held-out items that the search never saw (p = 0.010)", True),
-        ({"p": 0.0001}, "(p < 0.001)", True),
+        ({}, "better: proven on 132 held-out items that the search never saw (p = 0.010)"),
+        ({"p": 0.0001}, "(p < 0.001)"),
         (
             {"p": 0.2},
             "probably better, not proven: the gain on 132 held-out items may be chance",
-            False,
         ),
-        ({"low": -0.01}, "probably better, not proven", False),
-        ({"delta": -0.1, "low": -0.2}, "not better: the gain in the search did not show", False),
-        ({"delta": 0.0, "low": 0.0, "p": 1.0}, "Keep the baseline", False),
-        ({"held_out": False}, "nothing was held out", False),
-        ({"improvement": None}, "not confirmed: it was cancelled", False),
-        ({"improved": False}, "nothing beat the baseline: none of the 9 candidates", False),
+        ({"low": -0.01}, "probably better, not proven"),
+        ({"delta": -0.1, "low": -0.2}, "not better: the gain in the search did not show"),
+        ({"delta": 0.0, "low": 0.0, "p": 1.0}, "Keep the baseline"),
+        ({"held_out": False}, "nothing was held out"),
+        ({"improvement": None}, "not confirmed: it was cancelled"),
+        ({"improved": False}, "nothing beat the baseline: none of the 9 candidates"),
     ],
 )
-def test_the_verdict_is_said_plainly(changes, words, certain):
+def test_the_verdict_is_said_plainly(changes, words):
     result = document(**changes)
 
     assert words in search_verdict(result).plain
-    assert proven(result) is certain
 
 
 def test_names_that_an_optimizer_adds_for_itself_are_not_shown():

@@ -124,7 +124,7 @@ class TestSources:
         assert "row 2: date is not a JSON type (at $.text.when)" in error.why
 
     def test_a_number_too_long_to_be_written_is_refused(self):
-        assert "row 1: a number has too many digits" in refusal([{"n": 10**5000}]).why
+        assert "a number has too many digits" in refusal([{"n": 10**5000}]).why
 
     def test_rows_that_differ_on_each_pass_are_refused(self):
         class Shrinking:

@@ -119,3 +119,22 @@ def test_another_scale_gives_the_same_picture():
     )
 
     assert large.effect("a").mean == pytest.approx(100 * small.effect("a").mean)
+
+
+def test_the_baselines_luck_is_no_effect():
+    """When all differences are as low, the baseline had luck and the edits did no harm."""
+    observations = [seen(name, -0.06) for name in "abcdefgh"]
+
+    blamed = Gradient(observations, Prior()).effect("a").mean
+    shared = Gradient(observations, Prior(luck=0.05)).effect("a").mean
+
+    assert blamed < -0.02
+    assert shared > blamed / 2
+
+
+def test_the_cheap_mean_is_the_mean():
+    gradient = Gradient([seen("a:x b", 0.1), seen("b", -0.05)], Prior(means={"c": 0.02}))
+
+    for names in (["a:x"], ["a:x", "b"], ["a:y", "c"], []):
+        assert gradient.mean(names) == pytest.approx(gradient.predict(names).mean)
+        assert gradient.draw(1, spread=0.0)(names) == pytest.approx(gradient.mean(names))

@@ -60,6 +60,12 @@ class TestRandom:
 
         assert len(run.go(max_trials=8).trials) == 9
 
+    def test_a_parameter_without_bounds_is_left_alone(self):
+        space = SearchSpace(sections=(), parameters={"temperature": ParameterSpace()})
+
+        assert len(new_run(RandomSearch(), space=space).go().trials) == 1
+        assert len(new_run(GridSearch(), space=space).go().trials) == 1
+
     def test_nothing_to_draw_has_converged(self):
         run = new_run(RandomSearch(), space=SearchSpace(sections=())).go()
 

@@ -56,13 +56,12 @@ def _lines(before: Sequence[str], after: Sequence[str]) -> Iterator[Line]:
     for kind, a, b, c, d in matcher.get_opcodes():
         if kind == "equal":
             yield from _context(before[a:b], at_start=a == 0, at_end=b == len(before))
-        elif kind == "replace" and b - a == d - c:
-            pairs = [_marked(old, new) for old, new in zip(before[a:b], after[c:d], strict=True)]
-            yield from (("-", old) for old, _ in pairs)
-            yield from (("+", new) for _, new in pairs)
-        else:
-            yield from (("-", Text(line, style="red")) for line in before[a:b])
-            yield from (("+", Text(line, style="green")) for line in after[c:d])
+            continue
+        pairs = [_marked(*pair) for pair in zip(before[a:b], after[c:d], strict=False)]
+        yield from (("-", old) for old, _ in pairs)
+        yield from (("-", Text(line, style="red")) for line in before[a + len(pairs) : b])
+        yield from (("+", new) for _, new in pairs)
+        yield from (("+", Text(line, style="green")) for line in after[c + len(pairs) : d])
 
 
 def _context(lines: Sequence[str], *, at_start: bool, at_end: bool) -> Iterator[Line]:

@@ -45,18 +45,6 @@ def search_verdict(document: Mapping[str, Any]) -> Text:
     return _said("better", f"proven on {items} that the search never saw (p {p_value}).", "green")
 
 
-def proven(document: Mapping[str, Any]) -> bool:
-    """Whether held-out items show that the best is better than the baseline."""
-    improvement = document.get("improvement")
-    return bool(
-        document.get("improved")
-        and improvement
-        and improvement["held_out"]
-        and improvement["ci_low"] > 0
-        and improvement["p_value"] < _SIGNIFICANT
-    )
-
-
 def _said(headline: str, words: str, colour: str) -> Text:
     return Text.assemble((f"{headline}: ", f"bold {colour}"), words)
 

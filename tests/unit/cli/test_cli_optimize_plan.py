@@ -1,0 +1,190 @@
+"""Options of `burnish optimize`, and what a dry run says it would cost."""
+
+from __future__ import annotations
+
+import pytest
+
+from burnish.bootstrap.builders import build_agent, build_suite
+from burnish.bootstrap.cost_estimate import estimate_cost
+from burnish.bootstrap.model_shelf import ModelShelf
+from burnish.bootstrap.planned_work import PlannedWork
+from burnish.bootstrap.search_spec import SearchSpec
+from burnish.bootstrap.settings import load_settings
+from burnish.bootstrap.specs import AgentSpec, SuiteSpec
+from burnish.cli.optimize_request import OptimizeRequest
+from burnish.domain import Budget, UsageError
+
+CONFIG = """
+[agent]
+model = "scripted/echo"
+[agent.sections]
+user = "{{x}}"
+[suite]
+dataset = "rows.jsonl"
+scorers = ["exact_match"]
+[optimizer]
+name = "edits"
+patience = 3
+seed = 5
+racing = "conservative"
+[budget]
+max_trials = 9
+"""
+ROWS = [{"x": f"some words {n}", "label": "a"} for n in range(50)]
+SPLIT = {"train": 0.2, "validation": 0.4, "test": 0.4}
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    path = tmp_path / "burnish.toml"
+    path.write_text(CONFIG)
+    return path
+
+
+def test_options_become_overrides():
+    request = OptimizeRequest(
+        optimizer="random", seed=1, max_cost=2.5, model="m", settings=("budget.max_trials=3",)
+    )
+
+    assert request.overrides() == {
+        "budget.max_trials": 3,
+        "optimizer.name": "random",
+        "optimizer.seed": 1,
+        "budget.max_cost_usd": 2.5,
+        "agent.model": "m",
+    }
+
+
+def test_another_optimizer_does_not_get_the_settings_of_the_files(config, monkeypatch):
+    same = load_settings(config, {"optimizer.name": "edits"})
+    other = load_settings(config, {"optimizer.name": "random", "optimizer.max_edits": 2})
+    monkeypatch.setenv("BURNISH_OPTIMIZER_NAME", "grid")
+    variable = load_settings(config)
+
+    assert same.optimizer["patience"] == 3
+    kept = {"seed": 5, "racing": "conservative"}
+    assert other.optimizer == {"name": "random", "max_edits": 2, **kept}
+    assert variable.optimizer == {"name": "grid", **kept}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"name": 3},
+        {"seed": "x"},
+        {"seed": True},
+        {"seed": 2**70},
+        {"candidates_per_step": "x"},
+        {"candidates_per_step": 0},
+        {"asynchronous": "yes"},
+        {"timeout_seconds": 0},
+        {"timeout_seconds": "x"},
+        {"racing": 3},
+        {"racing": ["off"]},
+        {"space": []},
+        {"space": {"sections": 3}},
+        {"space": {"max_examples": "x"}},
+        {"space": {"parameters": {"t": 3}}},
+    ],
+    ids=str,
+)
+def test_a_wrong_setting_of_the_framework_is_refused(table):
+    with pytest.raises(UsageError) as caught:
+        SearchSpec.of(table)
+
+    assert caught.value.exit_code == 2
+
+
+def suite_of(**changes):
+    spec = SuiteSpec(dataset=ROWS, scorers=[{"kind": "exact_match", "field": "label"}], split=SPLIT)
+    values = {**vars(spec), **changes}
+    return SuiteSpec(**values)
+
+
+@pytest.mark.parametrize(
+    ("budget", "most"),
+    [
+        (Budget(max_trials=4), 20 * 5 + 40),
+        (Budget(max_evaluations=100), 100),
+        (Budget(max_trials=4, max_evaluations=100), 100),
+        (Budget(max_trials=4, max_evaluations=10_000), 140),
+        (Budget(max_cost_usd=1), None),
+    ],
+)
+def test_the_work_is_bounded_by_the_nearest_limit(budget, most):
+    suite = build_suite(suite_of(), ModelShelf({}).model)
+
+    assert PlannedWork.of(suite, budget).most == most
+
+
+def test_repeats_multiply_the_work():
+    suite = build_suite(suite_of(repeats=3), ModelShelf({}).model)
+
+    work = PlannedWork.of(suite, Budget(max_trials=1))
+
+    assert (work.each_trial, work.confirmation, work.most) == (60, 120, 240)
+
+
+def estimate(model, *, labels=("a", "b"), scorers=None, models=None, parameters=None):
+    shelf = ModelShelf(models or {})
+    configuration = {"sections": {"user": "Sort {{x}}."}, "parameters": parameters or {}}
+    agent = build_agent(
+        AgentSpec(model=model, configuration=configuration, labels=labels), shelf.model
+    )
+    suite = build_suite(suite_of(**({"scorers": scorers} if scorers else {})), shelf.model)
+    return estimate_cost(agent, suite, models or {})
+
+
+def test_a_known_model_is_priced_by_the_tokens_of_its_prompts(config):
+    one = estimate("openai/gpt-4o-mini")
+    free = estimate("openai/gpt-4o-mini", labels=(), parameters={"max_tokens": 1000})
+
+    assert one.calls == 1
+    assert 10 < one.input_tokens < 20
+    assert one.output_tokens == 2
+    # 0.15 and 0.60 dollars a million tokens.
+    expected = (one.input_tokens * 0.15 + one.output_tokens * 0.60) / 1e6
+    assert one.cost_usd == pytest.approx(expected)
+    assert one.times(1000) == pytest.approx(expected * 1000)
+    assert one.times(None) is None
+    assert free.output_tokens == 1000
+
+
+def test_an_unknown_price_is_said_and_never_taken_for_nothing(config):
+    unknown = estimate("openai/some-model-of-ours")
+
+    assert unknown.cost_usd is None
+    assert "the price of openai/some-model-of-ours is not known" in unknown.why
+    assert unknown.times(10) is None
+
+
+def test_a_price_of_ones_own_counts(config):
+    prices = {"openai/ours": {"input_price": 1000.0, "output_price": 0.0}}
+
+    own = estimate("openai/ours", models=prices)
+
+    assert own.cost_usd == pytest.approx(own.input_tokens / 1000)
+
+
+def test_judges_are_calls_too(config):
+    judge = {"kind": "judge", "model": "openai/gpt-4o-mini", "criteria": "Is it right?"}
+    weighted = {"kind": "weighted", "scorers": [judge, {"kind": "exact_match", "field": "label"}]}
+
+    assert estimate("scripted/echo", scorers=[judge, judge]).calls == 3
+    judged = estimate("scripted/echo", scorers=[weighted])
+
+    assert judged.calls == 2
+    assert judged.cost_usd > 0
+
+
+def test_local_models_cost_nothing_and_other_agents_cannot_be_known():
+    assert estimate("scripted/first-label").cost_usd == 0.0
+    shelf = ModelShelf({})
+    agent = build_agent(AgentSpec(run=lambda configuration, item: "a"), shelf.model)
+
+    other = estimate_cost(agent, build_suite(suite_of(), shelf.model), {})
+
+    assert (other.calls, other.cost_usd) == (None, None)
+    assert "cannot be seen" in other.why

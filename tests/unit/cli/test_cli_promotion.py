@@ -1,0 +1,210 @@
+"""What is kept of a run's start, what speaks against a promotion, and sections written back."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from burnish.bootstrap.differences import difference
+from burnish.bootstrap.promotion import prepare_promotion
+from burnish.bootstrap.run_spec import require_unchanged, section_files, spec_of, stored_settings
+from burnish.bootstrap.section_files import plan_writes, staged
+from burnish.bootstrap.settings import load_settings
+from burnish.cli.display.promotions import toml
+from burnish.domain import Configuration, ConflictError, OptimizationStatus, UsageError
+from burnish.testing.optimization_samples import make_candidate, make_record, make_trial
+
+CONFIG = """
+[agent]
+model = "scripted/echo"
+output_schema = "answer.json"
+[agent.sections]
+user = "{{x}}"
+[agent.sections.system]
+rules = { file = "rules.md" }
+[suite]
+dataset = "rows.jsonl"
+scorers = ["exact_match"]
+[budget]
+max_cost_usd = 3
+[models]
+cache = false
+[models.openai]
+api_key_env = "MY_KEY"
+api_key = "sk-canary"
+"""
+
+
+@pytest.fixture
+def settings(tmp_path):
+    (tmp_path / "burnish.toml").write_text(CONFIG)
+    (tmp_path / "rules.md").write_text("Be kind.\n")
+    (tmp_path / "answer.json").write_text('{"type": "object"}')
+    return load_settings(tmp_path / "burnish.toml")
+
+
+def optimization_of(settings, fingerprint="f"):
+    configuration = Configuration.of(settings.agent_spec().configuration)
+    return SimpleNamespace(
+        agent=SimpleNamespace(configuration=configuration, fingerprint=fingerprint),
+        suite=SimpleNamespace(scorers=SimpleNamespace(fingerprint="s")),
+    )
+
+
+def test_a_run_goes_on_with_what_it_was_started_with(settings, tmp_path):
+    spec = spec_of(settings, optimization_of(settings))
+    for name in ("rules.md", "answer.json", "burnish.toml"):
+        (tmp_path / name).unlink()
+
+    again = stored_settings(make_record(spec=spec), tmp_path)
+
+    assert again.agent_spec().configuration.sections == {
+        "user": "{{x}}",
+        "system.rules": "Be kind.",
+    }
+    assert again.agent.output_schema == {"type": "object"}
+    assert again.budget_spec() == settings.budget_spec()
+    assert again.folder == tmp_path
+    assert section_files(spec, tmp_path) == {"system.rules": tmp_path / "rules.md"}
+
+
+def test_no_key_is_kept(settings):
+    spec = spec_of(settings, optimization_of(settings))
+
+    assert "sk-canary" not in str(spec)
+    assert spec["settings"]["models"] == {"cache": False, "openai": {"api_key_env": "MY_KEY"}}
+
+
+def test_a_folder_that_has_moved_is_where_the_config_is_now(settings, tmp_path):
+    spec = {**spec_of(settings, optimization_of(settings)), "folder": "/nowhere/at/all"}
+
+    assert stored_settings(make_record(spec=spec), tmp_path).folder == tmp_path
+
+
+def test_a_run_from_python_is_resumed_from_python(tmp_path):
+    with pytest.raises(UsageError, match=r'burnish\.optimize\(…, resume="o1"\)') as caught:
+        stored_settings(make_record(), tmp_path)
+
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("change", [{"version": 99}, {"settings": {"agent": {"soup": 1}}}])
+def test_settings_of_another_version_are_refused_loudly(settings, tmp_path, change):
+    spec = {**spec_of(settings, optimization_of(settings)), **change}
+
+    with pytest.raises(ConflictError, match="this version of burnish"):
+        stored_settings(make_record(spec=spec), tmp_path)
+
+
+def test_changed_code_is_refused_and_what_cannot_be_known_is_not(settings):
+    record = make_record(spec=spec_of(settings, optimization_of(settings)))
+
+    require_unchanged(record, optimization_of(settings))
+    require_unchanged(record, optimization_of(settings, fingerprint=None))
+    with pytest.raises(ConflictError, match="code or model has changed"):
+        require_unchanged(record, optimization_of(settings, fingerprint="g"))
+
+
+def change_of(before, after):
+    one, other = (Configuration.of({"sections": sections}) for sections in (before, after))
+    return difference(one, other)
+
+
+def test_only_changed_sections_with_files_are_written(tmp_path):
+    file, other = tmp_path / "system.md", tmp_path / "other.md"
+    file.write_bytes(b"Old words.\r\nMore.\r\n")
+    other.write_text("Stays.")
+    change = change_of(
+        {"system": "Old words.\nMore.", "other": "Stays.", "user": "a"},
+        {"system": "New words.\nMore.", "other": "Stays.", "user": "b"},
+    )
+
+    writes = plan_writes(change, {"system": file, "other": other})
+    with staged(writes):
+        assert file.read_bytes() == b"Old words.\r\nMore.\r\n", "not before the end"
+
+    assert [one.section for one in writes] == ["system"]
+    assert file.read_bytes() == b"New words.\r\nMore.\r\n", "line ends stay as they were"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.md", "system.md"]
+
+
+def test_a_file_that_has_changed_is_not_overwritten(tmp_path):
+    file = tmp_path / "system.md"
+    file.write_text("Somebody's words.")
+
+    with pytest.raises(ConflictError, match="changed since the run started"):
+        plan_writes(change_of({"system": "Old."}, {"system": "New."}), {"system": file})
+    with pytest.raises(UsageError, match="cannot be written"):
+        plan_writes(change_of({"system": "Old."}, {"system": "New."}), {"system": tmp_path / "no"})
+
+
+def test_when_the_promotion_fails_no_file_is_touched(tmp_path):
+    file = tmp_path / "system.md"
+    file.write_text("Old.")
+    writes = plan_writes(change_of({"system": "Old."}, {"system": "New."}), {"system": file})
+
+    with pytest.raises(ZeroDivisionError), staged(writes):
+        raise ZeroDivisionError
+
+    assert file.read_text() == "Old."
+    assert list(tmp_path.iterdir()) == [file]
+
+
+class Trials:
+    def __init__(self, scores):
+        self._scores = scores
+
+    async def list_trials(self, optimization_id):
+        return [
+            replace(make_trial(number), objective_score=score)
+            for number, score in enumerate(self._scores)
+        ]
+
+
+class NoVersions:
+    async def active_version(self, agent_name):
+        return None
+
+
+def improvement(**changes):
+    good = {"delta": 0.2, "ci_low": 0.1, "ci_high": 0.3, "p_value": 0.01, "held_out": True}
+    return {**good, **changes}
+
+
+@pytest.mark.parametrize(
+    ("number", "scores", "evidence", "doubt"),
+    [
+        (1, [0.5, 0.7], improvement(), None),
+        (1, [0.5, 0.7], improvement(p_value=0.3), "may be chance"),
+        (1, [0.5, 0.7], improvement(ci_low=-0.1), "may be chance"),
+        (1, [0.5, 0.7], improvement(delta=-0.1, ci_low=-0.3), "no better than the baseline"),
+        (1, [0.5, 0.7], improvement(held_out=False), "may be luck"),
+        (1, [0.5, 0.7], None, "may be luck"),
+        (2, [0.5, 0.7, 0.6], improvement(), "this is another"),
+        (2, [0.5, 0.7, 0.5], improvement(), "did not beat the baseline: 0.500 against 0.500"),
+        (2, [0.5, 0.7], improvement(), "never scored"),
+        (0, [0.5, 0.7], improvement(), "the baseline itself"),
+    ],
+)
+async def test_what_speaks_against_a_candidate_is_said(number, scores, evidence, doubt):
+    record = make_record(
+        status=OptimizationStatus.COMPLETED,
+        result={"improvement": evidence, "best": {"candidate_id": "o1-1"}},
+    )
+    workspace = SimpleNamespace(optimizations=Trials(scores), agents=NoVersions())
+
+    promotion = await prepare_promotion(
+        workspace, record, make_candidate(0), make_candidate(number)
+    )
+
+    assert len(promotion.doubts) == (0 if doubt is None else 1)
+    assert doubt is None or doubt in promotion.doubts[0]
+
+
+def test_what_is_to_be_pasted_into_the_config_istoml():
+    value = {"a b": 'x"\n\\', "n": [1, 2.5, True], "é": {"k-1": "\x7f"}}
+
+    assert tomllib.loads(f"value = {toml(value)}")["value"] == value
