@@ -151,6 +151,10 @@ def document(*, improved=True, held_out=True, delta=0.2, low=0.1, p=0.01, **chan
         ({"held_out": False}, "nothing was held out"),
         ({"improvement": None}, "not confirmed: it was cancelled"),
         ({"improved": False}, "nothing beat the baseline: none of the 9 candidates"),
+        (
+            {"improved": False, "status": "cancelled"},
+            "cancelled: before anything beat the baseline",
+        ),
     ],
 )
 def test_the_verdict_is_said_plainly(changes, words):

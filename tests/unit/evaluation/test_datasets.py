@@ -205,7 +205,8 @@ class TestIds:
             (1.5, "a number, not text"),
             (["a"], "a list"),
             ("x" * 300, "longer than 256"),
-            pytest.param(10**5000, "longer than 256", id="digits"),
+            pytest.param(10**5000, "too many digits", id="digits"),
+            pytest.param(10**300, "longer than 256", id="long"),
             ("a\nb", "unprintable"),
         ],
     )

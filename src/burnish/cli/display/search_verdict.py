@@ -15,6 +15,8 @@ _SIGNIFICANT = 0.05
 
 def search_verdict(document: Mapping[str, Any]) -> Text:
     """One or two sentences: whether it is better, how sure that is, and else why not."""
+    if not document["improved"] and document.get("status") == "cancelled":
+        return _said("cancelled", "before anything beat the baseline.", "yellow")
     if not document["improved"]:
         why = document.get("why_not_improved") or "no candidate was better"
         return _said("nothing beat the baseline", f"{why}. The baseline stays.", "yellow")
