@@ -98,10 +98,10 @@ def run(name: str, script: str | Path, *args: object, timeout: float = 600.0) ->
 def _isolated(home: str) -> dict[str, str]:
     """The environment without what would make peers behave differently per user.
 
-    Both peers read options from the environment and keep caches and settings
+    Peers read options from the environment and keep caches and settings
     under the home folder.
     """
-    dropped = ("INSPECT_", "DSPY_", "XDG_")
+    dropped = ("INSPECT_", "DSPY_", "OPIK_", "LITELLM_", "XDG_")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(dropped)}
     return {**kept, "HOME": home, "USERPROFILE": home}
 

@@ -12,6 +12,7 @@ from burnish.bootstrap.optimizations import Optimization, load_result
 from burnish.bootstrap.run_spec import require_unchanged, spec_of, stored_settings
 from burnish.bootstrap.tables import BudgetTable, Settings
 from burnish.bootstrap.workspace import Workspace
+from burnish.cli.display.optimization_summary import resumable
 from burnish.cli.display.search_progress import showing_search
 from burnish.cli.display.search_results import print_search_result
 from burnish.cli.following import following
@@ -22,7 +23,13 @@ from burnish.cli.references import resolve_optimization
 from burnish.cli.running import run
 from burnish.cli.search_watch import SearchWatch
 from burnish.cli.session import Session
-from burnish.domain import Budget, ConflictError, OptimizationRecord, OptimizationStatus
+from burnish.domain import (
+    Budget,
+    BurnishError,
+    ConflictError,
+    OptimizationRecord,
+    OptimizationStatus,
+)
 
 # Without any limit a search could go on, and be paid for, until somebody notices.
 _DEFAULT_TRIALS = 20
@@ -106,8 +113,9 @@ async def _run(
     try:
         async with following(workspace.optimizations, record.id, watch):
             result = await optimization.run(record.id, watch=watch.begin)
-    except ConflictError:
-        watch.unfinished = False  # It is somebody else's now.
+    except BurnishError as error:
+        # It is somebody else's now, or would only fail again.
+        watch.unfinished = not isinstance(error, ConflictError) and resumable(error.code)
         raise
     return await _outcome(workspace, result)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from burnish.bootstrap.workspace import Workspace
 
 LATEST = "latest"
-_PAGE = 200
+_PAGE = 500
 _LISTED = 5
 _WHOLE_ID = 36
 # The end of an id is drawn at random: so much of it names one thing, whatever else there is.

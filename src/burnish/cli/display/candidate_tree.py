@@ -64,7 +64,6 @@ def _node(
         "best": candidate.id == record.best_candidate_id,
         "rationale": candidate.rationale,
         "experiment_id": None if trial is None else trial.experiment_id,
-        "configuration_hash": candidate.configuration.hash,
     }
 
 

@@ -61,11 +61,19 @@ def print_unfinished(
     console.print(Text.assemble(("optimization ", "dim"), record.id))
     short = short_id(record.id)
     steps = [(place.command("show", short, "--trials"), "every trial; --graph for the lineage")]
-    if record.status is not OptimizationStatus.CANCELLED and not _is_owned(record):
+    can_go_on = record.status is not OptimizationStatus.CANCELLED and resumable(
+        str((record.framework_error or {}).get("code"))
+    )
+    if can_go_on and not _is_owned(record):
         steps.insert(0, (place.command("resume", short), "go on with it"))
     if not record.status.final:
         steps.append((place.command("cancel", short), "stop it for good"))
     print_steps(console, steps)
+
+
+def resumable(code: str) -> bool:
+    """Whether a run that failed so has anything to go on with."""
+    return code != "baseline_failed"
 
 
 def print_version(console: Console, active: AgentVersion, record: OptimizationRecord) -> None:

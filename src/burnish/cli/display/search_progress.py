@@ -96,7 +96,7 @@ class _Lines:
         self._pace = pace
         self._told: set[str] = set()
         self._quiet_since = time.monotonic()
-        self._phase: Phase | None = None
+        self._confirming = False
 
     def print_until(self, ended: threading.Event) -> None:
         while not ended.wait(1 / _LOOKS_A_SECOND):
@@ -118,9 +118,9 @@ class _Lines:
             used = _used(self._watch, standing)[1]
             words = [_phase(standing), used, *_pace(standing, self._pace, None)]
             self._say("  ".join(words))
-        if standing.phase is Phase.CONFIRM and self._phase is not Phase.CONFIRM:
+        if standing.phase is Phase.CONFIRM and not standing.running and not self._confirming:
+            self._confirming = True
             self._say(_phase(standing))
-        self._phase = standing.phase
 
     def _say(self, line: str) -> None:
         self._quiet_since = time.monotonic()

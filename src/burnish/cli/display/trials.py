@@ -46,7 +46,6 @@ def trial_json(trial: TrialResult, candidate: Candidate) -> dict[str, Any]:
         "error": trial.error,
         "rationale": candidate.rationale,
         "experiment_id": trial.experiment_id,
-        "configuration_hash": candidate.configuration.hash,
     }
 
 
