@@ -238,6 +238,9 @@ def test_an_experiment_is_still_shown_and_an_optimization_from_python_is_not_res
         (["optimize", "--set", "optimizer.space=3"], "not a table"),
         (["optimize", "--set", "budget.max_trial=3"], "did you mean 'max_trials'?"),
         (["optimize", "--max-cost", "-1"], "--max-cost"),
+        (["optimize", "--max-cost", "0"], "raise max_cost_usd"),
+        (["optimize", "--max-evaluations", "23"], "the baseline alone takes 24 evaluations"),
+        (["optimize", "--max-trials", "0", "--dry-run"], "raise max_trials"),
         (
             ["optimize", "--section", "user=no placeholder {{wrong}}", "--model", "x"],
             "run and model",

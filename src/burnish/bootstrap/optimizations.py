@@ -9,7 +9,7 @@ import uuid_utils
 
 from burnish.bootstrap.builders import build_agent, build_suite, check_fit
 from burnish.bootstrap.optimization_result import OptimizationResult
-from burnish.bootstrap.planned_work import split_ids
+from burnish.bootstrap.planned_work import require_room, split_ids
 from burnish.bootstrap.search_spec import SearchSpec, build_optimizer_of
 from burnish.bootstrap.specs import AgentSpec, SuiteSpec
 from burnish.bootstrap.tables import Settings
@@ -69,6 +69,7 @@ class Optimization:
         self, *, name: str | None = None, spec: Mapping[str, Any] | None = None
     ) -> str:
         """The id of a new optimization; `spec` is what `resume` needs in another process."""
+        require_room(self.suite, self._budget)
         dataset = await self._ensure_dataset()
         record = OptimizationRecord(
             id=str(uuid_utils.uuid7()),

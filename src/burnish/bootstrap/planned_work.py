@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from burnish.domain import SPLITS, Budget, UsageError
+from burnish.domain import SPLITS, Budget, Usage, UsageError
 from burnish.evaluation.suite import Suite
 
 
@@ -48,6 +48,22 @@ class PlannedWork:
             "max_trials": self.max_trials,
             "max": self.most,
         }
+
+
+def require_room(suite: Suite, budget: Budget) -> None:
+    """Refuse, before anything is paid, a budget that ends before the search begins."""
+    needed = PlannedWork.of(suite, budget).each_trial
+    reached = budget.exhausted(Usage())
+    if reached is None and (budget.max_evaluations or needed) < needed:
+        reached = "max_evaluations"
+    if reached is not None:
+        raise UsageError(
+            what="the budget leaves no room for a search",
+            why=f"{reached} is {getattr(budget, reached):g}, and the baseline alone takes "
+            f"{needed} evaluations",
+            fix=f"raise {reached}",
+            code="invalid_budget",
+        )
 
 
 def split_ids(suite: Suite) -> dict[str, tuple[str, ...]]:

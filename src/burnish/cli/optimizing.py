@@ -115,7 +115,8 @@ async def _run(
             result = await optimization.run(record.id, watch=watch.begin)
     except BurnishError as error:
         # It is somebody else's now, or would only fail again.
-        watch.unfinished = not isinstance(error, ConflictError) and resumable(error.code)
+        if isinstance(error, ConflictError) or not resumable(error.code):
+            watch.unfinished = False
         raise
     return await _outcome(workspace, result)
 

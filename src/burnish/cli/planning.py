@@ -10,7 +10,7 @@ from rich.text import Text
 from burnish.bootstrap.builders import build_agent, build_suite, check_fit
 from burnish.bootstrap.cost_estimate import CostEstimate, estimate_cost
 from burnish.bootstrap.model_shelf import ModelShelf
-from burnish.bootstrap.planned_work import PlannedWork
+from burnish.bootstrap.planned_work import PlannedWork, require_room
 from burnish.bootstrap.search_spec import SearchSpec, build_optimizer_of
 from burnish.bootstrap.tables import Settings
 from burnish.cli.display.rows import print_rows
@@ -38,6 +38,7 @@ async def show_plan(session: Session, settings: Settings) -> None:
         search = SearchSpec.of(settings.optimizer)
         build_optimizer_of(search)
         budget = settings.budget_spec()
+        require_room(suite, budget)
         work = PlannedWork.of(suite, budget)
         price = estimate_cost(agent, suite, settings.models)
         await agent.close()

@@ -119,6 +119,8 @@ def test_control_characters_of_foreign_text_do_not_reach_the_terminal(guarded):
     ("arguments", "words"),
     [
         (["evl"], "did you mean 'eval'?"),
+        (["optimise"], "did you mean 'optimize'?"),
+        (["cancle", "x"], "did you mean 'cancel'?"),
         (["eval", "--basline", "x"], "did you mean '--baseline'?"),
         (["models", "pul"], "did you mean 'pull'?"),
         (["eval", "--limit", "many"], "--limit"),

@@ -11,7 +11,10 @@ import pytest
 HEAVY = ("sqlalchemy", "fastapi", "openai", "numpy", "pydantic", "xllamacpp", "pyarrow")
 # typer itself reads options with pydantic, once there is a command to read them for.
 OF_TYPER = ["pydantic"]
-COMMANDS = ("init", "validate", "eval", "list", "show", "export", "doctor", "demo", "models")
+COMMANDS = (
+    *("init", "validate", "eval", "optimize", "resume", "cancel", "list", "show", "diff"),
+    *("promote", "report", "export", "doctor", "demo", "models"),
+)
 
 PROBE = f"""
 import contextlib, io, json, sys
@@ -39,7 +42,7 @@ def test_help_imports_nothing_heavy(arguments):
     assert seen["heavy"] == []
 
 
-@pytest.mark.parametrize("command", ["eval", "list", "demo"])
+@pytest.mark.parametrize("command", ["eval", "optimize", "show", "promote", "list", "demo"])
 def test_help_of_a_command_imports_nothing_heavy_of_ours(command):
     assert set(probe(command, "--help")["heavy"]) <= set(OF_TYPER)
 

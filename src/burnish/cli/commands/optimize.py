@@ -42,7 +42,7 @@ def optimize(
     ] = None,
     max_trials: Annotated[
         int | None,
-        typer.Option(min=1, help="Candidates tried on all items.", rich_help_panel=_BUDGET),
+        typer.Option(min=0, help="Candidates tried on all items.", rich_help_panel=_BUDGET),
     ] = None,
     max_evaluations: Annotated[
         int | None, typer.Option(min=0, help="Item runs.", rich_help_panel=_BUDGET)

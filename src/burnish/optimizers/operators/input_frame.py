@@ -35,7 +35,7 @@ def _frames(subject: Subject) -> list[Edit]:
             subject,
             name=f"frame:{kind}",
             stage=Stage.FRAME,
-            says=f"show the input as “{form('Name', '…')}”".replace("\n", " "),
+            says=f"show the input as “{form(capitalised(subject.noun), '…')}”".replace("\n", " "),
             change=_framing(form),
             promise=promise,
         )
