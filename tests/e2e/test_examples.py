@@ -1,0 +1,25 @@
+"""The examples run, in a folder of their own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py")))
+def test_the_example_runs(name, tmp_path):
+    finished = subprocess.run(
+        [sys.executable, EXAMPLES / name],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stdout
+    assert (tmp_path / ".burnish" / "burnish.db").exists()
