@@ -264,6 +264,25 @@ async def test_cancel_from_elsewhere_ends_the_run_and_keeps_what_there_is(tmp_pa
         await run(world)
 
 
+@pytest.mark.parametrize("calls", [8, 222])
+async def test_cancel_in_the_baseline_or_the_confirmation_counts_too(calls, tmp_path):
+    # The baseline is slow; or the search is quick, and what comes after is slow.
+    world = World(tmp_path, item_seconds=0.6 if calls == 8 else 0.002)
+    task = asyncio.create_task(run(world, budget=burnish.Budget(max_trials=10)))
+    while len(world.calls()) < calls and not task.done():
+        await asyncio.sleep(0.001)
+        if len(world.calls()) >= 218:
+            world.item_seconds = 0.3
+    async with Workspace.open(world.db) as workspace:
+        await workspace.optimizations.request_cancel(world.optimization_id)
+
+    result = await asyncio.wait_for(task, 10)
+
+    assert result.status is OptimizationStatus.CANCELLED
+    assert result.test is None
+    assert (result.to_json()["best"] is None) == (calls == 8)
+
+
 async def test_evaluations_are_never_overshot(tmp_path):
     world = World(tmp_path)
 

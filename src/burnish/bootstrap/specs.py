@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from burnish.domain import Configuration, Model, Scorer, UsageError
 from burnish.evaluation.datasets import Dataset
@@ -47,6 +48,13 @@ class AgentSpec:
                 what=f"the agent {self.name!r} has labels and an output_schema",
                 why="an answer is either one of the labels or JSON, not both",
                 fix="remove one of them",
+                code="invalid_agent",
+            )
+        if self.url is not None and "@" in urlsplit(self.url).netloc:
+            raise UsageError(
+                what=f"the url of the agent {self.name!r} cannot be used",
+                why="it holds a user or a password, which would be stored with every run",
+                fix="leave them out of the url",
                 code="invalid_agent",
             )
         _check_positive("concurrency", self.concurrency)

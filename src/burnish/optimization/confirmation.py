@@ -46,6 +46,12 @@ class Confirmer:
         self._adapter = adapter
         self._aggregator = aggregator
         self._experiments = experiments
+        self._running: list[str] = []
+
+    async def cancel(self) -> None:
+        """End the experiments that run; there will be no comparison."""
+        for experiment in self._running:
+            await self._adapter.cancel(experiment)
 
     async def run(
         self, baseline: Candidate, best: Candidate, item_ids: tuple[str, ...]
@@ -53,6 +59,7 @@ class Confirmer:
         """The comparison on the items, or in words why there is none."""
         candidates = [baseline] if best.id == baseline.id else [baseline, best]
         planned = [self._plan(one, item_ids) for one in candidates]
+        self._running = [one.experiment_id for one in planned]
         for one in planned:
             await self._start(one, item_ids)
         async for trial in self._aggregator.completions(planned):

@@ -103,7 +103,7 @@ class OptimizationDriver:
         return LeaseKeeper(
             repository,
             lease,
-            on_stop=sitting.orchestrator.ask_to_stop,
+            on_stop=sitting.ask_to_stop,
             on_beat=beat,
             seconds=self._job.settings.lease_seconds,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -70,7 +69,7 @@ class Orchestrator:
         self._lease = lease
         self.checkpoint = checkpoint
         self.book = Book(plan.optimization_id)
-        self._stop_asked = asyncio.Event()
+        self.stop_asked = False
 
     async def load(self) -> None:
         """Read what an earlier sitting left."""
@@ -90,7 +89,7 @@ class Orchestrator:
 
     async def ask_to_stop(self) -> None:
         """End the running experiments and then the search, as cancelled."""
-        self._stop_asked.set()
+        self.stop_asked = True
         await self._parts.steps.cancel(self.checkpoint.pending)
 
     def counters(self) -> dict[str, int]:
@@ -116,6 +115,10 @@ class Orchestrator:
         if self.checkpoint.pending:
             await self._finish_pending(wait_for_all=True)
         trial = self.book.baseline()
+        if trial is None and self.stop_asked:
+            self._stop(StopReason.CANCELLED, "somebody asked to cancel it")
+            self.checkpoint = replace(self.checkpoint, phase=Phase.CONFIRM)
+            return
         if trial is None:
             raise BaselineFailed(next(iter(self.book.trials.values())))
         state = await self._parts.optimizer.initialize(self._plan.context(trial))
@@ -150,7 +153,7 @@ class Orchestrator:
     async def _look_for_reasons_to_stop(self) -> None:
         if self.checkpoint.stop_reason is not None:
             return
-        if self._stop_asked.is_set():
+        if self.stop_asked:
             self._stop(StopReason.CANCELLED, "somebody asked to cancel it")
             return
         trials = self.book.trial_count(self.checkpoint.pending)

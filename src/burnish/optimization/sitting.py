@@ -153,6 +153,11 @@ class Sitting:
         await self._materializer.sweep(self._job.plan.optimization_id)
         await self._finish(confirmation)
 
+    async def ask_to_stop(self) -> None:
+        """End whatever runs now, the search or the confirmation, as cancelled."""
+        await self.orchestrator.ask_to_stop()
+        await self._confirmer.cancel()
+
     async def close(self) -> None:
         """Stop what runs without ending it, and let threads go."""
         await self._adapter.close()
@@ -179,7 +184,7 @@ class Sitting:
         best, baseline = orchestrator.book.best(), orchestrator.book.baseline()
         if best is None or baseline is None:
             return None
-        if orchestrator.checkpoint.stop_reason is StopReason.CANCELLED:
+        if orchestrator.stop_asked or orchestrator.checkpoint.stop_reason is StopReason.CANCELLED:
             return "it was cancelled"
         test = plan.splits.get("test", ())
         if not test:
@@ -192,6 +197,10 @@ class Sitting:
         )
 
     async def _finish(self, confirmation: Confirmation | str | None) -> None:
+        if self.orchestrator.stop_asked:
+            self.orchestrator.checkpoint = self.orchestrator.checkpoint.stopped(
+                StopReason.CANCELLED, "somebody asked to cancel it"
+            )
         checkpoint = self.orchestrator.checkpoint
         cancelled = checkpoint.stop_reason is StopReason.CANCELLED
         status = OptimizationStatus.CANCELLED if cancelled else OptimizationStatus.COMPLETED
