@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from burnish.domain import (
     Agent,
     BurnishError,
+    ConflictError,
     Experiment,
     ExperimentRepository,
     ExperimentStatus,
+    ExperimentType,
     Item,
     ItemResult,
     Lease,
@@ -25,7 +27,7 @@ from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.evaluation_gate import EvaluationGate, Seen
 from burnish.optimization.fenced_experiments import FencedExperiments
 from burnish.optimization.materializer import CandidateMaterializer
-from burnish.optimization.racing import Racing
+from burnish.optimization.racing import Racing, RacingMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,22 +64,34 @@ class LocalExperimentAdapter:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._cancelled: set[str] = set()
         self._news = asyncio.Event()
+        # Made in this sitting, so without earlier results.
+        self._fresh: set[str] = set()
         self.seen: Seen = set()
 
     async def trigger(self, request: ExperimentRequest) -> None:
         """Start or continue an experiment."""
         if request.experiment_id in self._tasks:
             return
-        experiment = await self._find(request.experiment_id)
-        if experiment is None:
+        try:
             experiment = await self._create(request)
+            self._fresh.add(request.experiment_id)
+        except ConflictError as error:
+            if error.code == "lease_lost":
+                raise
+            # An earlier sitting made it.
+            experiment = await self._experiments.get_experiment(request.experiment_id)
         if experiment.status.final:
             self._news.set()
             return
-        self._tasks[request.experiment_id] = asyncio.create_task(self._run(experiment, request))
+        task = asyncio.create_task(self._run(experiment, request))
+        task.add_done_callback(lambda _: self._news.set())
+        self._tasks[request.experiment_id] = task
 
     async def get_status(self, experiment_id: str) -> ExperimentStatus | None:
-        """As the repository has it."""
+        """Running while its task is, and then as the repository has it."""
+        task = self._tasks.get(experiment_id)
+        if task is not None and not task.done():
+            return ExperimentStatus.RUNNING
         experiment = await self._find(experiment_id)
         return None if experiment is None else experiment.status
 
@@ -148,7 +162,7 @@ class LocalExperimentAdapter:
             scores.setdefault(result.item_id, []).append(result.score)
 
         done: set[tuple[str, int]] = set()
-        for result in await self._experiments.get_results(experiment.id):
+        for result in await self._earlier_results(experiment):
             done.add((result.item_id, result.repeat))
             progress.add(result)
             collect(result)
@@ -159,7 +173,7 @@ class LocalExperimentAdapter:
             on_result=collect,
         )
         incumbent = await self._incumbent_scores(request)
-        racing = bench.racing if incumbent else replace(bench.racing, mode=bench.racing.mode.OFF)
+        racing = bench.racing if incumbent else replace(bench.racing, mode=RacingMode.OFF)
         blocks = racing.blocks(request.item_ids, seed=bench.seed)
         order = [item for block in blocks for item in block]
         reached: dict[str, float] = {}
@@ -180,9 +194,16 @@ class LocalExperimentAdapter:
                 return ExperimentStatus.PRUNED, reason
         return final_status(progress), None
 
+    async def _earlier_results(self, experiment: Experiment) -> list[ItemResult]:
+        if experiment.id in self._fresh:
+            return []
+        return await self._experiments.get_results(experiment.id)
+
     async def _incumbent_scores(self, request: ExperimentRequest) -> dict[str, float]:
+        """What a trial races against; nothing when there is no race."""
         incumbent = request.execution_params.get("incumbent_experiment_id")
-        if incumbent is None or request.type.value != "trial":
+        races = self._bench.racing.mode is not RacingMode.OFF
+        if incumbent is None or not races or request.type is not ExperimentType.TRIAL:
             return {}
         return await self._experiments.item_scores(incumbent)
 

@@ -89,6 +89,13 @@ class SqlExperimentRepository:
 
         async def work(connection: AsyncConnection) -> None:
             await leases.share(connection, lease)
+            if metadata is None:
+                changed = await connection.execute(
+                    update(experiments).where(_columns.id == experiment_id).values(**changes)
+                )
+                if not changed.rowcount:
+                    raise _not_found(experiment_id)
+                return
             # Locked, so that nobody else's keys are lost between reading and writing.
             statement = _by_id.with_for_update()
             stored = (
@@ -209,17 +216,21 @@ class SqlExperimentRepository:
 
     async def item_scores(self, experiment_id: str) -> dict[str, float]:
         """The mean score by item id."""
-        await self._require(experiment_id)
-        return await self._database.read(
-            lambda connection: summaries.mean_scores(connection, experiment_id)
-        )
+
+        async def work(connection: AsyncConnection) -> dict[str, float]:
+            await _demand(connection, experiment_id)
+            return await summaries.mean_scores(connection, experiment_id)
+
+        return await self._database.read(work)
 
     async def summarise(self, experiment_id: str) -> ExperimentSummary:
         """What the results amount to."""
-        await self._require(experiment_id)
-        return await self._database.read(
-            lambda connection: summaries.summarise(connection, experiment_id)
-        )
+
+        async def work(connection: AsyncConnection) -> ExperimentSummary:
+            await _demand(connection, experiment_id)
+            return await summaries.summarise(connection, experiment_id)
+
+        return await self._database.read(work)
 
     async def evaluated(self, optimization_id: str) -> set[tuple[str, str, int]]:
         """Every (configuration hash, item id, repeat) of an optimization that has a result."""
@@ -240,6 +251,11 @@ class SqlExperimentRepository:
 
         if not await self._database.read(work):
             raise _not_found(experiment_id)
+
+
+async def _demand(connection: AsyncConnection, experiment_id: str) -> None:
+    if await connection.scalar(_moment, {"experiment": experiment_id}) is None:
+        raise _not_found(experiment_id)
 
 
 async def _find(connection: AsyncConnection, experiment_id: str) -> AnyRow | None:
