@@ -99,10 +99,8 @@ async def all_experiments(
 
 async def _newest_experiment(experiments: ExperimentRepository) -> Experiment | None:
     """The newest that was run for itself and not for an optimization."""
-    async for experiment in all_experiments(experiments):
-        if experiment.optimization_id is None:
-            return experiment
-    return None
+    newest = await experiments.list_experiments(limit=1, standalone=True)
+    return newest[0] if newest else None
 
 
 async def _newest_of_both(workspace: Workspace) -> Experiment | OptimizationRecord:

@@ -94,8 +94,12 @@ class ExperimentRepository(Protocol):
         before: str | None = None,
         optimization_id: str | None = None,
         name: str | None = None,
+        standalone: bool = False,
     ) -> list[Experiment]:
-        """Newest first; `before` is the id of the last one seen."""
+        """Newest first; `before` is the id of the last one seen.
+
+        With `standalone`, only those that were not run for an optimization.
+        """
         ...
 
     async def save_results(

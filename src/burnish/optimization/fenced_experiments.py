@@ -77,10 +77,15 @@ class FencedExperiments:
         before: str | None = None,
         optimization_id: str | None = None,
         name: str | None = None,
+        standalone: bool = False,
     ) -> list[Experiment]:
         """As they are."""
         return await self._inner.list_experiments(
-            limit=limit, before=before, optimization_id=optimization_id, name=name
+            limit=limit,
+            before=before,
+            optimization_id=optimization_id,
+            name=name,
+            standalone=standalone,
         )
 
     async def cached_results(

@@ -124,6 +124,7 @@ class SqlExperimentRepository:
         before: str | None = None,
         optimization_id: str | None = None,
         name: str | None = None,
+        standalone: bool = False,
     ) -> list[Experiment]:
         """Experiments, the newest first."""
         newest_first = (_columns.created_at.desc(), _columns.id.desc())
@@ -132,6 +133,8 @@ class SqlExperimentRepository:
             statement = statement.where(_columns.optimization_id == optimization_id)
         if name is not None:
             statement = statement.where(_columns.name == name)
+        if standalone:
+            statement = statement.where(_columns.optimization_id.is_(None))
 
         async def work(connection: AsyncConnection) -> Sequence[AnyRow]:
             wanted = statement

@@ -184,11 +184,13 @@ class ExperimentRepositoryContract:
         last = await experiments.list_experiments(limit=3, before=second[-1].id)
         of_name = await experiments.list_experiments(name="n1")
         of_optimization = await experiments.list_experiments(optimization_id="o1", before="e5")
+        standalone = await experiments.list_experiments(standalone=True, limit=3)
 
         pages = [[experiment.id for experiment in page] for page in (first, second, last)]
         assert pages == [["e6", "e5", "e4"], ["e3", "e2", "e1"], ["e0"]]
         assert [experiment.id for experiment in of_name] == ["e4", "e1"]
         assert [experiment.id for experiment in of_optimization] == ["e3", "e1"]
+        assert [experiment.id for experiment in standalone] == ["e6", "e4", "e2"]
         assert await experiments.list_experiments(limit=0) == []
 
     @pytest.mark.parametrize("text", AWKWARD_TEXTS, ids=range(len(AWKWARD_TEXTS)))

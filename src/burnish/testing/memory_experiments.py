@@ -82,6 +82,7 @@ class MemoryExperimentRepository:
         before: str | None = None,
         optimization_id: str | None = None,
         name: str | None = None,
+        standalone: bool = False,
     ) -> list[Experiment]:
         """Newest first."""
         newest = list(reversed(self.experiments.values()))
@@ -91,7 +92,9 @@ class MemoryExperimentRepository:
         chosen = [
             one
             for one in newest
-            if optimization_id in (None, one.optimization_id) and name in (None, one.name)
+            if optimization_id in (None, one.optimization_id)
+            and name in (None, one.name)
+            and not (standalone and one.optimization_id is not None)
         ]
         return chosen[:limit]
 

@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from burnish.bootstrap.workspace import Workspace
-from burnish.cli.references import all_experiments
 from burnish.cli.wording import age, harmless, percent, short_id
 from burnish.domain import Experiment, ExperimentStatus, ExperimentSummary
 
@@ -33,12 +32,7 @@ class Listed:
 
 async def read_experiments(workspace: Workspace, limit: int) -> list[Listed]:
     """The newest experiments that were run for themselves and not for an optimization."""
-    found: list[Experiment] = []
-    async for experiment in all_experiments(workspace.experiments):
-        if experiment.optimization_id is None:
-            found.append(experiment)
-            if len(found) == limit:
-                break
+    found = await workspace.experiments.list_experiments(limit=limit, standalone=True)
     return [Listed(one, await workspace.experiments.summarise(one.id)) for one in found]
 
 
