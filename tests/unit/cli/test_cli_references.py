@@ -61,11 +61,12 @@ class Records:
         self.records = records
         self.scans = 0
 
-    async def _page(self, *, limit, before=None):
+    async def _page(self, *, limit, before=None, standalone=False):
         self.scans += 1
-        ids = [one.id for one in self.records]
+        chosen = [one for one in self.records if not (standalone and one.optimization_id)]
+        ids = [one.id for one in chosen]
         start = ids.index(before) + 1 if before else 0
-        return self.records[start : start + limit]
+        return chosen[start : start + limit]
 
     async def _get(self, identifier):
         return next(one for one in self.records if one.id == identifier)
