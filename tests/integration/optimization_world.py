@@ -176,7 +176,6 @@ def in_child(work):
         status = 0
     except BaseException as error:  # the exit code tells the parent
         status = getattr(error, "exit_code", 1)
-        Path(f"/tmp/burnish-child-{os.getpid()}.txt").write_text(repr(error))
     finally:
         os._exit(status)
 

@@ -132,7 +132,9 @@ def _is_table(value: Any) -> bool:
 
 
 def _explained(error: ValidationError, path: Path) -> UsageError:
-    problems = [_problem(one) for one in error.errors()]
+    # An unknown key first: what is missing is often only misspelt.
+    found = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    problems = [_problem(one) for one in found]
     more = f" (and {len(problems) - 1} more: {'; '.join(problems[1:4])})" if problems[1:] else ""
     return UsageError(
         what=f"{path.name} cannot be used",
