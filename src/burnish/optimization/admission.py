@@ -25,7 +25,7 @@ class Admission:
             item_ids={*plan.splits["train"], *plan.splits["validation"]},
         )
 
-    def admit(
+    async def admit(
         self,
         proposals: Sequence[CandidateProposal],
         book: Book,
@@ -35,7 +35,7 @@ class Admission:
         step: int,
     ) -> tuple[list[StepCandidate], list[Rejection]]:
         """What to run, and what not and why."""
-        accepted, refused = self._validator.validate(
+        accepted, refused = await self._validator.validate(
             proposals,
             known_candidates=book.candidates.keys(),
             is_seen=lambda digest, item_ids: book.was_run(digest, item_ids, pending),

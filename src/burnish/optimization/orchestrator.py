@@ -172,7 +172,7 @@ class Orchestrator:
             trials = self.book.trial_count(self.checkpoint.pending)
             places = min(places, self._plan.max_trials - trials)
         proposals = await self._parts.optimizer.propose(self._state(), self._history(), places)
-        planned, rejections = self._parts.admission.admit(
+        planned, rejections = await self._parts.admission.admit(
             proposals, self.book, self.checkpoint.pending, places=places, step=self.checkpoint.step
         )
         empty = 0 if planned else self.checkpoint.empty_steps + 1

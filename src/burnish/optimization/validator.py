@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -51,7 +52,7 @@ class CandidateValidator:
         self._space = space
         self._item_ids = frozenset(item_ids)
 
-    def validate(
+    async def validate(
         self,
         proposals: Sequence[CandidateProposal],
         *,
@@ -59,43 +60,38 @@ class CandidateValidator:
         is_seen: Callable[[str, tuple[str, ...] | None], bool],
         limit: int,
     ) -> tuple[list[Accepted], list[Refused]]:
-        """Accepted and refused proposals, each in order.
+        """Accepted and refused proposals, each in order; they are checked side by side.
 
         `is_seen` tells whether a configuration hash was run on a set of items (None is all); equal
         proposals among these are duplicates too. Past `limit` proposals the rest is refused as one.
         """
-        accepted: list[Accepted] = []
-        refused: list[Refused] = []
-        taken: set[tuple[str, tuple[str, ...] | None]] = set()
-        for index, proposal in enumerate(proposals[:limit]):
-            digest: str | None = None
-            try:
-                checked = self._checked(index, proposal, known_candidates)
-                digest = checked.configuration.hash
-                key = (digest, checked.item_ids)
-                if key in taken or is_seen(*key):
-                    raise _Refusal(
-                        ReasonCode.DUPLICATE,
-                        "the same configuration was already run on the same items",
-                    )
-            except _Refusal as refusal:
-                refused.append(
-                    Refused(
-                        index=index,
-                        reason=refusal.reason,
-                        message=str(refusal),
-                        configuration_hash=digest or _hash_of(proposal),
-                    )
-                )
-            else:
-                taken.add(key)
-                accepted.append(checked)
+        known = frozenset(known_candidates)
+        checked = await asyncio.gather(
+            *(
+                asyncio.to_thread(self._check, index, proposal, known)
+                for index, proposal in enumerate(proposals[:limit])
+            )
+        )
+        accepted, refused = _without_duplicates(checked, is_seen)
         if len(proposals) > limit:
             message = f"{len(proposals) - limit} proposals past the limit of {limit} were not read"
             refused.append(
                 Refused(index=limit, reason=ReasonCode.TOO_MANY_CANDIDATES, message=message)
             )
         return accepted, refused
+
+    def _check(
+        self, index: int, proposal: CandidateProposal, known_candidates: Collection[str]
+    ) -> Accepted | Refused:
+        try:
+            return self._checked(index, proposal, known_candidates)
+        except _Refusal as refusal:
+            return Refused(
+                index=index,
+                reason=refusal.reason,
+                message=str(refusal),
+                configuration_hash=_hash_of(proposal),
+            )
 
     def _checked(
         self, index: int, proposal: CandidateProposal, known_candidates: Collection[str]
@@ -114,6 +110,7 @@ class CandidateValidator:
                 raise _Refusal(
                     ReasonCode.UNKNOWN_PARENT, f"its parent {parent!r} is no accepted candidate"
                 )
+        _ = configuration.hash  # hashed here, off the loop
         return Accepted(
             index=index,
             configuration=configuration,
@@ -195,6 +192,34 @@ class CandidateValidator:
                 else "its list of items is empty",
             )
         return tuple(sorted(set(item_ids)))
+
+
+def _without_duplicates(
+    checked: Sequence[Accepted | Refused],
+    is_seen: Callable[[str, tuple[str, ...] | None], bool],
+) -> tuple[list[Accepted], list[Refused]]:
+    accepted: list[Accepted] = []
+    refused: list[Refused] = []
+    taken: set[tuple[str, tuple[str, ...] | None]] = set()
+    for one in checked:
+        if isinstance(one, Refused):
+            refused.append(one)
+            continue
+        key = (one.configuration.hash, one.item_ids)
+        if key in taken or is_seen(*key):
+            message = "the same configuration was already run on the same items"
+            refused.append(
+                Refused(
+                    index=one.index,
+                    reason=ReasonCode.DUPLICATE,
+                    message=message,
+                    configuration_hash=one.configuration.hash,
+                )
+            )
+        else:
+            taken.add(key)
+            accepted.append(one)
+    return accepted, refused
 
 
 def _configuration(proposal: CandidateProposal) -> Configuration:

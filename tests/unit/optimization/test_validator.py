@@ -1,5 +1,7 @@
 """Every reason code, and what is accepted."""
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,11 +27,13 @@ SPACE = SearchSpace(
 
 def validate(*proposals, seen=(), limit=10, known=("c0",)):
     validator = CandidateValidator(baseline=BASELINE, space=SPACE, item_ids={"i1", "i2"})
-    return validator.validate(
-        proposals,
-        known_candidates=set(known),
-        is_seen=lambda digest, items: (digest, items) in seen,
-        limit=limit,
+    return asyncio.run(
+        validator.validate(
+            proposals,
+            known_candidates=set(known),
+            is_seen=lambda digest, items: (digest, items) in seen,
+            limit=limit,
+        )
     )
 
 
