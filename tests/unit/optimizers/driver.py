@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -130,11 +131,13 @@ class Run:
             baseline=self.baseline, space=self.space, item_ids=self.splits["validation"]
         )
         seen = {one.configuration.hash for one in self.candidates.values()}
-        accepted, refused = validator.validate(
-            proposals,
-            known_candidates=self.candidates.keys(),
-            is_seen=lambda digest, _: digest in seen,
-            limit=places,
+        accepted, refused = asyncio.run(
+            validator.validate(
+                proposals,
+                known_candidates=self.candidates.keys(),
+                is_seen=lambda digest, _: digest in seen,
+                limit=places,
+            )
         )
         self.refused += refused
         made = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from driver import Run
 from hypothesis import given, settings
@@ -59,11 +61,13 @@ def refused(lib: Library, names: list[str]) -> list:
     if made is None:
         return []
     validator = CandidateValidator(baseline=lib.facts.baseline, space=lib.facts.space, item_ids=())
-    _, found = validator.validate(
-        [CandidateProposal(configuration=made.configuration)],
-        known_candidates=(),
-        is_seen=lambda *_: False,
-        limit=1,
+    _, found = asyncio.run(
+        validator.validate(
+            [CandidateProposal(configuration=made.configuration)],
+            known_candidates=(),
+            is_seen=lambda *_: False,
+            limit=1,
+        )
     )
     return found
 
