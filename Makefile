@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.setup
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Two processes: more than two cores are not assumed.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: setup demo test check bench ui serve clean help
 
