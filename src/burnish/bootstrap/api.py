@@ -87,7 +87,7 @@ async def optimize_async(
     *,
     settings: Mapping[str, Any] | None = None,
     racing: str = "off",
-    candidates_per_step: int = 4,
+    candidates_per_step: int | None = None,
     asynchronous: bool = False,
     space: SearchSpace | Mapping[str, Any] | None = None,
     name: str | None = None,

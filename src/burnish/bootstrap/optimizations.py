@@ -10,7 +10,7 @@ import uuid_utils
 from burnish.bootstrap.builders import build_agent, build_suite, check_fit
 from burnish.bootstrap.optimization_result import OptimizationResult
 from burnish.bootstrap.planned_work import require_room, split_ids
-from burnish.bootstrap.search_spec import SearchSpec, build_optimizer_of
+from burnish.bootstrap.search_spec import SearchSpec, build_optimizer_of, places_of
 from burnish.bootstrap.specs import AgentSpec, SuiteSpec
 from burnish.bootstrap.tables import Settings
 from burnish.bootstrap.workspace import Workspace
@@ -117,7 +117,7 @@ class Optimization:
             splits=self.splits,
             seed=record.seed,
             labels=tuple(self._spec.labels),
-            max_candidates_per_step=search.candidates_per_step,
+            max_candidates_per_step=places_of(search, self.optimizer),
             max_trials=self._budget.max_trials,
             asynchronous=search.asynchronous,
             repeats=suite.policy.repeats,
@@ -146,6 +146,7 @@ class Optimization:
             optimizer=self.optimizer,
             items={item.id: item for item in suite.dataset.items()},
             dataset_id=record.dataset_id,
+            open_model=workspace.model,
         )
 
     async def _ensure_dataset(self) -> str:

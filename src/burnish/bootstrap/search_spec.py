@@ -10,6 +10,7 @@ from burnish.domain import Optimizer, SearchSpace, UsageError
 from burnish.optimization.racing import RacingMode
 
 DEFAULT_OPTIMIZER = "edits"
+DEFAULT_PLACES = 4
 # What a database keeps as a whole number.
 _LARGEST_SEED = 2**63 - 1
 # Keys of [optimizer] that the framework reads; all others are the algorithm's own settings.
@@ -26,19 +27,23 @@ FRAMEWORK_KEYS = (
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSpec:
-    """Which optimizer, and how it is run. `optimizer` is a name or an Optimizer."""
+    """Which optimizer, and how it is run. `optimizer` is a name or an Optimizer.
+
+    Without `candidates_per_step` the optimizer's own wish counts, if it has one.
+    """
 
     optimizer: str | Optimizer = DEFAULT_OPTIMIZER
     settings: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     racing: RacingMode = RacingMode.OFF
-    candidates_per_step: int = 4
+    candidates_per_step: int | None = None
     asynchronous: bool = False
     timeout_seconds: float = 600.0
     space: SearchSpace = field(default_factory=SearchSpace)
 
     def __post_init__(self) -> None:
-        if not _is_whole(self.candidates_per_step) or self.candidates_per_step < 1:
+        places = self.candidates_per_step
+        if places is not None and (not _is_whole(places) or places < 1):
             raise _bad(
                 "candidates_per_step",
                 f"{self.candidates_per_step!r} is not a whole number from 1 up",
@@ -81,6 +86,12 @@ def build_optimizer_of(search: SearchSpec) -> Optimizer:
     from burnish.optimizers.catalog import build_optimizer  # noqa: PLC0415 - only named ones need it
 
     return build_optimizer(search.optimizer, search.settings)
+
+
+def places_of(search: SearchSpec, optimizer: Optimizer) -> int:
+    """How many candidates a step may have."""
+    wish = getattr(optimizer, "candidates_per_step", None)
+    return search.candidates_per_step or (wish if _is_whole(wish) and wish else DEFAULT_PLACES)
 
 
 def racing_mode(value: str) -> RacingMode:

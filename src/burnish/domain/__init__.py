@@ -29,6 +29,7 @@ from burnish.domain.models import CallCache, Message, Model, ModelRequest, Model
 from burnish.domain.optimization import (
     Candidate,
     CandidateProposal,
+    ModelUser,
     OptimizationStatus,
     Optimizer,
     OptimizerState,
@@ -94,6 +95,7 @@ __all__ = [
     "Model",
     "ModelRequest",
     "ModelResponse",
+    "ModelUser",
     "OptimizationRecord",
     "OptimizationRepository",
     "OptimizationStatus",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from burnish.domain.configuration import Configuration
 from burnish.domain.experiments import ExperimentStatus, ExperimentType, ItemResult
 from burnish.domain.items import Item
+from burnish.domain.models import Model
 from burnish.domain.search_space import SearchSpace
 
 
@@ -169,6 +170,8 @@ class TrialResult:
 class TrialHistory(Protocol):
     """What has been tried. Holds the results that were observed, and no later ones.
 
+    `evaluations_left` is how many more the search may spend; None without a limit.
+
     `item_results` and `items` read storage on demand. Call them from plain optimizer methods,
     which run off the event loop; async methods await `load_item_results` and `load_items`.
     """
@@ -178,6 +181,9 @@ class TrialHistory(Protocol):
 
     @property
     def mini_batches(self) -> Sequence[TrialResult]: ...
+
+    @property
+    def evaluations_left(self) -> int | None: ...
 
     def candidate(self, candidate_id: str) -> Candidate: ...
 
@@ -221,3 +227,14 @@ class Optimizer(Protocol):
     def should_stop(
         self, state: OptimizerState, history: TrialHistory
     ) -> StopDecision | Awaitable[StopDecision]: ...
+
+
+@runtime_checkable
+class ModelUser(Protocol):
+    """An optimizer that asks models of its own.
+
+    `connect` comes before every other call. What it opens (a name, a Model or a function from text to
+    text) is counted in the run's usage and budget, and remembered in its call cache.
+    """
+
+    def connect(self, open_model: Callable[[Any], Model]) -> None: ...

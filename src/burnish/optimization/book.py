@@ -84,13 +84,20 @@ class Book:
         scored = sum(1 for one in ended if one.status in _SCORED)
         return scored, len(ended) - scored
 
-    def history(self, experiments: ExperimentRepository, items: Mapping[str, Item]) -> History:
+    def history(
+        self,
+        experiments: ExperimentRepository,
+        items: Mapping[str, Item],
+        *,
+        evaluations_left: int | None,
+    ) -> History:
         """What the optimizer may look at."""
         return History(
             experiments=experiments,
             items=items,
             candidates=self.candidates,
             results=self.in_order(),
+            evaluations_left=evaluations_left,
         )
 
     def _is_first(self, trial: TrialResult) -> bool:

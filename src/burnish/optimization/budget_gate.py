@@ -40,6 +40,8 @@ class BudgetGate:
         self._started = clock.monotonic() - elapsed_seconds
         self.evaluations = evaluations
         self.spending = spending or Spending()
+        # The part of it that the optimizer's own calls cost; no experiment keeps that.
+        self.own = Spending()
         self.reserved = 0
 
     def admit(self) -> None:
@@ -54,9 +56,14 @@ class BudgetGate:
         self.spend(result.spending)
 
     def spend(self, spending: Spending) -> None:
-        """Add what the optimizer's own calls cost."""
+        """Add to what was spent."""
         if spending.by_purpose:
             self.spending = self.spending + spending
+
+    def spend_own(self, spending: Spending) -> None:
+        """Add what the optimizer's own calls cost."""
+        self.own = self.own + spending
+        self.spend(spending)
 
     def reached(self, *, trials: int = 0) -> str | None:
         """The first limit that is reached, or None."""

@@ -33,7 +33,9 @@ class History:
         items: Mapping[str, Item],
         candidates: Mapping[str, Candidate],
         results: Sequence[TrialResult],
+        evaluations_left: int | None = None,
     ) -> None:
+        self.evaluations_left = evaluations_left
         self._experiments = experiments
         self._items = items
         self._candidates = dict(candidates)

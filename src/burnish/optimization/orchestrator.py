@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from burnish.domain import (
     ExperimentRepository,
@@ -20,7 +21,7 @@ from burnish.domain import (
 from burnish.optimization import events
 from burnish.optimization.admission import Admission, ran_out_of_budget
 from burnish.optimization.book import Book
-from burnish.optimization.budget_gate import BudgetGate
+from burnish.optimization.budget_gate import BudgetGate, BudgetReached
 from burnish.optimization.checkpoint import Checkpoint, Pending, Phase, ProgressPoint
 from burnish.optimization.history import History
 from burnish.optimization.optimizer_calls import OptimizerCalls
@@ -159,8 +160,7 @@ class Orchestrator:
         trials = self.book.trial_count(self.checkpoint.pending)
         limit = self._parts.gate.reached(trials=trials)
         if limit is not None:
-            reason = StopReason.TIMEOUT if limit == "max_seconds" else StopReason.BUDGET
-            self._stop(reason, f"the budget's {limit} is reached")
+            self._stop_at(limit)
         elif not self.checkpoint.pending:
             decision = await self._parts.optimizer.should_stop(self._state(), self._history())
             if decision.should_stop:
@@ -171,7 +171,12 @@ class Orchestrator:
         if self._plan.max_trials is not None:
             trials = self.book.trial_count(self.checkpoint.pending)
             places = min(places, self._plan.max_trials - trials)
-        proposals = await self._parts.optimizer.propose(self._state(), self._history(), places)
+        try:
+            proposals = await self._parts.optimizer.propose(self._state(), self._history(), places)
+        except BudgetReached as reached:
+            # The optimizer's own calls spent the rest; what is pending still ends.
+            self._stop_at(reached.limit)
+            return
         planned, rejections = await self._parts.admission.admit(
             proposals, self.book, self.checkpoint.pending, places=places, step=self.checkpoint.step
         )
@@ -213,6 +218,7 @@ class Orchestrator:
             proposed=self.checkpoint.proposed + proposed,
             rejected=self.checkpoint.rejected + len(rejections),
             elapsed_seconds=self._parts.gate.elapsed_seconds,
+            own_spending=self._own_spending(),
         )
         self.book.add_candidates(one.candidate for one in planned)
         await self._parts.repository.save_step(
@@ -261,14 +267,29 @@ class Orchestrator:
         return self.checkpoint.state
 
     def _history(self) -> History:
-        return self.book.history(self._parts.experiments, self._parts.items)
+        return self.book.history(
+            self._parts.experiments,
+            self._parts.items,
+            evaluations_left=self._parts.gate.evaluations_left(),
+        )
+
+    def _own_spending(self) -> dict[str, Any]:
+        by_purpose: dict[str, Any] = self._parts.gate.own.to_json()["by_purpose"]
+        return by_purpose
+
+    def _stop_at(self, limit: str) -> None:
+        reason = StopReason.TIMEOUT if limit == "max_seconds" else StopReason.BUDGET
+        self._stop(reason, f"the budget's {limit} is reached")
 
     def _stop(self, reason: StopReason, message: str | None) -> None:
         self.checkpoint = self.checkpoint.stopped(reason, message)
 
     async def _save(self, *, new_best: TrialResult | None = None) -> None:
-        elapsed = self._parts.gate.elapsed_seconds
-        self.checkpoint = replace(self.checkpoint, elapsed_seconds=elapsed)
+        self.checkpoint = replace(
+            self.checkpoint,
+            elapsed_seconds=self._parts.gate.elapsed_seconds,
+            own_spending=self._own_spending(),
+        )
         best, baseline = self.book.best(), self.book.baseline()
         told = [events.progress_changed(self.counters())]
         if new_best is not None:

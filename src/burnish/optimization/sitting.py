@@ -12,6 +12,7 @@ from burnish.domain import (
     ExperimentRepository,
     Item,
     Lease,
+    ModelUser,
     OptimizationRepository,
     OptimizationStatus,
     Optimizer,
@@ -22,6 +23,7 @@ from burnish.domain import (
 )
 from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.suite import Suite
+from burnish.models import as_model
 from burnish.optimization import events
 from burnish.optimization.admission import Admission
 from burnish.optimization.aggregator import ResultAggregator
@@ -34,6 +36,7 @@ from burnish.optimization.materializer import CandidateMaterializer
 from burnish.optimization.optimizer_calls import OptimizerCalls
 from burnish.optimization.orchestrator import Orchestrator, Parts
 from burnish.optimization.outcome import outcome_document
+from burnish.optimization.own_models import ModelOpener, OwnModels
 from burnish.optimization.racing import Racing
 from burnish.optimization.search_plan import SearchPlan
 from burnish.optimization.step_runner import StepRunner
@@ -74,6 +77,7 @@ class Job:
     optimizer: Optimizer
     items: Mapping[str, Item]
     dataset_id: str | None = None
+    open_model: ModelOpener = as_model
     clock: Clock = field(default_factory=SystemClock)
 
 
@@ -106,6 +110,8 @@ class Sitting:
             lease,
         )
         aggregator = ResultAggregator(self._adapter, job.clock)
+        if isinstance(job.optimizer, ModelUser):
+            job.optimizer.connect(OwnModels(job.open_model, self.gate))
         self._calls = OptimizerCalls(
             job.optimizer, timeout_seconds=job.settings.optimizer_timeout_seconds
         )
@@ -170,8 +176,8 @@ class Sitting:
         experiments = self._job.stores.experiments
         self._adapter.seen.update(await experiments.evaluated(optimization_id))
         self.gate.evaluations = len(self._adapter.seen)
-        own = Spending.of(self.orchestrator.checkpoint.own_spending)
-        self.gate.spending = own + await experiments.spending_of(optimization_id)
+        self.gate.spending = await experiments.spending_of(optimization_id)
+        self.gate.spend_own(Spending.of(self.orchestrator.checkpoint.own_spending))
 
     def _reserve_for_confirmation(self) -> None:
         budget = self._job.settings.budget.max_evaluations
