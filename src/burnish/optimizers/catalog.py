@@ -14,9 +14,16 @@ from burnish.optimizers.signatures import check_settings
 
 GROUP = "burnish.optimizers"
 _BUILT_IN: Mapping[str, tuple[str, str]] = {
+    "auto": ("burnish.optimizers.auto", "Auto"),
+    "bootstrap": ("burnish.optimizers.bootstrap", "Bootstrap"),
     "edits": ("burnish.optimizers.edits", "Edits"),
+    "evolve": ("burnish.optimizers.evolve", "Evolve"),
     "few_shot": ("burnish.optimizers.few_shot", "FewShot"),
+    "gepa": ("burnish.optimizers.gepa", "Gepa"),
+    "gepa_reference": ("burnish.optimizers.gepa_reference", "GepaReference"),
     "grid": ("burnish.optimizers.grid_search", "GridSearch"),
+    "meta_prompt": ("burnish.optimizers.meta_prompt", "MetaPrompt"),
+    "parameters": ("burnish.optimizers.parameters", "Parameters"),
     "random": ("burnish.optimizers.random_search", "RandomSearch"),
 }
 _METHODS = ("initialize", "propose", "observe", "should_stop")

@@ -64,7 +64,9 @@ class EditSearch:
         max_edits: int,
         cost: float,
         tried: frozenset[str],
+        leaders: Sequence[str] = (),
     ) -> None:
+        self._leaders = frozenset(leaders)
         self._library = library
         self._trials = trials
         self._gradient = gradient
@@ -135,13 +137,14 @@ class EditSearch:
 
     @cached_property
     def _starts(self) -> list[Start]:
-        """The baseline, the tried sets with the best prospects, and the two best joined."""
+        """The baseline, the tried sets with the best prospects, leaders, and the two best joined."""
         root = self._library.facts.baseline_candidate_id
         ranked = sorted(
             self._trials,
             key=lambda trial: (-self._gradient.mean(trial.features), trial.number),
         )
         parents = ranked[:_PARENTS]
+        parents += [one for one in ranked[_PARENTS:] if one.candidate_id in self._leaders]
         found = [Start(names=(), parents=(root,))]
         found += [Start(names=one.features, parents=(one.candidate_id,)) for one in parents]
         if len(parents) > 1:

@@ -119,9 +119,16 @@ class Edits:
             max_edits=self.max_edits,
             cost=self.edit_cost,
             tried=tried_hashes(history) | {library.facts.baseline.hash},
+            leaders=self._leaders(library, state, history),
         )
         untried = search.untried(queue)
         return search.picks([*untried[skipped:], *untried[:skipped]], count)
+
+    def _leaders(
+        self, library: Library, state: OptimizerState, history: TrialHistory
+    ) -> Sequence[str]:
+        """Candidates to start from besides those with the best prospects."""
+        return ()
 
 
 def _trials(library: Library, history: TrialHistory) -> list[ReadTrial]:

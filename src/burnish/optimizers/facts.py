@@ -25,6 +25,7 @@ class RunFacts:
     space: SearchSpace
     labels: tuple[str, ...]
     places: int
+    perfect_score: float | None = 1.0
 
     @classmethod
     def of(cls, context: RunContext) -> RunFacts:
@@ -37,6 +38,7 @@ class RunFacts:
             space=context.space,
             labels=tuple(context.labels),
             places=context.max_candidates_per_step,
+            perfect_score=context.perfect_score,
         )
 
     @classmethod
@@ -53,6 +55,7 @@ class RunFacts:
             space=SearchSpace.of(value["space"]),
             labels=tuple(value["labels"]),
             places=value["places"],
+            perfect_score=perfect_score_in(state),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -70,9 +73,16 @@ class RunFacts:
                 "space": self.space.to_json(),
                 "labels": list(self.labels),
                 "places": self.places,
+                "perfect_score": self.perfect_score,
             }
         }
 
     def in_flight(self, max_candidates: int) -> int:
         """How many candidates may be running now: the places of a step that are not offered."""
         return max(self.places - max_candidates, 0)
+
+
+def perfect_score_in(state: OptimizerState) -> float | None:
+    """What nothing can be better than; 1 where a state does not say."""
+    score: float | None = state.algorithm_data.get(_KEY, {}).get("perfect_score", 1.0)
+    return score

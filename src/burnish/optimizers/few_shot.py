@@ -15,23 +15,14 @@ from burnish.domain import (
 )
 from burnish.optimizers.checks import bad_setting, require_target, require_whole
 from burnish.optimizers.draws import generator
+from burnish.optimizers.example_picks import describe_row, pick_rows
 from burnish.optimizers.example_pool import ExamplePool
-from burnish.optimizers.example_search import ExampleSearch, Row, features_of
+from burnish.optimizers.example_search import Row
 from burnish.optimizers.facts import RunFacts
-from burnish.optimizers.gradient import Gradient, Prior
-from burnish.optimizers.standing import (
-    GOING_ON,
-    first_state,
-    next_state,
-    reached,
-    stale,
-    tried_hashes,
-)
-from burnish.optimizers.trial_reading import baseline_luck, read_trials, score_scale
+from burnish.optimizers.standing import GOING_ON, first_state, next_state, reached, stale
 
 # Examples are drawn from this many training items at most, so that the state stays small.
 _MOST_ITEMS = 256
-_COLLAPSE_PENALTY = 0.05
 
 
 class FewShot:
@@ -74,7 +65,7 @@ class FewShot:
             CandidateProposal(
                 configuration=pool.configuration(row.places),
                 parent_candidate_ids=(row.parent,),
-                rationale=_describe(pool, row),
+                rationale=describe_row(pool, row),
             )
             for row in self._picks(pool, state, history, max_candidates)
         ]
@@ -115,39 +106,7 @@ class FewShot:
     def _picks(
         self, pool: ExamplePool, state: OptimizerState, history: TrialHistory, count: int
     ) -> list[Row]:
-        rows: dict[str, tuple[int, ...]] = {}
-        for trial in history.trials:
-            shown = pool.places_in(history.candidate(trial.candidate_id).configuration)
-            if shown is not None:
-                rows[trial.candidate_id] = shown
-
-        def features(candidate_id: str) -> tuple[str, ...] | None:
-            row = rows.get(candidate_id)
-            return None if row is None else features_of(pool, row)
-
-        trials = read_trials(history, pool.facts, features)
-        scale = score_scale(pool.facts, trials)
-        penalty = _COLLAPSE_PENALTY * scale
-        gradient = Gradient(
-            [trial.observation(penalty=penalty) for trial in trials],
-            Prior(
-                name=0.04,
-                prefix=0.05,
-                pair=0.0,
-                luck=baseline_luck(history, pool.facts) / scale,
-                scale=scale,
-            ),
-        )
-        search = ExampleSearch(
-            pool,
-            trials,
-            rows,
-            generation=state.generation,
-            turn=state.algorithm_data["results"] + pool.facts.in_flight(count),
-            most=self._most(pool),
-            tried=tried_hashes(history) | {pool.facts.baseline.hash},
-        )
-        return search.picks(count, gradient=gradient)
+        return pick_rows(pool, state, history, count, most=self._most(pool))
 
     def _why_none(self, state: OptimizerState, pool: ExamplePool) -> str:
         if not state.algorithm_data["train"]:
@@ -155,10 +114,3 @@ class FewShot:
         if not self._most(pool):
             return "the search space allows no examples: raise its max_examples"
         return "no field of the training items holds their answers: set answer_field"
-
-
-def _describe(pool: ExamplePool, row: Row) -> str:
-    if not row.places:
-        return f"{row.says.capitalize()}."
-    shown = ", ".join(f"{pool.shown[place].item_id}" for place in row.places)
-    return f"{row.says.capitalize()}: {shown}."

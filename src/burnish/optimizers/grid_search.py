@@ -16,12 +16,12 @@ from burnish.domain import (
     StopReason,
     TrialHistory,
     TrialResult,
-    UsageError,
 )
 from burnish.optimizers.acceptance import is_acceptable
-from burnish.optimizers.checks import bad_setting, require_target, require_whole
+from burnish.optimizers.checks import require_target, require_whole
 from burnish.optimizers.facts import RunFacts
 from burnish.optimizers.parameter_values import values_of
+from burnish.optimizers.section_texts import checked_texts, require_free
 from burnish.optimizers.standing import GOING_ON, first_state, next_state, reached, tried_hashes
 
 
@@ -42,20 +42,12 @@ class GridSearch:
         target: float | None = None,
     ) -> None:
         self.steps = require_whole("grid", "steps", steps, least=2)
-        self.sections = _checked_sections(sections or {})
+        self.sections = checked_texts("grid", sections or {})
         self.target = require_target("grid", target)
 
     def initialize(self, context: RunContext) -> OptimizerState:
         """Remember the run's facts; refuse texts for sections that are not there or not free."""
-        for path in self.sections:
-            if path not in context.baseline.sections or not context.space.may_change(path):
-                known = [one for one in context.baseline.sections if context.space.may_change(one)]
-                raise UsageError(
-                    what=f"the grid cannot change the section {path!r}",
-                    why="the baseline has no such section, or it is locked",
-                    fix=f"use one of {', '.join(sorted(known)) or 'none: all are locked'}",
-                    code="unknown_section",
-                )
+        require_free("grid", self.sections, context)
         return first_state(context)
 
     def propose(
@@ -142,14 +134,3 @@ def _describe(baseline: Configuration, point: Mapping[tuple[str, str], Any]) -> 
         elif chosen != baseline.sections[name]:
             said.append(f"another text of {name}")
     return f"A point of the grid: {', '.join(said)}."
-
-
-def _checked_sections(sections: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    if not isinstance(sections, Mapping):
-        raise bad_setting("grid", "sections", f"{sections!r:.60} is not a table of lists of texts")
-    checked: dict[str, tuple[str, ...]] = {}
-    for path, texts in sections.items():
-        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-            raise bad_setting("grid", "sections", f"{path!r} is not given a list of texts")
-        checked[path] = tuple(texts)
-    return checked

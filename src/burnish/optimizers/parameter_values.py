@@ -16,7 +16,7 @@ def values_of(space: ParameterSpace, *, steps: int) -> list[Json]:
         return [end for end in (low, high) if end is not None]
     if steps < 2 or low == high:
         return [low]
-    whole = _are_whole(low, high)
+    whole = are_whole(low, high)
     found: list[Json] = []
     for step in range(steps):
         value = low + (high - low) * step / (steps - 1)
@@ -38,12 +38,12 @@ def draw_value(space: ParameterSpace, generator: random.Random) -> Json:
     low, high = space.low, space.high
     if low is None or high is None:
         return next(end for end in (low, high) if end is not None)
-    if _are_whole(low, high):
+    if are_whole(low, high):
         return generator.randint(int(low), int(high))
     return min(max(round(generator.uniform(low, high), 4), low), high)
 
 
-def _are_whole(low: float, high: float) -> bool:
+def are_whole(low: float, high: float) -> bool:
     """Whether a range counts something: 1 to 64 does, a temperature from 0 to 2 does not."""
     written = isinstance(low, int) and isinstance(high, int)
     return written and (low >= 1 or high - low >= 8)

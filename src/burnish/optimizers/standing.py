@@ -12,10 +12,9 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
-from burnish.optimizers.facts import RunFacts
+from burnish.optimizers.facts import RunFacts, perfect_score_in
 
 GOING_ON = StopDecision(should_stop=False)
-_PERFECT = 1.0
 _TOLERANCE = 1e-9
 
 
@@ -52,16 +51,16 @@ def next_state(state: OptimizerState, trial_results: Sequence[TrialResult]) -> O
 def reached(state: OptimizerState, target: float | None) -> StopDecision | None:
     """Whether the best is good enough.
 
-    Without a target that is a perfect score of 1; above it the scale is another one, of which the
-    end is unknown.
+    Without a target that is a perfect score, mostly of 1; above it the scale is another one, of
+    which the end is unknown. Where the run's objective has no end, only a target is enough.
     """
-    best = state.best_score
-    if best is None:
+    best, perfect = state.best_score, perfect_score_in(state)
+    wanted = perfect if target is None else target
+    if best is None or wanted is None:
         return None
-    enough = best >= target if target is not None else abs(best - _PERFECT) <= _TOLERANCE
+    enough = best >= wanted if target is not None else abs(best - wanted) <= _TOLERANCE
     if not enough:
         return None
-    wanted = _PERFECT if target is None else target
     return StopDecision(
         should_stop=True,
         reason=StopReason.TARGET_REACHED,

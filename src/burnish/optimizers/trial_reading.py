@@ -132,7 +132,7 @@ def _read(
         features=features,
         score=score,
         difference=difference,
-        variance=_variance(score, len(shared) or trial.summary.total_items),
+        variance=_variance(_plain(score, facts), len(shared) or trial.summary.total_items),
         complete=trial.counts,
         collapsed=bool(facts.labels) and is_collapsed(results),
     )
@@ -149,6 +149,13 @@ def baseline_luck(history: TrialHistory, facts: RunFacts) -> float:
         0,
     )
     return math.sqrt(_variance(facts.baseline_score, items)) if items else 0.0
+
+
+def _plain(score: float, facts: RunFacts) -> float:
+    """What a utility says of the score itself: what was saved lifts it off the scale, not luck."""
+    if facts.perfect_score is None and 0.0 <= facts.baseline_score <= 1.0:
+        return min(max(score, 0.0), 1.0)
+    return score
 
 
 def _variance(score: float, items: int) -> float:

@@ -1,0 +1,117 @@
+"""The `auto` optimizer: picks another one by what is configured, says why, and lets it work."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from burnish.domain import (
+    CandidateProposal,
+    Model,
+    Optimizer,
+    OptimizerState,
+    RunContext,
+    StopDecision,
+    TrialHistory,
+    TrialResult,
+)
+from burnish.optimizers.bootstrap import Bootstrap
+from burnish.optimizers.checks import require_target
+from burnish.optimizers.choosing import choose
+from burnish.optimizers.edits import Edits
+from burnish.optimizers.facts import RunFacts
+from burnish.optimizers.few_shot import FewShot
+from burnish.optimizers.gepa import Gepa
+from burnish.optimizers.grid_search import GridSearch
+from burnish.optimizers.parameters import Parameters
+from burnish.optimizers.random_search import RandomSearch
+
+_KEY = "auto"
+_PLAIN: dict[str, Callable[..., Optimizer]] = {
+    "bootstrap": Bootstrap,
+    "edits": Edits,
+    "few_shot": FewShot,
+    "grid": GridSearch,
+    "parameters": Parameters,
+    "random": RandomSearch,
+}
+
+
+class Auto:
+    """Chooses when the run starts; the choice and its reason stand in the state and in the first
+    candidates' rationale.
+
+    With a `model` and texts that may change that is `gepa`; `choosing` has all rules. `target` ends the
+    search, whoever does it.
+    """
+
+    name = "auto"
+
+    def __init__(self, *, model: Any = None, target: float | None = None) -> None:
+        self.target = require_target("auto", target)
+        self._gepa = None if model is None else Gepa(model=model, accept_threshold=target)
+        # How many candidates of a step the framework should ask for; None leaves it to it.
+        self.candidates_per_step = None if self._gepa is None else self._gepa.candidates_per_step
+
+    def connect(self, open_model: Callable[[Any], Model]) -> None:
+        """Open the model for the optimizer that asks it."""
+        if self._gepa is not None:
+            self._gepa.connect(open_model)
+
+    async def initialize(self, context: RunContext) -> OptimizerState:
+        """Choose, and let the chosen one begin."""
+        choice = choose(context, has_model=self._gepa is not None)
+        state: OptimizerState = await _called(self._named(choice.name).initialize, context)
+        chosen = {"choice": choice.name, "reason": choice.reason}
+        return replace(state, algorithm_data={**state.algorithm_data, _KEY: chosen})
+
+    async def propose(
+        self, state: OptimizerState, history: TrialHistory, max_candidates: int
+    ) -> list[CandidateProposal]:
+        """What the chosen one proposes; the first candidates say why it was chosen."""
+        proposals: Sequence[CandidateProposal] = await _called(
+            self._chosen(state).propose, state, history, max_candidates
+        )
+        if not _is_first(state, history):
+            return list(proposals)
+        told = state.algorithm_data[_KEY]
+        why = f"auto chose {told['choice']}: {told['reason']}."
+        return [replace(one, rationale=f"{why} {one.rationale or ''}".strip()) for one in proposals]
+
+    async def observe(
+        self, state: OptimizerState, trial_results: Sequence[TrialResult]
+    ) -> OptimizerState:
+        """The chosen one's next state; the choice stays in it."""
+        after: OptimizerState = await _called(self._chosen(state).observe, state, trial_results)
+        kept = {**after.algorithm_data, _KEY: state.algorithm_data[_KEY]}
+        return replace(after, algorithm_data=kept)
+
+    async def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
+        """When the chosen one has had enough."""
+        decision: StopDecision = await _called(self._chosen(state).should_stop, state, history)
+        return decision
+
+    def _chosen(self, state: OptimizerState) -> Optimizer:
+        return self._named(state.algorithm_data[_KEY]["choice"])
+
+    def _named(self, name: str) -> Optimizer:
+        """Made anew for each call: what it remembers stands in the state."""
+        if name == "gepa":
+            return self._gepa or Gepa(accept_threshold=self.target)
+        return _PLAIN[name](target=self.target)
+
+
+def _is_first(state: OptimizerState, history: TrialHistory) -> bool:
+    """Whether nothing but the baseline ran so far."""
+    baseline = RunFacts.within(state).baseline_candidate_id
+    return all(one.candidate_id == baseline for one in (*history.trials, *history.mini_batches))
+
+
+async def _called(method: Callable[..., Any], *arguments: Any) -> Any:
+    """A plain method runs beside the event loop, as the framework would run it."""
+    if inspect.iscoroutinefunction(method):
+        return await method(*arguments)
+    return await asyncio.to_thread(method, *arguments)

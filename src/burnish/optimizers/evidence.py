@@ -1,0 +1,203 @@
+"""What a run knows by item: who passed what, who is ahead, and by how much.
+
+Candidates are compared with their parent on items that both ran. Items on which a child is tried are
+chosen by what its parent did with them (failures above all), so a plain mean would flatter the child:
+differences are averaged among the parent's failures and among its passes, and these are weighted by
+how many there are of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from burnish.domain import Candidate, ExperimentStatus, ItemResult, TrialHistory, TrialResult
+
+_USED = (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED)
+# Pulls the mean difference of few items towards none.
+_DOUBT = 2.0
+# A child counts as verified when it ran this share of its parent's known failures.
+_VERIFIED = 0.6
+_PASSES = 6
+_FULL = 1.0
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """Everything one candidate showed so far."""
+
+    candidate: Candidate
+    results: Mapping[str, ItemResult]
+    trial_score: float | None
+
+    def weak(self, item_id: str) -> bool:
+        """Whether it failed an item."""
+        return is_weak(self.results[item_id])
+
+
+@dataclass
+class Memo:
+    """Item results by candidate, so that storage is read once for each experiment.
+
+    A pure cache: without it the same is read again.
+    """
+
+    results: dict[str, tuple[int, dict[str, ItemResult]]] = field(default_factory=dict)
+
+
+def is_weak(result: ItemResult) -> bool:
+    """Failed, or less than full marks on the usual scale."""
+    return not result.passed or result.score < _FULL - _CLOSE
+
+
+class Evidence:
+    """The candidates of a run with all that is known of them, in the order of their numbers."""
+
+    def __init__(
+        self, known: Sequence[Known], baseline_id: str, trial_items: frozenset[str]
+    ) -> None:
+        self.known = {one.candidate.id: one for one in known}
+        self._trial_items = trial_items
+        self.baseline = self.known[baseline_id]
+        self._standing: dict[str, float] = {}
+
+    @classmethod
+    async def gather(
+        cls, history: TrialHistory, baseline_id: str, trial_items: frozenset[str], memo: Memo
+    ) -> Evidence:
+        """From a history; `trial_items` are those of the validation split."""
+        by_candidate: dict[str, list[TrialResult]] = {}
+        for trial in (*history.trials, *history.mini_batches):
+            if trial.status in _USED:
+                by_candidate.setdefault(trial.candidate_id, []).append(trial)
+        known = []
+        for candidate_id, trials in by_candidate.items():
+            kept = memo.results.get(candidate_id)
+            if kept is None or kept[0] != len(trials):
+                read = await history.load_item_results(candidate_id)
+                kept = (len(trials), _by_item(read))
+                memo.results[candidate_id] = kept
+            score = next((one.objective_score for one in trials if one.counts), None)
+            candidate = history.candidate(candidate_id)
+            known.append(Known(candidate=candidate, results=kept[1], trial_score=score))
+        known.sort(key=lambda one: one.candidate.number)
+        return cls(known, baseline_id, trial_items)
+
+    @cached_property
+    def trialed(self) -> list[Known]:
+        """Those that ran their whole trial."""
+        return [one for one in self.known.values() if one.trial_score is not None]
+
+    def children(self, candidate_id: str) -> list[Known]:
+        """Of this candidate as first parent."""
+        return [
+            one
+            for one in self.known.values()
+            if one.candidate.parent_candidate_ids[:1] == (candidate_id,)
+        ]
+
+    def lineage(self, candidate_id: str) -> list[Known]:
+        """The candidate, its first parent, and so on to the baseline."""
+        found: list[Known] = []
+        here: str | None = candidate_id
+        while here is not None and here in self.known:
+            found.append(self.known[here])
+            parents = self.known[here].candidate.parent_candidate_ids
+            here = parents[0] if parents else None
+        return found
+
+    def last_result(self, candidate_id: str, item_id: str) -> ItemResult | None:
+        """Its own result on an item, or the nearest ancestor's."""
+        for one in self.lineage(candidate_id):
+            if item_id in one.results:
+                return one.results[item_id]
+        return None
+
+    def gain(self, child: Known, parent: Known) -> float:
+        """The sum of differences on the items that both ran."""
+        return sum(
+            result.score - parent.results[item].score
+            for item, result in child.results.items()
+            if item in parent.results
+        )
+
+    def times_failed(self, item_id: str) -> int:
+        """How many candidates failed an item."""
+        return sum(1 for one in self.known.values() if item_id in one.results and one.weak(item_id))
+
+    def verified(self, child: Known, parent: Known) -> bool:
+        """Whether the child ran enough of what its parent failed, and of what it passed."""
+        if child.trial_score is not None:
+            return True
+        pool = self._pool(parent)
+        failed = [item for item in pool if parent.weak(item)]
+        passed = [item for item in pool if not parent.weak(item)]
+        mended = sum(1 for item in failed if item in child.results)
+        kept = sum(1 for item in passed if item in child.results)
+        return bool(child.results) and (
+            mended >= _VERIFIED * len(failed) and kept >= min(_PASSES, len(passed))
+        )
+
+    def standing(self, candidate_id: str) -> float:
+        """The estimated difference to the baseline's score."""
+        if candidate_id not in self._standing:
+            self._standing[candidate_id] = self._estimate(self.known[candidate_id])
+        return self._standing[candidate_id]
+
+    def leads(self, items: Iterable[str]) -> dict[str, int]:
+        """How many of the items each complete trial is best at: the per-item Pareto front."""
+        found = {one.candidate.id: 0 for one in self.trialed}
+        for item in items:
+            scores = {
+                one.candidate.id: one.results[item].score
+                for one in self.trialed
+                if item in one.results
+            }
+            best = max(scores.values(), default=0.0)
+            for identity, score in scores.items():
+                found[identity] += score >= best - _CLOSE
+        return found
+
+    def _estimate(self, one: Known) -> float:
+        if one is self.baseline:
+            return 0.0
+        if one.trial_score is not None:
+            return one.trial_score - (self.baseline.trial_score or 0.0)
+        parents = one.candidate.parent_candidate_ids
+        parent = self.known.get(parents[0]) if parents else None
+        if parent is None:
+            return 0.0
+        return self.standing(parent.candidate.id) + self._difference(one, parent)
+
+    def _difference(self, child: Known, parent: Known) -> float:
+        pool = self._pool(parent)
+        total = 0.0
+        for weak in (True, False):
+            stratum = [item for item in pool if parent.weak(item) is weak]
+            shared = [item for item in stratum if item in child.results]
+            if shared:
+                gained = sum(
+                    child.results[item].score - parent.results[item].score for item in shared
+                )
+                total += gained / (len(shared) + _DOUBT) * len(stratum)
+        return total / max(len(pool), 1)
+
+    def _pool(self, parent: Known) -> list[str]:
+        """The items by which children of this one are judged: train ones where it ran any."""
+        looked = [item for item in parent.results if item not in self._trial_items]
+        return looked or list(parent.results)
+
+
+def _by_item(results: Sequence[ItemResult]) -> dict[str, ItemResult]:
+    """One result an item; of several repeats the first, with the mean score."""
+    grouped: dict[str, list[ItemResult]] = {}
+    for result in results:
+        grouped.setdefault(result.item_id, []).append(result)
+    return {
+        item: replace(many[0], score=sum(one.score for one in many) / len(many))
+        if len(many) > 1
+        else many[0]
+        for item, many in grouped.items()
+    }

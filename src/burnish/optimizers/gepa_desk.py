@@ -1,0 +1,172 @@
+"""What every move of a `gepa` step is made from: the evidence, the window of items, and the tip."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from burnish.domain import Configuration, TrialHistory
+from burnish.optimizers.draws import generator
+from burnish.optimizers.evidence import Evidence, Known, is_weak
+from burnish.optimizers.facts import RunFacts
+from burnish.optimizers.gepa_ideas import Ideas
+from burnish.optimizers.gepa_moves import Move
+
+CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a step is made."""
+
+    look: int = 24
+    group: int = 3
+    tries: int = 2
+    gate_failed: int = 2
+    join_passed: int = 8
+    trial_share: float = 2.0
+    few_failures: float = 0.15
+    temperature: float = 0.7
+    max_prompt_tokens: int | None = None
+    sections: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Items:
+    """The items that a run may use, in the order in which it does."""
+
+    train: tuple[str, ...]
+    validation: tuple[str, ...]
+    repeats: int = 1
+
+    @property
+    def pool(self) -> tuple[str, ...]:
+        """What reflection looks at: training items where there are any."""
+        return self.train or self.validation
+
+
+class Desk:
+    """One step's view of the run."""
+
+    def __init__(
+        self,
+        facts: RunFacts,
+        settings: Settings,
+        items: Items,
+        evidence: Evidence,
+        ideas: Ideas,
+        history: TrialHistory,
+        *,
+        generation: int,
+    ) -> None:
+        self.facts = facts
+        self.settings = settings
+        self.items = items
+        self.evidence = evidence
+        self.ideas = ideas
+        self.generation = generation
+        self.left = math.inf if history.evaluations_left is None else history.evaluations_left
+        self.by_hash = {one.candidate.configuration.hash: one for one in evidence.known.values()}
+
+    @cached_property
+    def tip(self) -> Known:
+        """The candidate with the best prospects; of nearly equals the shortest."""
+        evidence = self.evidence
+        contenders = [evidence.baseline]
+        for one in evidence.known.values():
+            parent = self.parent(one)
+            if parent is not None and evidence.verified(one, parent):
+                contenders.append(one)
+        return max(
+            contenders,
+            key=lambda one: (
+                round(evidence.standing(one.candidate.id), 2),
+                -length_of(one.candidate.configuration),
+                -one.candidate.number,
+            ),
+        )
+
+    @cached_property
+    def window(self) -> tuple[str, ...]:
+        """The part of the pool that was looked at, in whole chunks."""
+        pool, look = self.items.pool, self.settings.look
+        seen = {item for one in self.evidence.known.values() for item in one.results}
+        last = max((place for place, item in enumerate(pool, start=1) if item in seen), default=0)
+        return pool[: max(math.ceil(last / look), 1) * look]
+
+    def parent(self, one: Known) -> Known | None:
+        """Its first parent, if that is known."""
+        parents = one.candidate.parent_candidate_ids
+        return self.evidence.known.get(parents[0]) if parents else None
+
+    def missing(self, one: Known) -> list[str]:
+        """Items of the window that nobody in its line ran, or that its ancestors failed."""
+        found = []
+        for item in self.window:
+            if item not in one.results:
+                last = self.evidence.last_result(one.candidate.id, item)
+                if last is None or is_weak(last):
+                    found.append(item)
+        return found
+
+    def passes(self, one: Known, most: int, purpose: str) -> list[str]:
+        """Items of the window that it passes, as far as is known, in a drawn order."""
+        known = {item: self.evidence.last_result(one.candidate.id, item) for item in self.window}
+        passed = [item for item, last in known.items() if last is not None and not is_weak(last)]
+        return sorted(passed, key=lambda item: self.draw(purpose, item))[:most]
+
+    def is_ahead(self, one: Known, by: float = 0.02) -> bool:
+        """Whether it was not tried in full, and promises more than what was."""
+        if one.trial_score is not None:
+            return False
+        best = max(self.evidence.standing(other.candidate.id) for other in self.evidence.trialed)
+        return self.evidence.standing(one.candidate.id) > best + by
+
+    def trial(self, one: Known) -> Move:
+        """The whole validation split."""
+        return self.move(one.candidate.configuration, one, None, None)
+
+    def look(self, one: Known, items: Sequence[str]) -> Move:
+        """A candidate as it is on more items."""
+        return self.move(one.candidate.configuration, one, None, items)
+
+    def move(
+        self,
+        configuration: Configuration,
+        parent: Known,
+        rationale: str | None,
+        items: Sequence[str] | None,
+        *others: Known,
+    ) -> Move:
+        """A configuration on some items, or as a trial; what it ran before costs nothing."""
+        wanted = self.items.validation if items is None else tuple(dict.fromkeys(items))
+        known = self.by_hash.get(configuration.hash)
+        ran = known.results if known is not None else {}
+        same = known is not None and known.candidate.id == parent.candidate.id
+        parents = () if same else (parent.candidate.id, *(one.candidate.id for one in others))
+        return Move(
+            configuration=configuration,
+            parents=parents,
+            rationale=rationale,
+            items=None if items is None else wanted,
+            cost=sum(1 for item in wanted if item not in ran) * self.items.repeats,
+        )
+
+    def is_new(self, move: Move) -> bool:
+        """Whether it would show anything, and may be proposed."""
+        return move.cost > 0 and self.ideas.allows(move.configuration)
+
+    def draw(self, purpose: str, item: str) -> float:
+        """A number that belongs to this step, purpose and item."""
+        return generator(self.facts.seed, purpose, self.generation, item).random()
+
+    def failed(self, one: Known) -> list[str]:
+        """Its own failures in the window."""
+        return [item for item in self.window if item in one.results and one.weak(item)]
+
+
+def length_of(configuration: Configuration) -> int:
+    """The prompt's length in characters: near enough to tell which is shorter."""
+    return sum(len(text) for text in configuration.sections.values())

@@ -1,0 +1,214 @@
+"""The `meta_prompt` optimizer: a model sees what was tried and how it scored, and writes the next.
+
+After Yang et al., Large Language Models as Optimizers (OPRO), with the failures of the best text shown
+too. Failures are those of training items where there are any: the best is run on a few of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from burnish.domain import (
+    CandidateProposal,
+    Configuration,
+    Model,
+    OptimizerState,
+    RunContext,
+    StopDecision,
+    StopReason,
+    TrialHistory,
+    TrialResult,
+)
+from burnish.optimizers.asking import Asker
+from burnish.optimizers.checks import bad_setting, require_target, require_whole
+from burnish.optimizers.copied_answers import without_copies
+from burnish.optimizers.draws import generator
+from burnish.optimizers.facts import RunFacts
+from burnish.optimizers.fresh import Fresh, speaking_paths, with_text
+from burnish.optimizers.meta_question import WAYS, MetaQuestion, Scored
+from burnish.optimizers.ranking import ranked
+from burnish.optimizers.reflection import Shown, read_answer
+from burnish.optimizers.standing import GOING_ON, first_state, next_state, reached, stale
+from burnish.optimizers.train_looks import failures_of, look_at_best, reader, some, train_items
+
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Written:
+    """A text that may be tried."""
+
+    configuration: Configuration
+    says: str
+
+
+class MetaPrompt:
+    """Asks `model` for a new text of one section at a time, for each place of a step another way.
+
+    It sees the best text, up to `shown` others in ascending order of scores, and `failures` tasks that
+    went wrong. With a train split each new best is run on `batch` training items for that, so that what
+    is learnt is not what is measured.
+    `target` and `patience` end the search as in `edits`.
+    """
+
+    name = "meta_prompt"
+
+    def __init__(
+        self,
+        *,
+        model: Any,
+        shown: int = 8,
+        failures: int = 4,
+        batch: int = 12,
+        target: float | None = None,
+        patience: int = 8,
+    ) -> None:
+        if model is None:
+            raise bad_setting("meta_prompt", "model", "there is none to ask")
+        self.shown = require_whole("meta_prompt", "shown", shown, least=1)
+        self.failures = require_whole("meta_prompt", "failures", failures, least=0)
+        self.batch = require_whole("meta_prompt", "batch", batch, least=1)
+        self.target = require_target("meta_prompt", target)
+        self.patience = require_whole("meta_prompt", "patience", patience, least=1)
+        self._asker = Asker(model)
+
+    def connect(self, open_model: Callable[[Any], Model]) -> None:
+        """Open the model."""
+        self._asker.connect(open_model)
+
+    def initialize(self, context: RunContext) -> OptimizerState:
+        """Remember the run's facts and the training items."""
+        return first_state(context, train=train_items(context))
+
+    async def propose(
+        self, state: OptimizerState, history: TrialHistory, max_candidates: int
+    ) -> list[CandidateProposal]:
+        """New texts; before them a look at training items whenever the best is new."""
+        found = look_at_best(state, history, self.batch) if self.failures else []
+        if found and state.generation == 0:
+            return found
+        desk = await _Desk.of(state, history)
+        places = range(max_candidates - len(found)) if desk.paths else ()
+        written = await asyncio.gather(
+            *(self._write(desk, state, place, max_candidates) for place in places),
+            return_exceptions=True,
+        )
+        fresh = Fresh(desk.facts, history)
+        for one in written:
+            if isinstance(one, BaseException):
+                raise one
+            if one is not None and fresh.take(one.configuration):
+                found.append(
+                    CandidateProposal(
+                        configuration=one.configuration,
+                        parent_candidate_ids=(desk.best_id,),
+                        rationale=one.says,
+                    )
+                )
+        return found
+
+    def observe(
+        self, state: OptimizerState, trial_results: Sequence[TrialResult]
+    ) -> OptimizerState:
+        """One generation on; what was tried stands in the history."""
+        return next_state(state, trial_results)
+
+    def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
+        """At the target, out of patience, or with no section to write."""
+        enough = reached(state, self.target) or stale(state, self.patience)
+        if enough:
+            return enough
+        if not speaking_paths(RunFacts.within(state)):
+            return StopDecision(
+                should_stop=True,
+                reason=StopReason.ALGORITHM_SPECIFIC,
+                message="no section may be changed: free one in the search space",
+            )
+        return GOING_ON
+
+    async def _write(
+        self, desk: _Desk, state: OptimizerState, place: int, max_candidates: int
+    ) -> _Written | None:
+        """A usable text for one place; after a bad answer another way and other failures are tried."""
+        turn = state.generation + desk.facts.in_flight(max_candidates) + place
+        path = desk.paths[turn % len(desk.paths)]
+        asked = (state.generation * desk.facts.places + place) * _ATTEMPTS
+        for attempt in range(_ATTEMPTS):
+            chance = generator(desk.facts.seed, "failures", asked, attempt)
+            failed = some(desk.failed, self.failures, chance)
+            way = WAYS[(turn + attempt) % len(WAYS)]
+            question = desk.question(path, failed, most=self.shown, way=way)
+            answer = await self._asker.ask(question.prompt(), turn=asked + attempt)
+            made = desk.read(path, answer, failed)
+            if made is not None:
+                return made
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Desk:
+    """What the places of one step write from."""
+
+    facts: RunFacts
+    history: TrialHistory
+    paths: Sequence[str]
+    best_id: str
+    best_score: float
+    failed: Sequence[Shown]
+
+    @classmethod
+    async def of(cls, state: OptimizerState, history: TrialHistory) -> _Desk:
+        facts = RunFacts.within(state)
+        whose = reader(state, history)
+        return cls(
+            facts=facts,
+            history=history,
+            paths=speaking_paths(facts),
+            best_id=str(state.best_candidate_id),
+            best_score=state.best_score or 0.0,
+            failed=await failures_of(history, whose, state.algorithm_data["train"]),
+        )
+
+    @property
+    def best(self) -> Configuration:
+        """The configuration to improve on."""
+        return self.history.candidate(self.best_id).configuration
+
+    def question(self, path: str, failed: Sequence[Shown], *, most: int, way: str) -> MetaQuestion:
+        """What is asked about one section."""
+        text = self.best.sections[path]
+        tried: dict[str, float] = {}
+        for trial in ranked(self.history):
+            old = self.history.candidate(trial.candidate_id).configuration.sections[path]
+            if old != text:
+                tried.setdefault(old, trial.objective_score or 0.0)
+        top = [Scored(text=old, score=score) for old, score in tried.items()][:most]
+        return MetaQuestion(
+            section=path,
+            text=text,
+            score=self.best_score,
+            scored=top[::-1],
+            failed=failed,
+            others={name: said for name, said in self.best.sections.items() if name != path},
+            labels=self.facts.labels,
+            max_chars=self.facts.space.max_section_chars,
+            way=way,
+        )
+
+    def read(self, path: str, answer: str, failed: Sequence[Shown]) -> _Written | None:
+        """The candidate of an answer; None when it is garbage, was tried, or is learnt by heart."""
+        current = self.best.sections[path]
+        told = read_answer(answer, current)
+        before = "\n".join(self.facts.baseline.sections.values())
+        text = without_copies(told[0], before, [one.item for one in failed]) if told else None
+        made = with_text(self.best, path, text) if text else None
+        if told is None or made is None or not Fresh(self.facts, self.history).allows(made):
+            return None
+        says = told[1] or f"A new text of {path}."
+        return _Written(
+            configuration=made,
+            says=says if text == told[0] else f"{says} (Without lines that quote training items.)",
+        )
