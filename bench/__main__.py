@@ -7,7 +7,10 @@ from importlib import import_module
 
 from bench.results import save
 
-NAMES = ("startup", "overhead", "waiting", "memory", "framework", "browsing", "parallel", "demo")
+NAMES = (
+    *("startup", "overhead", "waiting", "memory", "framework", "browsing", "parallel", "demo"),
+    "optimizers",
+)
 
 
 def main() -> None:

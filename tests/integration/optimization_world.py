@@ -43,10 +43,14 @@ def agent_of(world):
         text = configuration["sections"]["system"]
         with world.log.open("a") as log:
             log.write(f"{hashlib.sha256(text.encode()).hexdigest()[:12]} {item['n']}\n")
+        words = len(text.split())
         await asyncio.sleep(world.item_seconds)
         chance = 0.3 + sum(worth for word, worth in WORTH.items() if word in text)
         digest = hashlib.sha256(f"{text}|{item['n']}".encode()).hexdigest()
-        return "yes" if int(digest[:8], 16) / 16**8 < chance else "no"
+        text = "yes" if int(digest[:8], 16) / 16**8 < chance else "no"
+        usage = burnish.Usage(calls=1, input_tokens=10 * words, output_tokens=1)
+        spending = burnish.Spending.on(burnish.Purpose.AGENT, usage)
+        return burnish.AgentOutput(text=text, spending=spending)
 
     return burnish.Agent(
         name="world",

@@ -16,6 +16,7 @@ from burnish.bootstrap.specs import AgentSpec, SuiteSpec
 from burnish.bootstrap.workspace import Workspace, database_location
 from burnish.domain import Budget, Optimizer, SearchSpace, UsageError
 from burnish.evaluation.progress import Progress
+from burnish.optimization.objective_reading import read_objective
 from burnish.optimization.sitting import Sitting
 
 T = TypeVar("T")
@@ -90,6 +91,7 @@ async def optimize_async(
     candidates_per_step: int | None = None,
     asynchronous: bool = False,
     space: SearchSpace | Mapping[str, Any] | None = None,
+    objective: Mapping[str, Any] | None = None,
     name: str | None = None,
     db: str | Path | None = None,
     resume: str | None = None,
@@ -98,8 +100,10 @@ async def optimize_async(
     """`optimize` for callers that have an event loop of their own.
 
     `settings` are the named optimizer's own. `racing` (off, conservative or aggressive) ends trials
-    that cannot reasonably win. `space` says which sections and parameters may change. `resume` names an
-    optimization to go on with, given the same agent, suite and optimizer.
+    that cannot reasonably win. `space` says which sections and parameters may change. `objective`
+    weighs tokens, cost or latency against the score, such as {"tokens": 0.1}, or asks for a front,
+    such as {"pareto": ["tokens"], "tolerance": 0.01}. `resume` names an optimization to go on with,
+    given the same agent, suite, optimizer and objective.
     """
     search = SearchSpec(
         optimizer=optimizer,
@@ -109,6 +113,7 @@ async def optimize_async(
         candidates_per_step=candidates_per_step,
         asynchronous=asynchronous,
         space=space if isinstance(space, SearchSpace) else SearchSpace.of(space or {}),
+        objective=read_objective(objective),
     )
     location = database_location(Path.cwd(), None if db is None else str(db))
     async with Workspace.open(location) as workspace:

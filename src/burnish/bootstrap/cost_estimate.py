@@ -19,6 +19,7 @@ from burnish.evaluation.scorers.weighted import Weighted
 from burnish.evaluation.suite import Suite
 from burnish.models.pricing import price_call
 from burnish.models.tokens import count_message_tokens, count_tokens
+from burnish.optimization.objective import Objective, unmeasured
 
 _SAMPLE = 20
 # Free answers and verdicts have no length before they are given; these are what we reckon with.
@@ -85,6 +86,20 @@ def estimate_cost(agent: Agent, suite: Suite, tables: Mapping[str, Any]) -> Cost
         cost_usd=None if why else cost / number,
         why=why,
     )
+
+
+def require_price(objective: Objective, model: object, tables: Mapping[str, Any]) -> None:
+    """Refuse, before anything is paid, to weigh a cost that nobody knows.
+
+    A model that is named is looked up; what another one reports shows with the baseline.
+    """
+    if "cost" not in objective.measures or not isinstance(model, str):
+        return
+    if _price(model, Usage(calls=1, input_tokens=1000, output_tokens=1000), tables) is None:
+        raise unmeasured(
+            f"the price of {model} is not known",
+            "set input_price and output_price in [models], or name tokens in place of cost",
+        )
 
 
 def _calls(

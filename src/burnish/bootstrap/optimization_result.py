@@ -47,6 +47,24 @@ class ProgressStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FrontPoint:
+    """A candidate with its score and what one evaluation of it takes; None is unknown."""
+
+    candidate_id: str
+    number: int
+    score: float
+    tokens: float | None
+    cost_usd: float | None
+    latency_ms: float | None
+    utility: float | None = None
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> FrontPoint:
+        """From the result's document."""
+        return cls(**{name: value[name] for name in cls.__slots__ if name in value})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OptimizationResult:
     """The outcome of one optimization; `document` is what `--json` prints."""
 
@@ -105,6 +123,16 @@ class OptimizationResult:
     def usage(self) -> Mapping[str, Any]:
         """What was spent, in total and by purpose."""
         return self.document["usage"]  # type: ignore[no-any-return]
+
+    @property
+    def objective(self) -> Mapping[str, Any]:
+        """What counted, the point that was chosen by it, and the baseline's measures."""
+        return self.document.get("objective") or {"kind": "score", "front": []}
+
+    @property
+    def front(self) -> Sequence[FrontPoint]:
+        """Candidates that no other beats in score and in what counts besides, from cheap to dear."""
+        return tuple(FrontPoint.of(one) for one in self.objective["front"])
 
     @property
     def evaluations(self) -> int:

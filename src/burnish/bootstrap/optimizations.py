@@ -8,6 +8,8 @@ from typing import Any
 import uuid_utils
 
 from burnish.bootstrap.builders import build_agent, build_suite, check_fit
+from burnish.bootstrap.cost_estimate import require_price
+from burnish.bootstrap.objectives import require_objective, with_objective
 from burnish.bootstrap.optimization_result import OptimizationResult
 from burnish.bootstrap.planned_work import require_room, split_ids
 from burnish.bootstrap.search_spec import SearchSpec, build_optimizer_of, places_of
@@ -70,6 +72,7 @@ class Optimization:
     ) -> str:
         """The id of a new optimization; `spec` is what `resume` needs in another process."""
         require_room(self.suite, self._budget)
+        require_price(self._search.objective, self._spec.model, self._workspace.models.tables)
         dataset = await self._ensure_dataset()
         record = OptimizationRecord(
             id=str(uuid_utils.uuid7()),
@@ -81,7 +84,7 @@ class Optimization:
             optimizer_name=self._search.name,
             dataset_id=dataset,
             seed=self._search.seed,
-            spec=dict(spec or {}),
+            spec=with_objective(spec or {}, self._search.objective),
         )
         await self._workspace.optimizations.create_optimization(record)
         return record.id
@@ -99,6 +102,7 @@ class Optimization:
                 fix="start a new one, or undo the change",
                 code="dataset_changed",
             )
+        require_objective(record, self._search.objective)
         await OptimizationDriver(self._job(record), watch=watch).run()
         return await load_result(self._workspace, optimization_id)
 
@@ -121,6 +125,8 @@ class Optimization:
             max_trials=self._budget.max_trials,
             asynchronous=search.asynchronous,
             repeats=suite.policy.repeats,
+            objective=search.objective,
+            notes=search.notes,
         )
         settings = JobSettings(
             budget=self._budget,
@@ -128,7 +134,7 @@ class Optimization:
                 concurrency=self._spec.concurrency,
                 item_timeout_seconds=self._spec.timeout_seconds,
             ),
-            racing=Racing(mode=search.racing),
+            racing=Racing(mode=search.racing_in_effect),
             optimizer_timeout_seconds=search.timeout_seconds,
             lease_seconds=self._lease_seconds,
         )

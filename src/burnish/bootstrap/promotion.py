@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from burnish.bootstrap.differences import Difference, difference
+from burnish.bootstrap.trades import counted_measures, is_proven, is_refuted
 from burnish.bootstrap.workspace import Workspace
 from burnish.domain import AgentVersion, Candidate, OptimizationRecord, TrialResult
-
-_SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +92,7 @@ def _doubts(
     is_best: bool,
 ) -> list[str]:
     doubts = []
+    result = record.result or {}
     base, own = (None if one is None else one.objective_score for one in trials)
     if not record.status.final:
         doubts.append("the optimization has not ended yet")
@@ -100,10 +100,10 @@ def _doubts(
         doubts.append("this is the baseline itself: nothing changes")
     elif own is None:
         doubts.append("it was never scored to the end, so nothing speaks for it")
-    elif base is not None and own <= base:
+    elif base is not None and own <= base and not (is_best and counted_measures(result)):
         doubts.append(f"it did not beat the baseline: {own:.3f} against {base:.3f}")
     else:
-        doubts.extend(_doubts_of_evidence(record.result or {}, is_best=is_best))
+        doubts.extend(_doubts_of_evidence(result, is_best=is_best))
     return doubts
 
 
@@ -113,8 +113,8 @@ def _doubts_of_evidence(result: Mapping[str, Any], *, is_best: bool) -> list[str
         return ["only the best candidate is confirmed on held-out items, and this is another"]
     if improvement is None or not improvement["held_out"]:
         return ["it was not compared on held-out items, so its score may be luck"]
-    if improvement["delta"] <= 0:
+    if is_refuted(result):
         return ["on held-out items it is no better than the baseline"]
-    if improvement["ci_low"] <= 0 or improvement["p_value"] >= _SIGNIFICANT:
+    if not is_proven(result):
         return ["on held-out items its gain may be chance"]
     return []

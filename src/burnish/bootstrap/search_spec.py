@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.domain import Optimizer, SearchSpace, UsageError
+from burnish.optimization.objective import Objective
+from burnish.optimization.objective_reading import read_objective
 from burnish.optimization.racing import RacingMode
 
 DEFAULT_OPTIMIZER = "edits"
@@ -22,6 +24,7 @@ FRAMEWORK_KEYS = (
     "asynchronous",
     "timeout_seconds",
     "space",
+    "objective",
 )
 
 
@@ -40,6 +43,7 @@ class SearchSpec:
     asynchronous: bool = False
     timeout_seconds: float = 600.0
     space: SearchSpace = field(default_factory=SearchSpace)
+    objective: Objective = field(default_factory=Objective)
 
     def __post_init__(self) -> None:
         places = self.candidates_per_step
@@ -61,6 +65,19 @@ class SearchSpec:
         """The optimizer's name."""
         return self.optimizer if isinstance(self.optimizer, str) else self.optimizer.name
 
+    @property
+    def racing_in_effect(self) -> RacingMode:
+        """Races go by scores alone, so they would end what may win by another measure."""
+        return RacingMode.OFF if self.objective.measures else self.racing
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is done otherwise than asked for, and why."""
+        if self.racing_in_effect is self.racing:
+            return ()
+        counts = ", ".join(self.objective.measures)
+        return (f"racing is off: it goes by scores alone, and more counts here ({counts})",)
+
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> SearchSpec:
         """From the `[optimizer]` table."""
@@ -70,11 +87,13 @@ class SearchSpec:
             raise _bad("name", f"{name!r} is not text")
         racing = own.pop("racing", "off")
         space = own.pop("space", {})
+        objective = own.pop("objective", None)
         return cls(
             optimizer=name,
             settings={key: value for key, value in table.items() if key not in FRAMEWORK_KEYS},
             racing=racing_mode(racing),
             space=_space(space),
+            objective=read_objective(objective),
             **own,
         )
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from burnish import __version__
+from burnish.cli.commands.bench import bench
 from burnish.cli.commands.cancel import cancel
 from burnish.cli.commands.demo import demo
 from burnish.cli.commands.diff import diff
@@ -79,3 +80,4 @@ app.command()(report)
 app.command()(doctor)
 app.command()(demo)
 app.add_typer(models, name="models")
+app.add_typer(bench, name="bench")

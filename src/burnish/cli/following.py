@@ -73,6 +73,9 @@ class _Follower:
         experiment_id = payload["experiment_id"]
         self._watch.started.add(experiment_id)
         if not status.final:
+            # A baseline that failed in an earlier sitting is run again.
+            self._watch.ended.pop(experiment_id, None)
+            self._watch.ended_before -= {experiment_id}
             return
         self._watch.ended[experiment_id] = EndedTrial(
             experiment_id=experiment_id,

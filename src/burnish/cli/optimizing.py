@@ -10,6 +10,7 @@ from burnish.bootstrap.collapse import collapse_warnings
 from burnish.bootstrap.optimization_result import OptimizationResult
 from burnish.bootstrap.optimizations import Optimization, load_result
 from burnish.bootstrap.run_spec import require_unchanged, spec_of, stored_settings
+from burnish.bootstrap.search_spec import SearchSpec
 from burnish.bootstrap.tables import BudgetTable, Settings
 from burnish.bootstrap.workspace import Workspace
 from burnish.cli.display.optimization_summary import resumable
@@ -50,6 +51,8 @@ def optimize_request(session: Session, place: Place, request: OptimizeRequest) -
     if request.dry_run:
         run(show_plan(session, settings))
         return 0
+    for note in SearchSpec.of(settings.optimizer).notes:
+        session.messages.print(note, soft_wrap=True)
     watch = SearchWatch(budget=settings.budget_spec())
     started = time.monotonic()
     with showing_search(session.messages, watch):

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from burnish.bootstrap.builders import build_agent, build_suite, check_fit
-from burnish.bootstrap.cost_estimate import CostEstimate, estimate_cost
+from burnish.bootstrap.cost_estimate import CostEstimate, estimate_cost, require_price
 from burnish.bootstrap.model_shelf import ModelShelf
 from burnish.bootstrap.planned_work import PlannedWork, require_room
 from burnish.bootstrap.search_spec import SearchSpec, build_optimizer_of
@@ -37,6 +37,7 @@ async def show_plan(session: Session, settings: Settings) -> None:
         check_fit(agent, suite)
         search = SearchSpec.of(settings.optimizer)
         build_optimizer_of(search)
+        require_price(search.objective, settings.agent.model, settings.models)
         budget = settings.budget_spec()
         require_room(suite, budget)
         work = PlannedWork.of(suite, budget)
@@ -58,7 +59,9 @@ def _document(
         "agent": settings.agent.name,
         "optimizer": search.name,
         "seed": search.seed,
-        "racing": search.racing.value,
+        "racing": search.racing_in_effect.value,
+        "objective": search.objective.to_json(),
+        "notes": list(search.notes),
         "splits": dict(work.splits),
         "budget": budget.to_json(),
         "evaluations": work.to_json(),
@@ -106,10 +109,16 @@ def _rows(search: SearchSpec, work: PlannedWork, price: CostEstimate) -> list[tu
     rows = [
         ("items", splits),
         ("baseline", count(work.each_trial, "evaluation")),
-        ("each trial", f"up to {count(work.each_trial, 'evaluation')}; racing {search.racing}"),
+        (
+            "each trial",
+            f"up to {count(work.each_trial, 'evaluation')}; racing {search.racing_in_effect}",
+        ),
         ("confirmation", held_out),
         ("in all", most),
     ]
+    if search.objective.measures:
+        rows.insert(0, ("objective", search.objective.in_words()))
+    rows += [("note", note) for note in search.notes]
     calls = _times(price.calls, work.most)
     if price.calls is not None:
         each = (

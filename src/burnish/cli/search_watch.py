@@ -9,6 +9,7 @@ from burnish.cli.place import Place
 from burnish.cli.wording import short_id
 from burnish.domain import Budget, Candidate, ExperimentStatus
 from burnish.optimization.checkpoint import Phase
+from burnish.optimization.orchestrator import Orchestrator
 from burnish.optimization.sitting import Sitting
 
 
@@ -43,11 +44,16 @@ class Standing:
     evaluations: int
     cost_usd: float | None
     seconds: float
+    # The best by an objective that counts more than the score, which trials alone do not tell.
+    best_id: str | None = None
 
     @property
     def best(self) -> EndedTrial | None:
         """The best that ran to its end, be it the baseline."""
         ended = (*self.trials, *([self.baseline] if self.baseline else []))
+        chosen = next((one for one in ended if one.candidate_id == self.best_id), None)
+        if chosen is not None:
+            return chosen
         completed = [one for one in ended if one.status is ExperimentStatus.COMPLETED]
         return max(completed, key=lambda one: one.merit, default=None)
 
@@ -108,4 +114,12 @@ class SearchWatch:
             evaluations=sitting.gate.evaluations,
             cost_usd=sitting.gate.spending.total.cost_usd,
             seconds=sitting.gate.elapsed_seconds,
+            best_id=_best_id(sitting.orchestrator),
         )
+
+
+def _best_id(orchestrator: Orchestrator) -> str | None:
+    progress = orchestrator.checkpoint.progress
+    if not progress or not orchestrator.book.objective.measures:
+        return None
+    return progress[-1].best_candidate_id

@@ -7,10 +7,12 @@ from typing import Any
 from rich.console import Console
 
 from burnish.bootstrap.collapse import collapse_warnings
+from burnish.bootstrap.objectives import ranked
 from burnish.bootstrap.optimization_result import OptimizationResult
 from burnish.bootstrap.workspace import Workspace
 from burnish.cli.display.candidate_tree import print_tree, tree_json
 from burnish.cli.display.events import event_json, print_events
+from burnish.cli.display.objective import print_front
 from burnish.cli.display.optimization_summary import print_unfinished, print_version, summary_json
 from burnish.cli.display.rejections import print_rejections, rejection_json
 from burnish.cli.display.search_results import print_search_result
@@ -19,6 +21,8 @@ from burnish.cli.place import Place
 from burnish.cli.session import Session
 from burnish.cli.views import Views
 from burnish.domain import Candidate, Event, OptimizationRecord, TrialResult
+from burnish.optimization.front import points_of
+from burnish.optimization.objective_document import front_json
 
 _PAGE = 1000
 
@@ -57,12 +61,15 @@ async def _show_summary(
     session: Session, place: Place, workspace: Workspace, record: OptimizationRecord
 ) -> None:
     active = await workspace.agents.active_version(record.agent_name)
-    if session.json_output:
-        session.print_document(summary_json(record, active))
-        return
     trials = await workspace.optimizations.list_trials(record.id)
     candidates = await workspace.optimizations.list_candidates(record.id)
     by_id = {one.id: one for one in candidates}
+    points = points_of(trials, by_id)
+    ranking = ranked(record, points)
+    front = front_json(ranking, points)
+    if session.json_output:
+        session.print_document(summary_json(record, active, front))
+        return
     if record.result is not None:
         result = OptimizationResult(
             record=record, document=record.result, candidates=by_id, trials=trials
@@ -71,6 +78,8 @@ async def _show_summary(
         print_search_result(session.console, result, place, warnings)
     else:
         print_unfinished(session.console, record, by_id, trials, place)
+        if ranking.objective.measures and front:
+            print_front(session.console, front, record.best_candidate_id)
     if active is not None:
         print_version(session.console, active, record)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -32,22 +33,39 @@ class Budget:
                 raise _bad_limit(limit.name, f"{value} is not a finite number from 0 up")
 
     def exhausted(
-        self, usage: Usage, *, trials: int = 0, evaluations: int = 0, seconds: float = 0.0
+        self,
+        usage: Usage,
+        *,
+        trials: int = 0,
+        evaluations: int = 0,
+        seconds: float = 0.0,
+        besides: Mapping[str, float] | None = None,
     ) -> str | None:
-        """The name of the first limit that is reached, or None."""
-        spent: tuple[tuple[str, float], ...] = (
-            ("max_trials", trials),
-            ("max_evaluations", evaluations),
-            ("max_calls", usage.calls),
-            ("max_tokens", usage.input_tokens + usage.output_tokens),
-            ("max_cost_usd", usage.cost_usd or 0.0),
-            ("max_seconds", seconds),
-        )
-        for name, amount in spent:
+        """The name of the first limit that is reached, or None.
+
+        `besides` are amounts by limit that count as spent too.
+        """
+        more = besides or {}
+        spent = {
+            "max_trials": trials,
+            "max_evaluations": evaluations,
+            **self.amounts(usage),
+            "max_seconds": seconds,
+        }
+        for name, amount in spent.items():
             limit = getattr(self, name)
-            if limit is not None and amount >= limit:
+            if limit is not None and amount + more.get(name, 0.0) >= limit:
                 return name
         return None
+
+    @staticmethod
+    def amounts(usage: Usage) -> dict[str, float]:
+        """What a usage counts against each limit; an unknown price counts nothing."""
+        return {
+            "max_calls": usage.calls,
+            "max_tokens": usage.input_tokens + usage.output_tokens,
+            "max_cost_usd": usage.cost_usd or 0.0,
+        }
 
     def to_json(self) -> dict[str, Any]:
         """The limits that are set."""

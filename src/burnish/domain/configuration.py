@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burnish.domain.canonical import canonical_hash, normalise_json, normalise_text
 from burnish.domain.errors import UsageError
@@ -16,6 +17,7 @@ from burnish.domain.placeholders import placeholders
 
 _PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_][A-Za-z0-9_-]*)*\Z")
 _FIELDS = ("sections", "parameters", "examples")
+_TEXT = "_text"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +30,8 @@ class Configuration:
 
     sections: Mapping[str, str]
     parameters: Mapping[str, Json] = field(default_factory=dict)
-    examples: tuple[Mapping[str, Json], ...] = ()
+    # A plain default would stand in the class, where a stored configuration's would be found.
+    examples: tuple[Mapping[str, Json], ...] = field(default_factory=tuple)
 
     @classmethod
     def of(cls, value: Configuration | Mapping[str, Any]) -> Configuration:
@@ -45,6 +48,29 @@ class Configuration:
             parameters=_checked_parameters(value.get("parameters") or {}),
             examples=_checked_examples(value.get("examples") or ()),
         )
+
+    @classmethod
+    def stored(cls, text: str) -> Configuration:
+        """From the text of the JSON form of one that was checked before.
+
+        The text is read when a field is first asked for: most of a long list are never looked into.
+        """
+        made = object.__new__(cls)
+        object.__setattr__(made, _TEXT, text)
+        return made
+
+    if not TYPE_CHECKING:  # For a type checker every name would be an attribute.
+
+        def __getattr__(self, name: str) -> Any:
+            own = self.__dict__
+            if name in _FIELDS and (text := own.get(_TEXT)) is not None:
+                document = json.loads(text)
+                own.update({**document, "examples": tuple(document["examples"])})
+                # Last, so that another thread finds the text or the fields.
+                own.pop(_TEXT, None)
+            if name in _FIELDS and name in own:
+                return own[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @cached_property
     def hash(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from burnish.domain.configuration import Configuration
 from burnish.domain.items import AgentOutput, Score
-from burnish.domain.usage import Spending
+from burnish.domain.usage import Purpose, Spending
 
 
 class ExperimentType(StrEnum):
@@ -45,6 +45,11 @@ class ErrorKind(StrEnum):
     TIMEOUT = "timeout"
     SCORER = "scorer"
 
+    @property
+    def outside(self) -> bool:
+        """Whether the agent is not to blame: another try may well succeed."""
+        return self in (ErrorKind.INFRASTRUCTURE, ErrorKind.TIMEOUT)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemError:
@@ -60,7 +65,10 @@ class ItemError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemResult:
-    """One item, run once. An error is a failed item with score 0, never a missing one."""
+    """One item, run once. An error is a failed item with score 0, never a missing one.
+
+    `spending` was paid for this run; `reused` was paid before, for what a cache answered.
+    """
 
     item_id: str
     item_hash: str
@@ -73,6 +81,12 @@ class ItemResult:
     spending: Spending = field(default_factory=Spending)
     latency_ms: float = 0.0
     cached: bool = False
+    reused: Spending = field(default_factory=Spending)
+
+    @property
+    def footprint(self) -> Spending:
+        """What the agent's answer takes whenever it is paid for; judging it is not the agent's."""
+        return self.spending.without(Purpose.JUDGE) + self.reused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +110,11 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentSummary:
-    """What an experiment's item results amount to. Rates divide by all runs, errors included."""
+    """What an experiment's item results amount to. Rates divide by all runs, errors included.
+
+    `avg_tokens` and `avg_cost_usd` are of the footprints of runs without an error. None is unknown:
+    the agent reports no usage, or some call has no known price.
+    """
 
     runs: int
     passed: int
@@ -109,3 +127,5 @@ class ExperimentSummary:
     avg_latency_ms: float | None = None
     avg_ttft_ms: float | None = None
     cached: int = 0
+    avg_tokens: float | None = None
+    avg_cost_usd: float | None = None

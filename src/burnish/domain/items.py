@@ -32,7 +32,11 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOutput:
-    """What an agent answered: text, the parsed value where there is one, and how it got there."""
+    """What an agent answered: text, the parsed value where there is one, and how it got there.
+
+    `spending` is paid now. `reused` is what calls cost, when they were paid, that a cache answered
+    now; `latency_ms` is how long the answer took then. Without it the time is measured.
+    """
 
     text: str
     data: Json = None
@@ -40,6 +44,8 @@ class AgentOutput:
     spending: Spending = field(default_factory=Spending)
     finish_reason: str | None = None
     ttft_ms: float | None = None
+    reused: Spending = field(default_factory=Spending)
+    latency_ms: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """What is stored of it; spending is stored beside it."""

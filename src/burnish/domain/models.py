@@ -55,7 +55,11 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelResponse:
-    """What came back. `cached` is True when nothing was paid for it now."""
+    """What came back. `cached` is True when nothing was paid for it now.
+
+    `usage` is what was paid now; of a cached answer `reused` is what was paid then, and `latency_ms`
+    how long it took.
+    """
 
     text: str
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
@@ -63,6 +67,8 @@ class ModelResponse:
     logprobs: tuple[Mapping[str, Json], ...] | None = None
     ttft_ms: float | None = None
     cached: bool = False
+    reused: Usage = field(default_factory=Usage)
+    latency_ms: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The stored form that `of` reads."""
@@ -85,6 +91,7 @@ class ModelResponse:
             logprobs=None if logprobs is None else tuple(logprobs),
             ttft_ms=value.get("ttft_ms"),
             cached=cached,
+            latency_ms=value.get("latency_ms"),
         )
 
 

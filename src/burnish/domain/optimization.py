@@ -65,7 +65,10 @@ class ReasonCode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
-    """What is fixed for a run; made only after the baseline's trial completed."""
+    """What is fixed for a run; made only after the baseline's trial completed.
+
+    `perfect_score` is what nothing can be better than; None where the objective has no such end.
+    """
 
     optimization_id: str
     evaluation_suite_id: str
@@ -79,6 +82,7 @@ class RunContext:
     seed: int
     labels: tuple[str, ...] = ()
     placeholders: frozenset[str] = frozenset()
+    perfect_score: float | None = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +140,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialSummary:
-    """The counts of a trial. Pass rate divides by all items, errors included."""
+    """The counts of a trial. Pass rate divides by all items, errors included.
+
+    `total_cost` was paid for this trial. `avg_tokens` and `avg_cost_usd` are what one answer of the
+    agent takes, paid now or reused; None where that is unknown.
+    """
 
     total_items: int
     passed_items: int
@@ -145,11 +153,17 @@ class TrialSummary:
     total_cost: float | None
     avg_latency_ms: float | None
     avg_ttft_ms: float | None
+    avg_tokens: float | None = None
+    avg_cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialResult:
-    """The outcome of one candidate's experiment, over the whole suite or a mini-batch of it."""
+    """The outcome of one candidate's experiment, over the whole suite or a mini-batch of it.
+
+    `objective_score` is the score. An optimizer is given the utility in its place where the
+    objective weighs other measures too: whatever it is, more is better.
+    """
 
     optimization_id: str
     candidate_id: str

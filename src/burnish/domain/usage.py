@@ -72,6 +72,13 @@ class Spending:
         """From the `by_purpose` part of its JSON form."""
         return cls({purpose: Usage.of(usage) for purpose, usage in value.items()})
 
+    def without(self, purpose: Purpose) -> Spending:
+        """All but one purpose."""
+        if purpose.value not in self.by_purpose:
+            return self
+        kept = {name: usage for name, usage in self.by_purpose.items() if name != purpose.value}
+        return Spending(kept)
+
     def __add__(self, other: Spending) -> Spending:
         if not other.by_purpose:
             return self

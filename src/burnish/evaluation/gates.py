@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 from burnish.domain import Item, ItemResult
@@ -14,6 +15,10 @@ class Gate(Protocol):
         """Return to let the run start, raise to end the experiment; what runs already ends."""
         ...
 
+    def running(self) -> AbstractContextManager[None]:
+        """Around a run that was let start, until its cost is known."""
+        ...
+
     def record(self, result: ItemResult) -> None:
         """Count what a run cost."""
         ...
@@ -24,6 +29,10 @@ class OpenGate:
 
     def admit(self, item: Item, repeat: int) -> None:
         """Always."""
+
+    def running(self) -> AbstractContextManager[None]:
+        """Nothing is counted."""
+        return nullcontext()
 
     def record(self, result: ItemResult) -> None:
         """Nothing is counted."""

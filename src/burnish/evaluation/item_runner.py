@@ -63,13 +63,15 @@ class ItemRunner:
         except Exception as error:  # noqa: BLE001 - an agent may fail in any way; that is data
             failure = ItemError(kind=ErrorKind.AGENT, message=describe(error))
             return self._failed(item, repeat, failure, started)
-        latency_ms = (time.perf_counter() - started) * 1000
+        latency_ms = output.latency_ms
+        if latency_ms is None:
+            latency_ms = (time.perf_counter() - started) * 1000
         return await self._scored(item, repeat, output, latency_ms)
 
     async def rescore(self, cached: ItemResult, item: Item) -> ItemResult:
         """A cached output under these scorers; only the scorers' own spending is new."""
         assert cached.output is not None
-        output = replace(cached.output, spending=Spending())
+        output = replace(cached.output, spending=Spending(), reused=cached.footprint)
         result = await self._scored(item, cached.repeat, output, cached.latency_ms)
         return replace(result, cached=True)
 
@@ -81,6 +83,7 @@ class ItemRunner:
             score=self._scorers.objective(cached.scores),
             passed=self._scorers.passed(cached.scores, self._threshold),
             spending=Spending(),
+            reused=cached.footprint,
             cached=True,
         )
 
@@ -99,6 +102,7 @@ class ItemRunner:
             error=_scorer_error(scores),
             spending=_spending(output, scores),
             latency_ms=latency_ms,
+            reused=output.reused,
         )
 
     def _timed_out(self, error: TimeoutError, started: float) -> ItemError:

@@ -10,6 +10,7 @@ from typing import Any
 
 from burnish.domain import (
     Agent,
+    BurnishError,
     CacheScope,
     ErrorKind,
     Experiment,
@@ -128,6 +129,8 @@ class _Run:
             timeout_seconds=options.item_timeout_seconds,
         )
         self._failures_in_a_row = 0
+        # Why the gate let nothing more start; what runs already ends.
+        self._refusal: BurnishError | None = None
 
     async def all(
         self, items: Iterable[Item], progress: Progress, skip: Collection[tuple[str, int]]
@@ -143,6 +146,8 @@ class _Run:
                 )
                 await self._drain(source, writer, progress)
                 await writer.flush()
+                if self._refusal is not None:
+                    raise self._refusal
                 runs = iter(source.postponed) if source.postponed else None
 
     async def _drain(self, source: WorkSource, writer: ResultWriter, progress: Progress) -> None:
@@ -158,8 +163,10 @@ class _Run:
 
     async def _work(self, source: WorkSource, writer: ResultWriter, progress: Progress) -> None:
         since_turn = 0
-        while (work := await source.next()) is not None:
+        while self._refusal is None and (work := await source.next()) is not None:
             result = await self._one(work)
+            if result is None:
+                return
             progress.add(result)
             await writer.add(result)
             if self._options.on_result is not None:
@@ -170,19 +177,30 @@ class _Run:
                 since_turn = 0
                 await asyncio.sleep(0)
 
-    async def _one(self, work: Work) -> ItemResult:
+    async def _one(self, work: Work) -> ItemResult | None:
+        """The result, or None when it may not be started."""
         if work.cached is not None:
-            self._options.gate.admit(work.item, work.repeat)
+            if not self._admitted(work):
+                return None
             if work.scores_hold:
                 return self._runner.reuse(work.cached, work.item)
             result = await self._runner.rescore(work.cached, work.item)
             result = replace(result, item_id=work.item.id)
         else:
             async with self._options.slots:
-                self._options.gate.admit(work.item, work.repeat)
-                result = await self._runner.run(work.item, work.repeat)
+                if not self._admitted(work):
+                    return None
+                with self._options.gate.running():
+                    result = await self._runner.run(work.item, work.repeat)
         self._options.gate.record(result)
         return result
+
+    def _admitted(self, work: Work) -> bool:
+        try:
+            self._options.gate.admit(work.item, work.repeat)
+        except BurnishError as refusal:
+            self._refusal = refusal
+        return self._refusal is None
 
     async def _save(self, results: Sequence[ItemResult]) -> None:
         await self._repository.save_results(

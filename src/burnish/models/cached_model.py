@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 
 from burnish.domain import CallCache, Model, ModelRequest, ModelResponse, Usage, exact_hash
@@ -12,8 +13,9 @@ class CachedModel:
     """Pays for a request once, in this run or an earlier one.
 
     Requests of the same content that are under way at the same time share one call. An answer
-    from the cache has no usage, because nothing was paid for it now. Answers that are drawn at
-    random are cached too: `ModelRequest.repeat` tells wanted repeats apart.
+    from the cache has no usage, because nothing was paid for it now; what it cost and how long it
+    took then comes with it. Answers that are drawn at random are cached too: `ModelRequest.repeat`
+    tells wanted repeats apart.
     """
 
     def __init__(self, model: Model, cache: CallCache) -> None:
@@ -30,7 +32,7 @@ class CachedModel:
             # Not `await flight`: cancelling this waiter must not cancel the call of another.
             await asyncio.wait([flight])
             if not flight.cancelled():
-                return replace(flight.result(), usage=Usage(), cached=True)
+                return _free(flight.result())
         return await self._lead(key, request)
 
     async def close(self) -> None:
@@ -57,12 +59,19 @@ class CachedModel:
         stored = await self._cache.get(key)
         if stored is None or not isinstance(stored.get("text"), str):
             return None
-        return replace(ModelResponse.of(stored, cached=True), usage=Usage())
+        return _free(ModelResponse.of(stored))
 
     async def _pay(self, key: str, request: ModelRequest) -> ModelResponse:
+        started = time.perf_counter()
         response = await self.model.complete(request)
-        await self._cache.put(key, response.to_json())
+        latency_ms = (time.perf_counter() - started) * 1000
+        await self._cache.put(key, {**response.to_json(), "latency_ms": latency_ms})
         return response
+
+
+def _free(response: ModelResponse) -> ModelResponse:
+    paid = response.usage + response.reused
+    return replace(response, usage=Usage(), reused=paid, cached=True)
 
 
 def call_key(fingerprint: str, request: ModelRequest) -> str:

@@ -8,12 +8,17 @@ from typing import Any, Protocol
 
 from burnish.domain import ExperimentStatus, ExperimentSummary, ExperimentType
 
+# An experiment that ended so has no score; what it lacks can still be run.
+UNSCORED = (ExperimentStatus.FAILED, ExperimentStatus.CANCELLED, ExperimentStatus.TIMEOUT)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentRequest:
     """What to run: one candidate, under its mask, over a suite or some items of it.
 
-    The experiment's id comes with the request, so that asking twice can never run it twice.
+    The experiment's id comes with the request, so that asking twice can never run it twice. With
+    `retry_errors`, what failed outside the agent in an earlier sitting is run again, also when the
+    experiment ended without a score.
     """
 
     optimization_id: str
@@ -24,6 +29,7 @@ class ExperimentRequest:
     type: ExperimentType
     item_ids: tuple[str, ...]
     execution_params: Mapping[str, Any] = field(default_factory=dict)
+    retry_errors: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,12 +43,19 @@ class Admission:
         )
         affordable: list[Accepted] = []
         left = self._gate.evaluations_left()
+        running = _running_items(pending, book, self._plan.trial_items)
         for one in accepted:
+            items = frozenset(one.item_ids or self._plan.trial_items)
+            same = running.setdefault(one.configuration.hash, set())
+            if same & items:
+                refused.append(_runs_already(one, len(same & items)))
+                continue
             cost = len(one.item_ids or self._plan.trial_items) * self._plan.repeats
             if left is not None and cost > left:
                 refused.append(_too_dear(one, cost, left))
                 continue
             left = None if left is None else left - cost
+            same |= items
             affordable.append(one)
         planned = plan_step(self._plan.optimization_id, affordable, book.candidates)
         rejections = [_rejection(one, step) for one in sorted(refused, key=lambda one: one.index)]
@@ -67,6 +74,27 @@ def _rejection(refused: Refused, step: int) -> Rejection:
         reason_code=refused.reason.value,
         message=refused.message,
         configuration_hash=refused.configuration_hash,
+    )
+
+
+def _running_items(
+    pending: Sequence[Pending], book: Book, trial_items: Sequence[str]
+) -> dict[str, set[str]]:
+    """The items that configurations are running on now."""
+    found: dict[str, set[str]] = {}
+    for one in pending:
+        digest = book.candidates[one.candidate_id].configuration.hash
+        found.setdefault(digest, set()).update(one.item_ids or trial_items)
+    return found
+
+
+def _runs_already(one: Accepted, shared: int) -> Refused:
+    """Side by side both would pay for the shared items; one after the other, only the first."""
+    return Refused(
+        index=one.index,
+        reason=ReasonCode.DUPLICATE,
+        message=f"the same configuration is running on {shared} of its items just now",
+        configuration_hash=one.configuration.hash,
     )
 
 

@@ -146,4 +146,6 @@ def _counts(summary: ExperimentSummary | None) -> TrialSummary:
         total_cost=summary.spending.total.cost_usd,
         avg_latency_ms=summary.avg_latency_ms,
         avg_ttft_ms=summary.avg_ttft_ms,
+        avg_tokens=summary.avg_tokens,
+        avg_cost_usd=summary.avg_cost_usd,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from burnish.domain import (
     Candidate,
@@ -13,9 +14,11 @@ from burnish.domain import (
     TrialResult,
 )
 from burnish.optimization.checkpoint import Pending
+from burnish.optimization.front import Measures, Point, points_of
 from burnish.optimization.history import History
+from burnish.optimization.objective import Objective
 from burnish.optimization.plan import experiment_id
-from burnish.optimization.standing import best_trial
+from burnish.optimization.ranking import Ranking
 
 _SCORED = (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED)
 
@@ -23,11 +26,14 @@ _SCORED = (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED)
 class Book:
     """Grows with the run; everything in it is in the repository too."""
 
-    def __init__(self, optimization_id: str) -> None:
+    def __init__(self, optimization_id: str, objective: Objective | None = None) -> None:
         self._optimization_id = optimization_id
+        self.objective = objective or Objective()
         self.candidates: dict[str, Candidate] = {}
         self.trials: dict[str, TrialResult] = {}
         self._by_hash: dict[str, Candidate] = {}
+        # Of the trials that can be best, by experiment.
+        self._points: dict[str, Point] = {}
 
     def add_candidates(self, candidates: Iterable[Candidate]) -> None:
         """Note accepted candidates; known ones stay as they are."""
@@ -37,11 +43,36 @@ class Book:
 
     def observe(self, results: Iterable[TrialResult]) -> None:
         """Note results that the optimizer is about to hear of."""
-        self.trials.update({one.experiment_id: one for one in results})
+        for one in results:
+            self.trials[one.experiment_id] = one
+            for point in points_of([one], self.candidates):
+                self._points[one.experiment_id] = point
+
+    @property
+    def points(self) -> Sequence[Point]:
+        """The trials that can be best, in the order they were observed."""
+        return tuple(self._points.values())
+
+    @property
+    def ranking(self) -> Ranking:
+        """How trials compare; before the baseline has a score, by score alone."""
+        baseline = self.baseline()
+        point = None if baseline is None else self._points.get(baseline.experiment_id)
+        return Ranking(objective=self.objective, baseline=None if point is None else point.measures)
 
     def best(self) -> TrialResult | None:
-        """The best trial so far."""
-        return best_trial(list(self.trials.values()), self.candidates)
+        """The best trial so far, by the objective."""
+        best = self.ranking.best(self._points.values())
+        return next(
+            (self.trials[key] for key, point in self._points.items() if point is best), None
+        )
+
+    def as_seen(self, results: Iterable[TrialResult]) -> list[TrialResult]:
+        """Results as an optimizer sees them, with what it is to maximise as their score."""
+        if not self.objective.weights:
+            return list(results)
+        ranking = self.ranking
+        return [_weighed(one, ranking) for one in results]
 
     def baseline(self) -> TrialResult | None:
         """The baseline's trial, once it has a score."""
@@ -96,9 +127,16 @@ class Book:
             experiments=experiments,
             items=items,
             candidates=self.candidates,
-            results=self.in_order(),
+            results=self.as_seen(self.in_order()),
             evaluations_left=evaluations_left,
         )
 
     def _is_first(self, trial: TrialResult) -> bool:
         return self.candidates[trial.candidate_id].number == 0
+
+
+def _weighed(trial: TrialResult, ranking: Ranking) -> TrialResult:
+    if trial.objective_score is None:
+        return trial
+    saved = ranking.saved(Measures.of(trial.summary))
+    return replace(trial, objective_score=None if saved is None else trial.objective_score + saved)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
 from burnish.domain import Budget, BurnishError, Clock, ItemResult, Spending
 
 
@@ -23,7 +27,8 @@ class BudgetReached(BurnishError):  # noqa: N818 - an outcome, not a failure
 class BudgetGate:
     """Admits paid runs while the budget lasts. One run is one evaluation; cached ones are free.
 
-    `reserved` evaluations are kept back for the held-out confirmation.
+    By limit, `reserved` is kept back for the held-out confirmation, and `expected` is what one run
+    likely takes: what is under way counts with it, since its cost is not known yet.
     """
 
     def __init__(
@@ -42,14 +47,36 @@ class BudgetGate:
         self.spending = spending or Spending()
         # The part of it that the optimizer's own calls cost; no experiment keeps that.
         self.own = Spending()
-        self.reserved = 0
+        self.reserved: Mapping[str, float] = {}
+        self.expected: Mapping[str, float] = {}
+        # The limit for which a run or a call was not let start: less than one of them is left.
+        self.refused: str | None = None
+        self._running = 0
+        self._asking = 0
 
     def admit(self) -> None:
         """Count one evaluation, or raise when there is none left."""
-        limit = self.reached()
-        if limit is not None:
-            raise BudgetReached(limit)
+        self._require_room()
         self.evaluations += 1
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Around a run that was admitted and will be recorded next."""
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Around a call of the optimizer's own; raises when there is no room for one."""
+        self._require_room()
+        self._asking += 1
+        try:
+            yield
+        finally:
+            self._asking -= 1
 
     def record(self, result: ItemResult) -> None:
         """Add what a run cost."""
@@ -66,27 +93,53 @@ class BudgetGate:
         self.spend(spending)
 
     def reached(self, *, trials: int = 0) -> str | None:
-        """The first limit that is reached, or None."""
-        return self._budget.exhausted(
-            self.spending.total,
-            trials=trials,
-            evaluations=self.evaluations + self.reserved,
-            seconds=self.elapsed_seconds,
-        )
+        """The first limit that is reached by what was spent, or None."""
+        return self._exhausted(self.reserved, trials=trials)
 
     def evaluations_left(self) -> int | None:
-        """How many more evaluations may start; None without a limit."""
-        if self._budget.max_evaluations is None:
-            return None
-        return max(self._budget.max_evaluations - self.evaluations - self.reserved, 0)
+        """How many more evaluations the search may start, as far as is known; None for any number.
+
+        Where calls, tokens or dollars are limited, it is an estimate from what one likely takes.
+        """
+        usage = Budget.amounts(self.spending.total)
+        spent = {"max_evaluations": self.evaluations, **usage}
+        each = {"max_evaluations": 1.0, **self.expected}
+        limits = self._budget.to_json()
+        left = [
+            (limits[name] - spent[name] - self.reserved.get(name, 0.0)) / amount
+            for name, amount in each.items()
+            if name in limits and amount
+        ]
+        return max(math.floor(min(left)), 0) if left else None
 
     def seconds_left(self) -> float | None:
-        """Until the time is up; None without a limit."""
+        """Until the time of the search is up; None without a limit."""
         if self._budget.max_seconds is None:
             return None
-        return max(self._budget.max_seconds - self.elapsed_seconds, 0.0)
+        left = self._budget.max_seconds - self.elapsed_seconds
+        return max(left - self.reserved.get("max_seconds", 0.0), 0.0)
 
     @property
     def elapsed_seconds(self) -> float:
         """Seconds over all sittings of the run."""
         return self._clock.monotonic() - self._started
+
+    def _require_room(self) -> None:
+        under_way = {name: self._running * amount for name, amount in self.expected.items()}
+        under_way["max_calls"] = under_way.get("max_calls", 0.0) + self._asking
+        names = {*self.reserved, *under_way}
+        limit = self._exhausted(
+            {name: self.reserved.get(name, 0.0) + under_way.get(name, 0.0) for name in names}
+        )
+        if limit is not None:
+            self.refused = limit
+            raise BudgetReached(limit)
+
+    def _exhausted(self, besides: Mapping[str, float], *, trials: int = 0) -> str | None:
+        return self._budget.exhausted(
+            self.spending.total,
+            trials=trials,
+            evaluations=self.evaluations,
+            seconds=self.elapsed_seconds,
+            besides=besides,
+        )

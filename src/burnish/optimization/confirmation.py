@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from burnish.domain import (
     Candidate,
@@ -10,10 +10,12 @@ from burnish.domain import (
     ExperimentStatus,
     ExperimentType,
     StepCandidate,
+    TrialResult,
 )
 from burnish.evaluation.statistics import PairedComparison, paired_permutation_test
 from burnish.optimization.adapter import ExperimentAdapter, ExperimentRequest
 from burnish.optimization.aggregator import ResultAggregator
+from burnish.optimization.front import Measures
 from burnish.optimization.materializer import CandidateMaterializer
 from burnish.optimization.plan import experiment_id
 
@@ -27,6 +29,8 @@ class Confirmation:
     best_score: float
     held_out: bool
     note: str = ""
+    baseline_measures: Measures = field(default_factory=Measures)
+    best_measures: Measures = field(default_factory=Measures)
 
 
 class Confirmer:
@@ -62,18 +66,21 @@ class Confirmer:
         self._running = [one.experiment_id for one in planned]
         for one in planned:
             await self._start(one, item_ids)
+        trials: dict[str, TrialResult] = {}
         async for trial in self._aggregator.completions(planned):
             await self._materializer.remove(trial.mask_id)
             if trial.status is not ExperimentStatus.COMPLETED:
                 return trial.error or trial.status.value
-        return await self.compare(
-            planned[0].experiment_id, planned[-1].experiment_id, held_out=True
-        )
+            trials[trial.experiment_id] = trial
+        first, last = planned[0].experiment_id, planned[-1].experiment_id
+        return await self.compare(trials[first], trials[last], held_out=True)
 
-    async def compare(self, baseline_id: str, best_id: str, *, held_out: bool) -> Confirmation:
+    async def compare(
+        self, baseline: TrialResult, best: TrialResult, *, held_out: bool
+    ) -> Confirmation:
         """A paired test between two experiments on the items they share."""
-        before = await self._experiments.item_scores(baseline_id)
-        after = await self._experiments.item_scores(best_id)
+        before = await self._experiments.item_scores(baseline.experiment_id)
+        after = await self._experiments.item_scores(best.experiment_id)
         common = sorted(before.keys() & after.keys())
         old = [before[item] for item in common]
         new = [after[item] for item in common]
@@ -82,6 +89,8 @@ class Confirmer:
             baseline_score=sum(old) / len(old),
             best_score=sum(new) / len(new),
             held_out=held_out,
+            baseline_measures=Measures.of(baseline.summary),
+            best_measures=Measures.of(best.summary),
         )
 
     def _plan(self, candidate: Candidate, item_ids: tuple[str, ...]) -> StepCandidate:

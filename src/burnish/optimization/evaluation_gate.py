@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 from burnish.domain import Item, ItemResult
 from burnish.optimization.budget_gate import BudgetGate
 
@@ -27,6 +29,10 @@ class EvaluationGate:
         if key not in self._seen:
             self._budget.admit()
             self._seen.add(key)
+
+    def running(self) -> AbstractContextManager[None]:
+        """Around a run."""
+        return self._budget.running()
 
     def record(self, result: ItemResult) -> None:
         """Add what it cost."""

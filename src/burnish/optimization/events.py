@@ -32,11 +32,12 @@ def heartbeat(counters: Mapping[str, Any], *, sitting: int, number: int) -> Even
     )
 
 
-def trial_changed(trial: TrialResult, number: int) -> Event:
-    """A trial was made or ended."""
+def trial_changed(trial: TrialResult, number: int, *, again: int | None = None) -> Event:
+    """A trial was made or ended; `again` is the sitting that runs it once more."""
+    sitting = "" if again is None else f":{again}"
     return Event(
         type=EventType.TRIAL_ADDED_OR_UPDATED,
-        key=f"trial:{trial.experiment_id}:{trial.status.value}",
+        key=f"trial:{trial.experiment_id}:{trial.status.value}{sitting}",
         payload={
             "candidate_id": trial.candidate_id,
             "experiment_id": trial.experiment_id,
@@ -48,11 +49,12 @@ def trial_changed(trial: TrialResult, number: int) -> Event:
     )
 
 
-def best_changed(candidate_id: str, score: float) -> Event:
-    """There is a new best."""
+def best_changed(candidate_id: str, score: float, *, times: int = 1) -> Event:
+    """There is a new best; by some objectives one can be it again, so it counts how often."""
+    again = f":{times}" if times > 1 else ""
     return Event(
         type=EventType.BEST_CANDIDATE_CHANGED,
-        key=f"best:{candidate_id}",
+        key=f"best:{candidate_id}{again}",
         payload={"candidate_id": candidate_id, "score": score},
     )
 

@@ -22,7 +22,7 @@ from burnish.domain import (
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import ExperimentRunner, RunOptions, final_status
 from burnish.evaluation.suite import Suite
-from burnish.optimization.adapter import ExperimentRequest, RawExperimentResults
+from burnish.optimization.adapter import UNSCORED, ExperimentRequest, RawExperimentResults
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.evaluation_gate import EvaluationGate, Seen
 from burnish.optimization.fenced_experiments import FencedExperiments
@@ -81,8 +81,15 @@ class LocalExperimentAdapter:
             # An earlier sitting made it.
             experiment = await self._experiments.get_experiment(request.experiment_id)
         if experiment.status.final:
-            self._news.set()
-            return
+            if not (request.retry_errors and experiment.status in UNSCORED):
+                self._news.set()
+                return
+            await self._experiments.update_experiment(
+                experiment.id,
+                status=ExperimentStatus.RUNNING,
+                metadata={"trial_error": None},
+                lease=self._lease,
+            )
         task = asyncio.create_task(self._run(experiment, request))
         task.add_done_callback(lambda _: self._news.set())
         self._tasks[request.experiment_id] = task
@@ -163,6 +170,9 @@ class LocalExperimentAdapter:
 
         done: set[tuple[str, int]] = set()
         for result in await self._earlier_results(experiment):
+            failed_outside = result.error is not None and result.error.kind.outside
+            if request.retry_errors and failed_outside:
+                continue
             done.add((result.item_id, result.repeat))
             progress.add(result)
             collect(result)

@@ -23,6 +23,8 @@ from burnish.optimization.admission import Admission, ran_out_of_budget
 from burnish.optimization.book import Book
 from burnish.optimization.budget_gate import BudgetGate, BudgetReached
 from burnish.optimization.checkpoint import Checkpoint, Pending, Phase, ProgressPoint
+from burnish.optimization.confirmation_reserve import ConfirmationReserve
+from burnish.optimization.front import Measures
 from burnish.optimization.history import History
 from burnish.optimization.optimizer_calls import OptimizerCalls
 from burnish.optimization.plan import baseline_candidate, experiment_id
@@ -42,7 +44,8 @@ class BaselineFailed(UnavailableError):  # noqa: N818 - names what happened to t
         super().__init__(
             what="the optimization failed",
             why=f"its baseline ended as {trial.status.value}: {trial.error or 'no score'}",
-            fix="run `burnish eval` until the baseline works, then start a new optimization",
+            fix="mend the cause, which `burnish eval` shows too; `burnish resume` then runs what the "
+            "baseline lacks and goes on",
         )
 
 
@@ -56,6 +59,7 @@ class Parts:
     admission: Admission
     steps: StepRunner
     gate: BudgetGate
+    reserve: ConfirmationReserve
     items: Mapping[str, Item]
 
 
@@ -69,7 +73,7 @@ class Orchestrator:
         self._parts = parts
         self._lease = lease
         self.checkpoint = checkpoint
-        self.book = Book(plan.optimization_id)
+        self.book = Book(plan.optimization_id, plan.objective)
         self.stop_asked = False
 
     async def load(self) -> None:
@@ -83,9 +87,11 @@ class Orchestrator:
 
     async def search(self) -> None:
         """Go on until somebody has had enough; the checkpoint then says who and why."""
+        await self._parts.reserve.keep(self.book)
         if self.checkpoint.phase is Phase.BASELINE:
             await self._run_baseline()
         while self.checkpoint.phase is Phase.SEARCH:
+            await self._parts.reserve.keep(self.book)
             await self._step()
 
     async def ask_to_stop(self) -> None:
@@ -122,6 +128,7 @@ class Orchestrator:
             return
         if trial is None:
             raise BaselineFailed(next(iter(self.book.trials.values())))
+        self._plan.objective.require(Measures.of(trial.summary))
         state = await self._parts.optimizer.initialize(self._plan.context(trial))
         self.checkpoint = replace(
             self.checkpoint,
@@ -158,7 +165,7 @@ class Orchestrator:
             self._stop(StopReason.CANCELLED, "somebody asked to cancel it")
             return
         trials = self.book.trial_count(self.checkpoint.pending)
-        limit = self._parts.gate.reached(trials=trials)
+        limit = self._parts.gate.reached(trials=trials) or self._parts.gate.refused
         if limit is not None:
             self._stop_at(limit)
         elif not self.checkpoint.pending:
@@ -234,7 +241,11 @@ class Orchestrator:
     async def _finish_pending(self, *, wait_for_all: bool) -> None:
         """Run what is pending, and observe all of it or what has ended first."""
         finished = await self._parts.steps.run(
-            self.checkpoint.pending, self.book.candidates, wait_for_all=wait_for_all
+            self.checkpoint.pending,
+            self.book.candidates,
+            wait_for_all=wait_for_all,
+            # Nothing was built on the baseline yet, so an outage at the start is made up for.
+            retry_errors=self.checkpoint.phase is Phase.BASELINE,
         )
         before = self.book.best()
         self.book.observe(finished)
@@ -243,7 +254,8 @@ class Orchestrator:
         self.checkpoint = replace(self.checkpoint, pending=still)
         if self.checkpoint.phase is Phase.BASELINE:
             return
-        state = await self._parts.optimizer.observe(self._state(), self.book.in_order(finished))
+        seen = self.book.as_seen(self.book.in_order(finished))
+        state = await self._parts.optimizer.observe(self._state(), seen)
         self.checkpoint = replace(self.checkpoint, state=state)
         after = self.book.best()
         if after is None or (before is not None and after.experiment_id == before.experiment_id):
@@ -293,7 +305,11 @@ class Orchestrator:
         best, baseline = self.book.best(), self.book.baseline()
         told = [events.progress_changed(self.counters())]
         if new_best is not None:
-            told.append(events.best_changed(new_best.candidate_id, new_best.objective_score or 0.0))
+            times = [point.best_candidate_id for point in self.checkpoint.progress].count(
+                new_best.candidate_id
+            )
+            score = new_best.objective_score or 0.0
+            told.append(events.best_changed(new_best.candidate_id, score, times=times))
         await self._parts.repository.save_checkpoint(
             self._lease,
             self.checkpoint.to_json(),

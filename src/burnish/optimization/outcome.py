@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from burnish.domain import ExperimentType, OptimizationStatus, Spending, TrialResult
 from burnish.optimization.confirmation import Confirmation
+from burnish.optimization.objective_document import objective_document
 from burnish.optimization.orchestrator import Orchestrator
 from burnish.optimization.standing import why_no_improvement
 
@@ -18,6 +20,7 @@ def outcome_document(
     confirmation: Confirmation | str | None,
     evaluations: int,
     spending: Spending,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What `burnish optimize --json` prints."""
     checkpoint = orchestrator.checkpoint
@@ -41,8 +44,11 @@ def outcome_document(
             "configuration": book.candidates[best.candidate_id].configuration.to_json(),
         },
         "improved": improved,
-        "why_not_improved": None if improved else why_no_improvement(trials, checkpoint.rejected),
+        "why_not_improved": None
+        if improved
+        else why_no_improvement(trials, checkpoint.rejected, book.objective),
         **_evidence(confirmation),
+        "objective": objective_document(book.ranking, book.points, confirmation, notes),
         "trials": max(len(trials) - 1, 0),
         "evaluations": evaluations,
         "rejections": checkpoint.rejected,

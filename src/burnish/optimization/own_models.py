@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from burnish.domain import Model, ModelRequest, ModelResponse, Purpose, Spending
-from burnish.optimization.budget_gate import BudgetGate, BudgetReached
+from burnish.optimization.budget_gate import BudgetGate
 
 ModelOpener = Callable[[Any], Model]
 
@@ -34,10 +34,8 @@ class CountedModel:
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """The model's answer. Raises BudgetReached instead of starting a call too many."""
-        limit = self._gate.reached()
-        if limit is not None:
-            raise BudgetReached(limit)
-        response = await self._model.complete(request)
+        with self._gate.asking():
+            response = await self._model.complete(request)
         self._gate.spend_own(Spending.on(Purpose.PROPOSE, response.usage))
         return response
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from burnish.domain import Configuration, RunContext, SearchSpace, TrialResult
+from burnish.optimization.objective import Objective
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,9 @@ class SearchPlan:
     max_trials: int | None = None
     asynchronous: bool = False
     repeats: int = 1
+    objective: Objective = field(default_factory=Objective)
+    # What has to be said about how it is run.
+    notes: tuple[str, ...] = ()
 
     @property
     def trial_items(self) -> tuple[str, ...]:
@@ -45,4 +49,5 @@ class SearchPlan:
             seed=self.seed,
             labels=self.labels,
             placeholders=self.baseline.placeholders,
+            perfect_score=self.objective.perfect_score,
         )

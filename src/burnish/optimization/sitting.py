@@ -30,6 +30,7 @@ from burnish.optimization.aggregator import ResultAggregator
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.checkpoint import Checkpoint, Phase
 from burnish.optimization.confirmation import Confirmation, Confirmer
+from burnish.optimization.confirmation_reserve import ConfirmationReserve
 from burnish.optimization.lease_keeper import LEASE_SECONDS
 from burnish.optimization.local_adapter import LocalExperimentAdapter, Workbench
 from burnish.optimization.materializer import CandidateMaterializer
@@ -40,9 +41,6 @@ from burnish.optimization.own_models import ModelOpener, OwnModels
 from burnish.optimization.racing import Racing
 from burnish.optimization.search_plan import SearchPlan
 from burnish.optimization.step_runner import StepRunner
-
-# A confirmation that would cost more of the budget than this gets only what the search leaves.
-_LARGEST_RESERVE = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +124,13 @@ class Sitting:
             clock=job.clock,
             lease=lease,
         )
+        self._reserve = ConfirmationReserve(
+            job.settings.budget,
+            self.gate,
+            stores.experiments,
+            runs=len(plan.splits.get("test", ())) * plan.repeats,
+            concurrency=job.settings.options.concurrency,
+        )
         parts = Parts(
             repository=stores.optimizations,
             experiments=stores.experiments,
@@ -133,6 +138,7 @@ class Sitting:
             admission=Admission(plan, self.gate),
             steps=steps,
             gate=self.gate,
+            reserve=self._reserve,
             items=job.items,
         )
         self.orchestrator = Orchestrator(plan, parts, lease, checkpoint)
@@ -152,9 +158,8 @@ class Sitting:
             OptimizationStatus.RUNNING,
             events=[events.status_changed(OptimizationStatus.RUNNING, sitting=self._lease.token)],
         )
-        self._reserve_for_confirmation()
         await self.orchestrator.search()
-        self.gate.reserved = 0
+        self._reserve.release()
         confirmation = await self._confirm()
         await self._materializer.sweep(self._job.plan.optimization_id)
         await self._finish(confirmation)
@@ -179,12 +184,6 @@ class Sitting:
         self.gate.spending = await experiments.spending_of(optimization_id)
         self.gate.spend_own(Spending.of(self.orchestrator.checkpoint.own_spending))
 
-    def _reserve_for_confirmation(self) -> None:
-        budget = self._job.settings.budget.max_evaluations
-        test = len(self._job.plan.splits.get("test", ())) * self._job.plan.repeats
-        if budget is not None and 2 * test <= _LARGEST_RESERVE * budget:
-            self.gate.reserved = 2 * test
-
     async def _confirm(self) -> Confirmation | str | None:
         orchestrator, plan = self.orchestrator, self._job.plan
         best, baseline = orchestrator.book.best(), orchestrator.book.baseline()
@@ -194,9 +193,7 @@ class Sitting:
             return "it was cancelled"
         test = plan.splits.get("test", ())
         if not test:
-            return await self._confirmer.compare(
-                baseline.experiment_id, best.experiment_id, held_out=False
-            )
+            return await self._confirmer.compare(baseline, best, held_out=False)
         candidates = orchestrator.book.candidates
         return await self._confirmer.run(
             candidates[baseline.candidate_id], candidates[best.candidate_id], test
@@ -217,6 +214,7 @@ class Sitting:
             confirmation=confirmation,
             evaluations=self.gate.evaluations,
             spending=self.gate.spending,
+            notes=self._job.plan.notes,
         )
         reason = None if checkpoint.stop_reason is None else checkpoint.stop_reason.value
         self.orchestrator.checkpoint = replace(checkpoint, phase=Phase.DONE)

@@ -1,29 +1,16 @@
-"""Which candidate is best, and what that says about the run."""
+"""What it says about a run that nothing is better than its baseline."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from burnish.domain import Candidate, ExperimentStatus, TrialResult
-
-# Scores closer than this are one score: sums of floats in another order must not make a winner.
-TOLERANCE = 1e-9
+from burnish.domain import ExperimentStatus, TrialResult
+from burnish.optimization.objective import Objective
 
 
-def best_trial(
-    trials: Sequence[TrialResult], candidates: Mapping[str, Candidate]
-) -> TrialResult | None:
-    """The completed trial with the highest score; of equals the earliest, so ties change nothing."""
-    best: TrialResult | None = None
-    for trial in sorted(trials, key=lambda one: candidates[one.candidate_id].number):
-        if not trial.counts or trial.objective_score is None:
-            continue
-        if best is None or trial.objective_score > (best.objective_score or 0.0) + TOLERANCE:
-            best = trial
-    return best
-
-
-def why_no_improvement(trials: Sequence[TrialResult], rejected: int) -> str:
+def why_no_improvement(
+    trials: Sequence[TrialResult], rejected: int, objective: Objective | None = None
+) -> str:
     """In words, why the baseline is the result."""
     tried = [trial for trial in trials if trial.type.value == "trial"][1:]
     if not tried:
@@ -34,4 +21,7 @@ def why_no_improvement(trials: Sequence[TrialResult], rejected: int) -> str:
     if not finished and not pruned:
         return f"none of the {len(tried)} trials could be scored"
     ended = f", {pruned} of them ended early" if pruned else ""
-    return f"none of the {len(tried)} candidates tried scored above the baseline{ended}"
+    better = "scored above the baseline"
+    if objective is not None and objective.measures:
+        better = f"was better than the baseline by the objective ({objective.in_words()})"
+    return f"none of the {len(tried)} candidates tried {better}{ended}"

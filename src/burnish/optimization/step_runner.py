@@ -16,7 +16,7 @@ from burnish.domain import (
     TrialResult,
 )
 from burnish.optimization import events
-from burnish.optimization.adapter import ExperimentAdapter, ExperimentRequest
+from burnish.optimization.adapter import UNSCORED, ExperimentAdapter, ExperimentRequest
 from burnish.optimization.aggregator import ResultAggregator, trial_of
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.checkpoint import Pending
@@ -50,6 +50,8 @@ class StepRunner:
         self._lease = lease
         # Experiments that were triggered, in this sitting or an earlier one.
         self.started: set[str] = set()
+        # Those of an earlier sitting that ended without a score and are run again in this one.
+        self._again: set[str] = set()
 
     async def run(
         self,
@@ -57,8 +59,12 @@ class StepRunner:
         candidates: Mapping[str, Candidate],
         *,
         wait_for_all: bool,
+        retry_errors: bool = False,
     ) -> list[TrialResult]:
-        """The results of all pending experiments, or of the first that ends."""
+        """The results of all pending experiments, or of the first that ends.
+
+        With `retry_errors`, those that ended without a score in an earlier sitting are run again.
+        """
         planned = {
             one.experiment_id: StepCandidate(
                 candidate=candidates[one.candidate_id],
@@ -70,11 +76,14 @@ class StepRunner:
         finished: list[TrialResult] = []
         watch = asyncio.create_task(self._cancel_when_time_is_up(pending))
         try:
-            await asyncio.gather(*(self._start(one, planned[one.experiment_id]) for one in pending))
+            await asyncio.gather(
+                *(
+                    self._start(one, planned[one.experiment_id], retry_errors=retry_errors)
+                    for one in pending
+                )
+            )
             async for trial in self._aggregator.completions(list(planned.values())):
-                number = planned[trial.experiment_id].candidate.number
-                event = events.trial_changed(trial, number)
-                await self._repository.save_trial(self._lease, trial, events=[event])
+                await self._save(trial, planned[trial.experiment_id])
                 finished.append(trial)
                 if not wait_for_all:
                     break
@@ -89,10 +98,14 @@ class StepRunner:
         for one in pending:
             await self._adapter.cancel(one.experiment_id)
 
-    async def _start(self, pending: Pending, one: StepCandidate) -> None:
+    async def _start(self, pending: Pending, one: StepCandidate, *, retry_errors: bool) -> None:
         started = one.experiment_id in self.started
-        if started and await self._adapter.get_status(one.experiment_id) is None:
-            return  # It was started and is gone: the aggregator will call it orphaned.
+        if started:
+            status = await self._adapter.get_status(one.experiment_id)
+            if status is None:
+                return  # It was started and is gone: the aggregator will call it orphaned.
+            if retry_errors and status in UNSCORED:
+                self._again.add(one.experiment_id)
         candidate = one.candidate
         await self._materializer.materialize(candidate)
         await self._adapter.trigger(
@@ -110,13 +123,17 @@ class StepRunner:
                     "candidate_config_hash": candidate.configuration.hash,
                     "incumbent_experiment_id": pending.incumbent_experiment_id,
                 },
+                retry_errors=retry_errors,
             )
         )
-        if not started:
-            running = trial_of(one, ExperimentStatus.RUNNING, None, None)
-            event = events.trial_changed(running, candidate.number)
-            await self._repository.save_trial(self._lease, running, events=[event])
+        if not started or one.experiment_id in self._again:
+            await self._save(trial_of(one, ExperimentStatus.RUNNING, None, None), one)
             self.started.add(one.experiment_id)
+
+    async def _save(self, trial: TrialResult, one: StepCandidate) -> None:
+        again = self._lease.token if one.experiment_id in self._again else None
+        event = events.trial_changed(trial, one.candidate.number, again=again)
+        await self._repository.save_trial(self._lease, trial, events=[event])
 
     async def _cancel_when_time_is_up(self, pending: Sequence[Pending]) -> None:
         left = self._gate.seconds_left()

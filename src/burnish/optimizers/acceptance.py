@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from burnish.domain import Configuration, SearchSpace, placeholders
+from burnish.models.tokens import count_tokens
 
 
 def is_acceptable(
@@ -19,6 +20,13 @@ def is_acceptable(
         _section_is_acceptable(path, text, baseline, space)
         for path, text in configuration.sections.items()
     )
+
+
+def is_short_enough(configuration: Configuration, max_prompt_tokens: int | None) -> bool:
+    """Whether all sections together stay within a prompt-length budget."""
+    if max_prompt_tokens is None:
+        return True
+    return sum(map(count_tokens, configuration.sections.values())) <= max_prompt_tokens
 
 
 def _section_is_acceptable(

@@ -44,17 +44,30 @@ class Asker:
                 code="no_model",
             )
         request = ModelRequest.text(prompt, **self._parameters)
-        return (await self._model.complete(_repeated(request, turn))).text
+        answer = (await self._model.complete(_repeated(request, turn))).text
+        # Half of a surrogate pair can be neither stored nor sent.
+        return answer.encode("utf-8", "replace").decode()
 
     async def ask_all(self, prompts: Sequence[str]) -> list[str]:
-        """Answers to several prompts, side by side; equal prompts are told apart."""
+        """Answers to several prompts, side by side; equal prompts are told apart.
+
+        If one fails, the others still end, and what they cost is counted.
+        """
         seen: dict[str, int] = {}
         turns = []
         for prompt in prompts:
             turns.append(seen.get(prompt, 0))
             seen[prompt] = turns[-1] + 1
         pairs = zip(prompts, turns, strict=True)
-        return list(await asyncio.gather(*(self.ask(one, turn=turn) for one, turn in pairs)))
+        answers = await asyncio.gather(
+            *(self.ask(one, turn=turn) for one, turn in pairs), return_exceptions=True
+        )
+        found: list[str] = []
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                raise answer
+            found.append(answer)
+        return found
 
     def ask_blocking(self, prompt: str, *, turn: int = 0) -> str:
         """`ask` for plain methods, which run in a thread beside the event loop."""

@@ -114,4 +114,5 @@ async def _called(method: Callable[..., Any], *arguments: Any) -> Any:
     """A plain method runs beside the event loop, as the framework would run it."""
     if inspect.iscoroutinefunction(method):
         return await method(*arguments)
-    return await asyncio.to_thread(method, *arguments)
+    answer = await asyncio.to_thread(method, *arguments)
+    return await answer if inspect.isawaitable(answer) else answer

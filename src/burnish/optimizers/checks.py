@@ -21,12 +21,12 @@ def require_fraction(optimizer: str, setting: str, value: float) -> float:
     return float(value)
 
 
-def require_target(optimizer: str, value: float | None) -> float | None:
+def require_target(optimizer: str, value: float | None, *, setting: str = "target") -> float | None:
     """A score to stop at, or None."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise bad_setting(optimizer, "target", f"{value!r} is not a finite number")
+        raise bad_setting(optimizer, setting, f"{value!r} is not a finite number")
     return float(value)
 
 

@@ -67,7 +67,7 @@ class Edits:
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> list[CandidateProposal]:
         """Sets of edits that were not tried yet."""
-        library = Library.of(RunFacts.within(state))
+        library = self._library(state)
         return [
             CandidateProposal(
                 configuration=pick.edits.configuration,
@@ -88,7 +88,7 @@ class Edits:
         enough = reached(state, self.target) or stale(state, self.patience)
         if enough:
             return enough
-        library = Library.of(RunFacts.within(state))
+        library = self._library(state)
         # While fewer sets were tried than there are edits alone, something is left.
         many_left = len(history.trials) <= len(library.singles)  # the baseline's is among them
         if not many_left and not self._picks(library, state, history, 1):
@@ -98,6 +98,10 @@ class Edits:
                 message=f"all that {len(library.edits)} edits can make was tried",
             )
         return GOING_ON
+
+    def _library(self, state: OptimizerState) -> Library:
+        """The edits of this run."""
+        return Library.of(RunFacts.within(state))
 
     def _picks(
         self, library: Library, state: OptimizerState, history: TrialHistory, count: int

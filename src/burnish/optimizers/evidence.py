@@ -15,8 +15,10 @@ from functools import cached_property
 from burnish.domain import Candidate, ExperimentStatus, ItemResult, TrialHistory, TrialResult
 
 _USED = (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED)
-# Pulls the mean difference of few items towards none.
-_DOUBT = 2.0
+# Pull the mean difference of few items towards none. Passes are only sampled, so a single one that
+# broke would stand for many.
+_DOUBT_FAILED = 2.0
+_DOUBT_PASSED = 6.0
 # A child counts as verified when it ran this share of its parent's known failures.
 _VERIFIED = 0.6
 _PASSES = 6
@@ -56,18 +58,18 @@ class Evidence:
     """The candidates of a run with all that is known of them, in the order of their numbers."""
 
     def __init__(
-        self, known: Sequence[Known], baseline_id: str, trial_items: frozenset[str]
+        self, known: Sequence[Known], baseline_id: str, train_items: frozenset[str]
     ) -> None:
         self.known = {one.candidate.id: one for one in known}
-        self._trial_items = trial_items
+        self._train_items = train_items
         self.baseline = self.known[baseline_id]
         self._standing: dict[str, float] = {}
 
     @classmethod
     async def gather(
-        cls, history: TrialHistory, baseline_id: str, trial_items: frozenset[str], memo: Memo
+        cls, history: TrialHistory, baseline_id: str, train_items: frozenset[str], memo: Memo
     ) -> Evidence:
-        """From a history; `trial_items` are those of the validation split."""
+        """From a history; `train_items` are those that mini-batches take."""
         by_candidate: dict[str, list[TrialResult]] = {}
         for trial in (*history.trials, *history.mini_batches):
             if trial.status in _USED:
@@ -83,7 +85,7 @@ class Evidence:
             candidate = history.candidate(candidate_id)
             known.append(Known(candidate=candidate, results=kept[1], trial_score=score))
         known.sort(key=lambda one: one.candidate.number)
-        return cls(known, baseline_id, trial_items)
+        return cls(known, baseline_id, train_items)
 
     @cached_property
     def trialed(self) -> list[Known]:
@@ -181,23 +183,24 @@ class Evidence:
                 gained = sum(
                     child.results[item].score - parent.results[item].score for item in shared
                 )
-                total += gained / (len(shared) + _DOUBT) * len(stratum)
+                doubt = _DOUBT_FAILED if weak else _DOUBT_PASSED
+                total += gained / (len(shared) + doubt) * len(stratum)
         return total / max(len(pool), 1)
 
     def _pool(self, parent: Known) -> list[str]:
         """The items by which children of this one are judged: train ones where it ran any."""
-        looked = [item for item in parent.results if item not in self._trial_items]
+        looked = [item for item in parent.results if item in self._train_items]
         return looked or list(parent.results)
 
 
 def _by_item(results: Sequence[ItemResult]) -> dict[str, ItemResult]:
-    """One result an item; of several repeats the first, with the mean score."""
+    """One result an item; of several repeats the worst, with the mean score: it shows what fails."""
     grouped: dict[str, list[ItemResult]] = {}
     for result in results:
         grouped.setdefault(result.item_id, []).append(result)
-    return {
-        item: replace(many[0], score=sum(one.score for one in many) / len(many))
-        if len(many) > 1
-        else many[0]
-        for item, many in grouped.items()
-    }
+    return {item: _mean(many) if len(many) > 1 else many[0] for item, many in grouped.items()}
+
+
+def _mean(repeats: Sequence[ItemResult]) -> ItemResult:
+    worst = min(repeats, key=lambda one: (one.passed, one.score, one.repeat))
+    return replace(worst, score=sum(one.score for one in repeats) / len(repeats))

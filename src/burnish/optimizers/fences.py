@@ -84,6 +84,13 @@ def tagged_blocks(answer: str) -> list[Block]:
     return [Block(text=m["text"], start=m.start(), end=m.end()) for m in _TAG.finditer(answer)]
 
 
+def fence(text: str) -> str:
+    """A text between fences that are longer than those inside it."""
+    inside = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    marks = "`" * (inside + 1)
+    return f"{marks}\n{text}\n{marks}"
+
+
 def outside(answer: str, blocks: Sequence[Block]) -> str:
     """The answer without the blocks."""
     kept, at = [], 0

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from burnish.domain import OptimizerState, TrialHistory
 from burnish.optimizers.draws import generator
 from burnish.optimizers.edits import Edits
+from burnish.optimizers.facts import RunFacts
 from burnish.optimizers.library import Library
 from burnish.optimizers.trial_reading import mean_scores
 
@@ -19,9 +20,20 @@ _CLOSE = 1e-9
 class FrontEdits(Edits):
     """`edits` that also starts from candidates which lead on some items, however poor on others."""
 
-    def __init__(self, *, target: float | None, patience: int, temperature: float) -> None:
+    def __init__(
+        self,
+        *,
+        target: float | None,
+        patience: int,
+        temperature: float,
+        max_prompt_tokens: int | None = None,
+    ) -> None:
         super().__init__(target=target, patience=patience)
         self._temperature = temperature
+        self._max_prompt_tokens = max_prompt_tokens
+
+    def _library(self, state: OptimizerState) -> Library:
+        return Library.of(RunFacts.within(state), max_prompt_tokens=self._max_prompt_tokens)
 
     def _leaders(
         self, library: Library, state: OptimizerState, history: TrialHistory
@@ -34,7 +46,8 @@ class FrontEdits(Edits):
             one.candidate_id: mean_scores(history.item_results(one.candidate_id)) for one in best
         }
         leads = {one: _leads(own, scores.values()) for one, own in scores.items()}
-        names = sorted(leads)
+        # By number: ids differ between runs.
+        names = sorted(leads, key=lambda one: history.candidate(one).number)
         power = 1 / max(self._temperature, 0.05)
         chance = generator(library.facts.seed, "front", state.generation)
         weights = [max(leads[name], 0.1) ** power for name in names]

@@ -7,10 +7,12 @@ steered by the estimated gradient and by parents of the per-item front.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from burnish.domain import (
     CandidateProposal,
+    ExperimentType,
     Model,
     OptimizerState,
     RunContext,
@@ -25,21 +27,28 @@ from burnish.optimizers.draws import generator
 from burnish.optimizers.evidence import Evidence, Memo
 from burnish.optimizers.facts import RunFacts
 from burnish.optimizers.front_edits import FrontEdits
+from burnish.optimizers.gepa_alarm import overfit
 from burnish.optimizers.gepa_desk import Desk, Items, Settings
 from burnish.optimizers.gepa_ideas import Ideas
+from burnish.optimizers.gepa_lessons import Lessons
+from burnish.optimizers.gepa_limits import Limits
 from burnish.optimizers.gepa_search import GepaSearch
+from burnish.optimizers.gepa_sections import narrowed, rewritable
 from burnish.optimizers.standing import GOING_ON, first_state, next_state, reached
 
 # A state holds item ids; beyond so many a drawn part is as good.
 _MOST_ITEMS = 400
-_STEPS_A_TRIAL = 6
+# How many training items are looked at first, as a share of what a trial runs, and within bounds.
+_LOOKED = 0.6
+_LEAST, _MOST = 12, 48
 # Single lines run a few items each, perturbations the whole suite.
 _REFLECTED = 16
 _PERTURBED = 4
 # Without a limit of evaluations somebody has to end it; with one, it is there to be used.
 _PATIENCE = 12
-_ENDLESS = 10_000
-_STRATEGIES = {"system_template": "system", "user_template": "user"}
+NOTHING_FREE = StopDecision(
+    should_stop=True, reason=StopReason.ALGORITHM_SPECIFIC, message="no section may be changed"
+)
 
 
 class Gepa:
@@ -51,7 +60,7 @@ class Gepa:
     of evaluations is set). `mutation_strategies` names what may be rewritten: `system_template`,
     `user_template` or any section path. A higher `exploration_temperature` draws parents more evenly.
     `population_size` is how many candidates run side by side, `look` how many training items are
-    looked at in one go. `max_prompt_tokens` bounds the prompt's length.
+    looked at first. `max_prompt_tokens` bounds the prompt's length.
     """
 
     name = "gepa"
@@ -67,14 +76,10 @@ class Gepa:
         stop_no_improve: int | None = None,
         mutation_strategies: Sequence[str] | None = None,
         max_prompt_tokens: int | None = None,
-        look: int = 24,
+        look: int | None = None,
     ) -> None:
         self._asker = Asker(model)
-        self.max_iterations = (
-            None
-            if max_iterations is None
-            else require_whole("gepa", "max_iterations", max_iterations, least=1)
-        )
+        self.max_iterations = _optional("max_iterations", max_iterations)
         wanted = _REFLECTED if self._asker.available else _PERTURBED
         self.candidates_per_step = require_whole(
             "gepa",
@@ -82,25 +87,21 @@ class Gepa:
             wanted if population_size is None else population_size,
             least=1,
         )
-        self.stop_no_improve = (
-            None
-            if stop_no_improve is None
-            else require_whole("gepa", "stop_no_improve", stop_no_improve, least=1)
-        )
-        self.accept_threshold = require_target("gepa", accept_threshold)
+        self.stop_no_improve = _optional("stop_no_improve", stop_no_improve)
+        self.accept_threshold = require_target("gepa", accept_threshold, setting="accept_threshold")
         self.exploration_temperature = _temperature(exploration_temperature)
         self.mutation_strategies = _strategies(mutation_strategies)
-        self.max_prompt_tokens = (
-            None
-            if max_prompt_tokens is None
-            else require_whole("gepa", "max_prompt_tokens", max_prompt_tokens, least=1)
+        self.max_prompt_tokens = _optional("max_prompt_tokens", max_prompt_tokens)
+        self.look = _optional("look", look)
+        self._limits = Limits(
+            max_iterations=self.max_iterations, stop_no_improve=self.stop_no_improve
         )
-        self.look = require_whole("gepa", "look", look, least=1)
         self._memo = Memo()
         self._mechanical = FrontEdits(
             target=self.accept_threshold,
             patience=self.stop_no_improve or _PATIENCE,
             temperature=self.exploration_temperature,
+            max_prompt_tokens=self.max_prompt_tokens,
         )
 
     def connect(self, open_model: Callable[[Any], Model]) -> None:
@@ -108,9 +109,13 @@ class Gepa:
         self._asker.connect(open_model)
 
     def initialize(self, context: RunContext) -> OptimizerState:
-        """Remember the run's facts and the order of its items."""
+        """Remember the run's facts and the order of its items.
+
+        Refuses mutation strategies that name nothing which may change.
+        """
+        space = narrowed(context.space, context.baseline, self.mutation_strategies)
         return first_state(
-            context,
+            replace(context, space=space),
             train=_order(context.seed, "train", context.splits.get("train", ())),
             validation=_order(context.seed, "validation", context.splits["validation"]),
             trial_items=len(context.splits["validation"]),
@@ -125,7 +130,9 @@ class Gepa:
         """What to run next."""
         if self._asker.available:
             return self._reflect(state, history, max_candidates)
-        return self._mechanical.propose(state, history, max_candidates)
+        left = self._limits.trials_left(state)
+        places = max_candidates if left is None else min(max_candidates, left)
+        return self._mechanical.propose(state, history, places)
 
     def observe(
         self, state: OptimizerState, trial_results: Sequence[TrialResult]
@@ -133,7 +140,7 @@ class Gepa:
         """One step on; what was tried stands in the history."""
         after = next_state(state, trial_results)
         data = dict(after.algorithm_data)
-        data["trials"] += sum(1 for one in trial_results if one.counts)
+        data["trials"] += sum(1 for one in trial_results if one.type is ExperimentType.TRIAL)
         if after.best_candidate_id != state.best_candidate_id:
             data["best_generation"], data["best_trial"] = after.generation, data["trials"]
         return OptimizerState(
@@ -143,52 +150,50 @@ class Gepa:
             algorithm_data=data,
         )
 
-    def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
+    def should_stop(
+        self, state: OptimizerState, history: TrialHistory
+    ) -> StopDecision | Awaitable[StopDecision]:
         """At the target, after enough trials, or after many without a better one."""
         enough = reached(state, self.accept_threshold)
-        if enough:
-            return enough
         if not self._asker.available:
-            return self._mechanical.should_stop(state, history)
-        data = state.algorithm_data
-        if self.max_iterations is not None and data["trials"] >= self.max_iterations:
-            return StopDecision(
-                should_stop=True,
-                reason=StopReason.ALGORITHM_SPECIFIC,
-                message=f"max_iterations is reached: {data['trials']} trials",
-            )
-        idle = data["trials"] - data["best_trial"]
-        steps = state.generation - data["best_generation"]
-        patience = self.stop_no_improve
-        if patience is None:
-            patience = _PATIENCE if history.evaluations_left is None else _ENDLESS
-        if idle >= patience or steps >= _STEPS_A_TRIAL * patience:
-            return StopDecision(
-                should_stop=True,
-                reason=StopReason.NO_IMPROVEMENT,
-                message=f"{idle} trials in {steps} steps brought nothing better "
-                f"than {state.best_score:g}",
-            )
-        return GOING_ON
+            enough = enough or self._limits.had_enough(state, None)
+            return enough or self._mechanical.should_stop(state, history)
+        if not enough and not rewritable(RunFacts.within(state), self.mutation_strategies):
+            return NOTHING_FREE
+        patience = _PATIENCE if history.evaluations_left is None else None
+        enough = enough or self._limits.had_enough(state, patience)
+        return self._with_alarm(enough, state, history) if enough else GOING_ON
+
+    async def _with_alarm(
+        self, decision: StopDecision, state: OptimizerState, history: TrialHistory
+    ) -> StopDecision:
+        alarm = overfit(await self._desk(state, history))
+        if alarm is None:
+            return decision
+        return replace(decision, message=f"{decision.message}; {alarm.in_full}")
 
     async def _reflect(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> list[CandidateProposal]:
-        search = await self._search(state, history)
-        return [move.proposal() for move in await search.moves(max_candidates)]
+        desk = await self._desk(state, history)
+        moves = self._limits.within(await GepaSearch(desk).moves(max_candidates), state)
+        alarm = overfit(desk)
+        notes = (desk.ideas.left_out, alarm.in_short if alarm else "")
+        return [move.proposal(*notes) for move in moves]
 
-    async def _search(self, state: OptimizerState, history: TrialHistory) -> GepaSearch:
+    async def _desk(self, state: OptimizerState, history: TrialHistory) -> Desk:
         facts, data = RunFacts.within(state), state.algorithm_data
         items = Items(
             train=tuple(data["train"]),
             validation=tuple(data["validation"]),
+            trial_items=data["trial_items"],
             repeats=_repeats(history, facts, data["trial_items"]),
         )
         evidence = await Evidence.gather(
-            history, facts.baseline_candidate_id, frozenset(items.validation), self._memo
+            history, facts.baseline_candidate_id, frozenset(items.train), self._memo
         )
         settings = Settings(
-            look=self.look,
+            look=self.look or min(max(round(_LOOKED * data["trial_items"]), _LEAST), _MOST),
             temperature=self.exploration_temperature,
             max_prompt_tokens=self.max_prompt_tokens,
         )
@@ -196,25 +201,15 @@ class Gepa:
             asker=self._asker,
             facts=facts,
             evidence=evidence,
+            lessons=Lessons(evidence),
             history=history,
-            sections=self._sections(facts),
+            sections=rewritable(facts, self.mutation_strategies),
             pool=items.pool,
             group=settings.group,
             generation=state.generation,
             max_prompt_tokens=self.max_prompt_tokens,
         )
-        return GepaSearch(
-            Desk(facts, settings, items, evidence, ideas, history, generation=state.generation)
-        )
-
-    def _sections(self, facts: RunFacts) -> tuple[str, ...]:
-        """What may be rewritten: what was asked for, else every free section that says something."""
-        free = [path for path in facts.baseline.sections if facts.space.may_change(path)]
-        if self.mutation_strategies is not None:
-            wanted = [_STRATEGIES.get(one, one) for one in self.mutation_strategies]
-            return tuple(path for path in free if path in wanted) or tuple(free)
-        telling = [path for path in free if len(facts.baseline.sections[path].split()) >= 3]
-        return tuple(telling or free)
+        return Desk(facts, settings, items, evidence, ideas, history, generation=state.generation)
 
 
 def _order(seed: int, purpose: str, item_ids: Sequence[str]) -> list[str]:
@@ -235,6 +230,10 @@ def _repeats(history: TrialHistory, facts: RunFacts, items: int) -> int:
     return max(round(runs / max(items, 1)), 1)
 
 
+def _optional(setting: str, value: int | None) -> int | None:
+    return None if value is None else require_whole("gepa", setting, value, least=1)
+
+
 def _temperature(value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 10:
         raise bad_setting(
@@ -246,7 +245,8 @@ def _temperature(value: float) -> float:
 def _strategies(value: Sequence[str] | None) -> tuple[str, ...] | None:
     if value is None:
         return None
-    if isinstance(value, str) or not all(isinstance(one, str) for one in value) or not value:
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    if not listed or not value or not all(isinstance(one, str) for one in value):
         raise bad_setting(
             "gepa", "mutation_strategies", f"{value!r} is not a list of strategies or section paths"
         )

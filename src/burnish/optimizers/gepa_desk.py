@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from burnish.domain import Configuration, TrialHistory
+from burnish.domain import Configuration, ItemResult, TrialHistory
 from burnish.optimizers.draws import generator
 from burnish.optimizers.evidence import Evidence, Known, is_weak
 from burnish.optimizers.facts import RunFacts
 from burnish.optimizers.gepa_ideas import Ideas
-from burnish.optimizers.gepa_moves import Move
+from burnish.optimizers.gepa_moves import Kind, Move, edits_between, kind_of
 
 CLOSE = 1e-9
 
@@ -21,13 +21,15 @@ CLOSE = 1e-9
 class Settings:
     """How a step is made."""
 
-    look: int = 24
+    look: int = 16
+    further: int = 12
     group: int = 3
-    tries: int = 2
-    gate_failed: int = 2
+    tries: int = 3
+    gate_failed: int = 1
+    mended: float = 0.8
     join_passed: int = 8
     trial_share: float = 2.0
-    few_failures: float = 0.15
+    few: float = 0.2
     temperature: float = 0.7
     max_prompt_tokens: int | None = None
     sections: tuple[str, ...] = ()
@@ -35,10 +37,14 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Items:
-    """The items that a run may use, in the order in which it does."""
+    """The items that a run may use, in the order in which it does.
+
+    A trial runs `trial_items`, of which `validation` is a part where there are very many.
+    """
 
     train: tuple[str, ...]
     validation: tuple[str, ...]
+    trial_items: int
     repeats: int = 1
 
     @property
@@ -74,10 +80,19 @@ class Desk:
     def tip(self) -> Known:
         """The candidate with the best prospects; of nearly equals the shortest."""
         evidence = self.evidence
+        # An estimate that a descendant's trial has corrected is no prospect.
+        overtaken = {
+            elder.candidate.id
+            for one in evidence.trialed
+            for elder in evidence.lineage(one.candidate.id)[1:]
+            if elder.trial_score is None
+        }
         contenders = [evidence.baseline]
         for one in evidence.known.values():
             parent = self.parent(one)
-            if parent is not None and evidence.verified(one, parent):
+            if parent is None or one.candidate.id in overtaken:
+                continue
+            if evidence.verified(one, parent):
                 contenders.append(one)
         return max(
             contenders,
@@ -91,10 +106,25 @@ class Desk:
     @cached_property
     def window(self) -> tuple[str, ...]:
         """The part of the pool that was looked at, in whole chunks."""
-        pool, look = self.items.pool, self.settings.look
+        pool = self.items.pool
         seen = {item for one in self.evidence.known.values() for item in one.results}
         last = max((place for place, item in enumerate(pool, start=1) if item in seen), default=0)
-        return pool[: max(math.ceil(last / look), 1) * look]
+        size = self.settings.look
+        while size < last:
+            size += self.settings.further
+        return pool[:size]
+
+    @property
+    def next_chunk(self) -> tuple[str, ...]:
+        """What to look at after the window."""
+        start = len(self.window)
+        return self.items.pool[start : start + self.settings.further]
+
+    @property
+    def last_chunk(self) -> tuple[str, ...]:
+        """What was looked at last."""
+        size = len(self.window)
+        return self.window[max(size - self.settings.further, 0) :]
 
     def parent(self, one: Known) -> Known | None:
         """Its first parent, if that is known."""
@@ -102,20 +132,48 @@ class Desk:
         return self.evidence.known.get(parents[0]) if parents else None
 
     def missing(self, one: Known) -> list[str]:
-        """Items of the window that nobody in its line ran, or that its ancestors failed."""
+        """Items of the window that nobody in its line ran, or that its ancestors failed.
+
+        Left out are failures that a line which it has taken over mended by itself.
+        """
+        mended = self.mended_by_lines(one)
         found = []
         for item in self.window:
-            if item not in one.results:
+            if item not in one.results and item not in mended:
                 last = self.evidence.last_result(one.candidate.id, item)
                 if last is None or is_weak(last):
                     found.append(item)
         return found
 
+    def mended_by_lines(self, one: Known) -> dict[str, ItemResult]:
+        """What lines that it has taken over passed by themselves, where its ancestors ran them."""
+        found: dict[str, ItemResult] = {}
+        for elder in self.evidence.lineage(one.candidate.id)[1:]:
+            taken = {
+                edit.key
+                for edit in edits_between(
+                    elder.candidate.configuration, one.candidate.configuration
+                )
+            }
+            for child in self.evidence.children(elder.candidate.id):
+                if kind_of(child.candidate) is not Kind.LINE:
+                    continue
+                line = edits_between(elder.candidate.configuration, child.candidate.configuration)
+                if all(edit.key in taken for edit in line):
+                    passed = {item: own for item, own in child.results.items() if not is_weak(own)}
+                    found = {**passed, **found}
+        return found
+
     def passes(self, one: Known, most: int, purpose: str) -> list[str]:
-        """Items of the window that it passes, as far as is known, in a drawn order."""
+        """Items of the window that it passes, in a drawn order.
+
+        Those that it ran itself go first: its children can be compared with it there.
+        """
         known = {item: self.evidence.last_result(one.candidate.id, item) for item in self.window}
         passed = [item for item, last in known.items() if last is not None and not is_weak(last)]
-        return sorted(passed, key=lambda item: self.draw(purpose, item))[:most]
+        chance = generator(self.facts.seed, purpose, one.candidate.number)
+        chance.shuffle(passed)
+        return sorted(passed, key=lambda item: item not in one.results)[:most]
 
     def is_ahead(self, one: Known, by: float = 0.02) -> bool:
         """Whether it was not tried in full, and promises more than what was."""
@@ -141,17 +199,22 @@ class Desk:
         *others: Known,
     ) -> Move:
         """A configuration on some items, or as a trial; what it ran before costs nothing."""
-        wanted = self.items.validation if items is None else tuple(dict.fromkeys(items))
+        wanted = None if items is None else tuple(dict.fromkeys(items))
         known = self.by_hash.get(configuration.hash)
         ran = known.results if known is not None else {}
+        if wanted is None:
+            train = set(self.items.train)
+            runs = self.items.trial_items - sum(1 for item in ran if item not in train)
+        else:
+            runs = sum(1 for item in wanted if item not in ran)
         same = known is not None and known.candidate.id == parent.candidate.id
         parents = () if same else (parent.candidate.id, *(one.candidate.id for one in others))
         return Move(
             configuration=configuration,
             parents=parents,
             rationale=rationale,
-            items=None if items is None else wanted,
-            cost=sum(1 for item in wanted if item not in ran) * self.items.repeats,
+            items=wanted,
+            cost=runs * self.items.repeats,
         )
 
     def is_new(self, move: Move) -> bool:

@@ -31,7 +31,8 @@ class Explore:
     async def moves(self, tip: Known, places: int) -> list[Move]:
         """What to do with the rest: look further, prune, merge, explore."""
         found = [*self._explorers(), *self._prunes(tip), *self._merges(), *self._recombined()]
-        found += await self._rewrites(places - len(found))
+        if len(found) < places:
+            found += await self._rewrites(places - len(found))
         return [move for move in found if self._desk.is_new(move)]
 
     def _recombined(self) -> list[Move]:
@@ -68,7 +69,7 @@ class Explore:
         """The tip without lines that do not seem to earn anything: all of them, then halves."""
         configuration = tip.candidate.configuration
         baseline = self._desk.evidence.baseline.candidate.configuration
-        earned = self._desk.ideas.earning(edits_between(baseline, configuration))
+        earned = self._desk.ideas.lessons.earning(edits_between(baseline, configuration))
         idle = [
             LineEdit(section, unit.text, "")
             for section in self._desk.ideas.sections

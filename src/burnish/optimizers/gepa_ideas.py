@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from burnish.domain import Configuration, Item, TrialHistory
-from burnish.models.tokens import count_tokens
-from burnish.optimizers.acceptance import is_acceptable
+from burnish.optimizers.acceptance import is_acceptable, is_short_enough
 from burnish.optimizers.asking import Asker
 from burnish.optimizers.copied_answers import copied_items
 from burnish.optimizers.draws import generator
 from burnish.optimizers.evidence import Evidence, Known
 from burnish.optimizers.facts import RunFacts
-from burnish.optimizers.gepa_moves import Kind, edits_between, kind_of
-from burnish.optimizers.gradient import Gradient, Observation
-from burnish.optimizers.line_edits import LineEdit, kept_share, key_of, split_edits
+from burnish.optimizers.gepa_lessons import Lessons
+from burnish.optimizers.gepa_moves import edited
+from burnish.optimizers.line_edits import LineEdit, kept_share, split_edits
 from burnish.optimizers.motives import Motives, words_of
 from burnish.optimizers.reflection import Question, Shown, feedback_of, read_answer
 
@@ -24,9 +22,6 @@ from burnish.optimizers.reflection import Question, Shown, feedback_of, read_ans
 _KEPT = 0.5
 _MOST_LINES = 6
 _MOST_CALLS = 8
-_REJECTED_FOR_GOOD = 2
-_HINTS = 4
-_EARNS = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +42,7 @@ class Ideas:
     asker: Asker
     facts: RunFacts
     evidence: Evidence
+    lessons: Lessons
     history: TrialHistory
     sections: tuple[str, ...]
     pool: tuple[str, ...]
@@ -63,24 +59,27 @@ class Ideas:
         *,
         places: int,
         whole: bool = False,
+        kept: Sequence[LineEdit] = (),
     ) -> list[Idea]:
-        """Ideas for a parent. Answers of no use are left out; there may be none."""
+        """Ideas for a parent. Answers of no use are left out; there may be none.
+
+        `kept` are lines that did well on it: the model sees its text with them.
+        """
         groups = [
             failures[start : start + self.group] for start in range(0, len(failures), self.group)
         ][: min(max(places // 2, 1), _MOST_CALLS)]
         shown = await self._shown(parent, [item for group in groups for item in group])
         beside = await self._shown(parent, passed)
+        texts = edited(parent.candidate.configuration, kept).sections
         questions = [
-            self._question(
-                parent, [shown[item] for item in group], [*beside.values()], place, whole
-            )
+            self._question(texts, [shown[item] for item in group], [*beside.values()], place, whole)
             for place, group in enumerate(groups)
         ]
         answers = await self.asker.ask_all([question.prompt() for question in questions])
         motives = Motives([*shown.values()])
         items = await self.history.load_items(list(self.pool))
         lines: dict[object, Idea] = {}
-        texts: dict[str, Idea] = {}
+        rewrites: dict[str, Idea] = {}
         for question, group, answer in zip(questions, groups, answers, strict=True):
             for idea in self._read(parent, question, group, answer, motives, items, whole):
                 if idea.edit is not None:
@@ -91,8 +90,8 @@ class Ideas:
                     )
                     lines[key] = _merged(lines.get(key), idea)
                 elif idea.whole is not None:
-                    texts.setdefault(idea.whole.hash, idea)
-        return [*lines.values(), *texts.values()]
+                    rewrites.setdefault(idea.whole.hash, idea)
+        return [*lines.values(), *rewrites.values()]
 
     async def distinct(
         self, parent: Known, edits: Sequence[LineEdit], failures: Sequence[str]
@@ -110,58 +109,30 @@ class Ideas:
                 before.append(words)
         return kept
 
-    def allows(self, configuration: Configuration) -> bool:
-        """Whether the framework and the prompt-length budget take it."""
-        if not is_acceptable(configuration, baseline=self.facts.baseline, space=self.facts.space):
-            return False
-        if self.max_prompt_tokens is None:
-            return True
-        length = sum(count_tokens(text) for text in configuration.sections.values())
-        return length <= self.max_prompt_tokens
-
-    def earning(self, edits: Sequence[LineEdit]) -> set[tuple[str, str]]:
-        """Sections and keys of the lines, among those edits, that seem to earn something."""
+    async def mended(
+        self, parent: Known, edits: Sequence[LineEdit], failures: Sequence[str]
+    ) -> set[str]:
+        """Failures that these lines, which mended some, are about in the same words."""
+        motives = Motives([*(await self._shown(parent, failures)).values()])
+        known = "\n".join(parent.candidate.configuration.sections.values())
+        told = [motives.match(edit.new, known, failures).words for edit in edits]
         return {
-            (edit.section, key_of(edit.new))
-            for edit in edits
-            if edit.new and self.gradient.effect(_name(edit)).mean >= _EARNS
+            item for item in failures if motives.tells(item, [words for words in told if words])
         }
 
-    @cached_property
-    def gradient(self) -> Gradient:
-        """What each edit that was tried does to the score, by all that was seen."""
-        observations = []
-        for child in self.evidence.known.values():
-            parents = child.candidate.parent_candidate_ids
-            parent = self.evidence.known.get(parents[0]) if parents else None
-            if parent is None:
-                continue
-            edits = self._edits(child, parent)
-            shared = sum(1 for item in child.results if item in parent.results)
-            if edits and shared:
-                gained = self.evidence.gain(child, parent) / shared
-                names = tuple(sorted({_name(edit) for edit in edits}))
-                observations.append(
-                    Observation(features=names, difference=gained, variance=0.25 / shared)
-                )
-        return Gradient(observations)
+    @property
+    def left_out(self) -> str:
+        """What the guard against learning by heart did in this step, as a sentence."""
+        count = len(set(self.copied))
+        if not count:
+            return ""
+        return f"Lines that quote training items ({count} of them) were left out."
 
-    @cached_property
-    def _tried(self) -> dict[tuple[str, str, str], tuple[LineEdit, int]]:
-        """Edits that were tried alone and mended nothing, and how often."""
-        found: dict[tuple[str, str, str], tuple[LineEdit, int]] = {}
-        for child in self.evidence.known.values():
-            parents = child.candidate.parent_candidate_ids
-            parent = self.evidence.known.get(parents[0]) if parents else None
-            if kind_of(child.candidate) is not Kind.LINE or parent is None:
-                continue
-            if self.evidence.gain(child, parent) <= 0:
-                for edit in self._edits(child, parent):
-                    found[edit.key] = (edit, found.get(edit.key, (edit, 0))[1] + 1)
-        return found
-
-    def _edits(self, child: Known, parent: Known) -> list[LineEdit]:
-        return edits_between(parent.candidate.configuration, child.candidate.configuration)
+    def allows(self, configuration: Configuration) -> bool:
+        """Whether the framework and the prompt-length budget take it."""
+        return is_acceptable(
+            configuration, baseline=self.facts.baseline, space=self.facts.space
+        ) and is_short_enough(configuration, self.max_prompt_tokens)
 
     async def _shown(self, parent: Known, item_ids: Sequence[str]) -> dict[str, Shown]:
         known = [
@@ -177,15 +148,14 @@ class Ideas:
 
     def _question(
         self,
-        parent: Known,
+        texts: Mapping[str, str],
         failed: Sequence[Shown],
         passed: Sequence[Shown],
         place: int,
         whole: bool,
     ) -> Question:
-        section = self._section(parent, failed, place)
-        texts = parent.candidate.configuration.sections
-        helped, useless = self._hints(section, texts[section])
+        section = self._section(texts, failed, place)
+        helped, useless = self.lessons.hints(section, texts[section])
         return Question(
             section=section,
             text=texts[section],
@@ -198,37 +168,18 @@ class Ideas:
             rewrite=whole and bool((self.generation + place) % 2),
         )
 
-    def _section(self, parent: Known, failed: Sequence[Shown], place: int) -> str:
+    def _section(self, texts: Mapping[str, str], failed: Sequence[Shown], place: int) -> str:
         """The section to work on: in turn, and rather the one that the feedback is about."""
         if len(self.sections) == 1:
             return self.sections[0]
         chance = generator(self.facts.seed, "section", self.generation, place)
         said = words_of(" ".join(feedback_of(one.result) for one in failed))
-        texts = parent.candidate.configuration.sections
         weights = []
         for path in self.sections:
             near = len(words_of(path) & said) + 0.2 * len(words_of(texts[path]) & said)
-            won, lost = self._luck(path)
+            won, lost = self.lessons.luck(path)
             weights.append((0.5 + near) * (1 + won) / (2 + won + lost))
         return chance.choices(self.sections, weights)[0]
-
-    def _luck(self, section: str) -> tuple[int, int]:
-        """How many lines of a section mended something, and how many did not."""
-        won = lost = 0
-        for child in self.evidence.known.values():
-            parents = child.candidate.parent_candidate_ids
-            parent = self.evidence.known.get(parents[0]) if parents else None
-            if kind_of(child.candidate) is Kind.LINE and parent is not None:
-                before = parent.candidate.configuration.sections.get(section)
-                if child.candidate.configuration.sections.get(section) != before:
-                    gained = self.evidence.gain(child, parent) > 0
-                    won, lost = won + gained, lost + (not gained)
-        return won, lost
-
-    def _hints(self, section: str, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What helped elsewhere and is not in this text; what was tried in vain, lately."""
-        in_vain = [edit for edit, _ in self._tried.values() if edit.section == section]
-        return (), tuple(edit.describe() for edit in in_vain[-_HINTS:])
 
     def _read(
         self,
@@ -247,14 +198,13 @@ class Ideas:
         configuration = parent.candidate.configuration
         edits = split_edits(question.section, question.text, text)
         kept = [edit for edit in edits if not self._is_copied(edit, configuration, items)]
-        if len(kept) < len(edits):
-            said = f"{said} ({len(edits) - len(kept)} lines quoted training items: left out)"
         if whole or kept_share(question.text, text) < _KEPT:
             if len(kept) < len(edits):
                 return []
             rewritten = configuration.with_sections({question.section: text})
             return [Idea(motives=tuple(group), said=said, whole=rewritten)]
-        return self._lines(kept, question.text, group, said, motives)
+        first = parent is self.evidence.baseline
+        return self._lines(kept, question.text, group, said, motives, first=first)
 
     def _lines(
         self,
@@ -263,20 +213,26 @@ class Ideas:
         group: Sequence[str],
         said: str,
         motives: Motives,
+        *,
+        first: bool,
     ) -> list[Idea]:
         """Edits worth a gate: what adds something about a failure, else what adds something at all.
 
-        Rewordings are tried only when nothing else came; what the text says already is not.
+        Rewordings are tried on the baseline only, and when nothing else came: later they are mostly
+        noise. What the text says already is not tried again.
         """
         about: list[Idea] = []
         vague: list[Idea] = []
         other: list[Idea] = []
         for edit in edits:
-            if self._tried.get(edit.key, (edit, 0))[1] >= _REJECTED_FOR_GOOD:
+            if self.lessons.is_rejected(edit):
                 continue
             match = motives.match(edit.new or edit.old, text, group)
             idea = Idea(
-                motives=match.items or tuple(group), said=said, edit=edit, vague=not match.items
+                motives=match.items or tuple(group),
+                said=said,
+                edit=edit,
+                vague=not match.items and not edit.old,
             )
             if edit.old:
                 other.append(idea)
@@ -284,7 +240,9 @@ class Ideas:
                 vague.append(idea)
             elif not match.restated:
                 about.append(idea)
-        return (about + vague)[:_MOST_LINES] or other[:1]
+        if about or vague or not first:
+            return (about + vague)[:_MOST_LINES]
+        return other[:1]
 
     def _is_copied(
         self, edit: LineEdit, configuration: Configuration, items: Sequence[Item]
@@ -302,8 +260,3 @@ def _merged(first: Idea | None, second: Idea) -> Idea:
         return second
     motives = tuple(dict.fromkeys((*first.motives, *second.motives)))
     return Idea(motives=motives, said=first.said, edit=first.edit)
-
-
-def _name(edit: LineEdit) -> str:
-    """The feature of an edit: added lines of one text are one, wherever they stand."""
-    return "line " + " > ".join(edit.key[1:]).replace(":", " ")

@@ -37,12 +37,12 @@ class Move:
     items: tuple[str, ...] | None
     cost: int
 
-    def proposal(self) -> CandidateProposal:
-        """For the framework."""
+    def proposal(self, *notes: str) -> CandidateProposal:
+        """For the framework. Notes on the run go into the rationale of what is new."""
         return CandidateProposal(
             configuration=self.configuration,
             parent_candidate_ids=self.parents,
-            rationale=self.rationale,
+            rationale=None if self.rationale is None else _noted(self.rationale, notes),
             item_ids=self.items,
         )
 
@@ -51,6 +51,13 @@ def described(kind: Kind, said: str) -> str:
     """A rationale that people read and `kind_of` too."""
     short = said if len(said) <= _MOST_SAID else f"{said[: _MOST_SAID - 1]}…"
     return f"{short} [gepa: {kind.value}]"
+
+
+def _noted(rationale: str, notes: Iterable[str]) -> str:
+    """With the notes before the kind, which stays last."""
+    place = _KIND.search(rationale)
+    end = len(rationale) if place is None else place.start()
+    return " ".join([rationale[:end], *filter(None, notes)]) + rationale[end:]
 
 
 def kind_of(candidate: Candidate) -> Kind | None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from burnish.optimizers.evidence import Known
+from burnish.optimizers.evidence import Known, is_weak
 from burnish.optimizers.gepa_climb import Climb
 from burnish.optimizers.gepa_desk import CLOSE, Desk
 from burnish.optimizers.gepa_explore import Explore
@@ -43,36 +43,50 @@ class GepaSearch:
     def _trial_is_due(self, tip: Known) -> bool:
         if not self._desk.is_ahead(tip):
             return False
-        window = [item for item in self._desk.window if item in tip.results]
-        failing = sum(1 for item in window if tip.weak(item))
-        if failing <= self._desk.settings.few_failures * len(
-            self._desk.window
-        ) and not self._desk.missing(tip):
+        if not self._desk.missing(tip) and self._fresh_failures(tip) <= self._desk.settings.few:
             return True
-        trial = len(self._desk.items.validation)
+        trial = self._desk.items.trial_items
         return (
             self._searched_since_trial() >= self._desk.settings.trial_share * trial
             or self._desk.left < 2 * trial * self._desk.items.repeats
         )
 
+    def _fresh_failures(self, tip: Known) -> float:
+        """The share of the window's last chunk that failed when its line first ran it.
+
+        These items were not reflected on before, so this is what new items would do.
+        """
+        lineage = self._desk.evidence.lineage(tip.candidate.id)
+        first = [
+            next((one.results[item] for one in reversed(lineage) if item in one.results), None)
+            for item in self._desk.last_chunk
+        ]
+        ran = [is_weak(result) for result in first if result is not None]
+        return sum(ran) / len(ran) if ran else 1.0
+
     def _searched_since_trial(self) -> int:
         """Evaluations of training items since the last trial began, about."""
         last = max(one.candidate.number for one in self._desk.evidence.trialed)
-        validation = set(self._desk.items.validation)
+        train = set(self._desk.items.train)
         return sum(
             1
             for one in self._desk.evidence.known.values()
             if one.candidate.number >= last
             for item in one.results
-            if item not in validation
+            if item in train
         )
 
     def _affordable(self, plan: Sequence[Move]) -> list[Move]:
         """What the budget allows such that a last trial stays possible."""
-        trial = len(self._desk.items.validation) * self._desk.items.repeats
+        trial = self._desk.items.trial_items * self._desk.items.repeats
         left = self._desk.left
         kept: list[Move] = []
+        seen: set[str] = set()
         for move in plan:
+            if move.configuration.hash in seen:
+                # Two runs of one configuration side by side might pay for an item twice.
+                continue
+            seen.add(move.configuration.hash)
             reserve = 0 if move.items is None else trial
             if move.cost + reserve <= left:
                 kept.append(move)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from burnish.domain import Configuration
-from burnish.optimizers.acceptance import is_acceptable
+from burnish.optimizers.acceptance import is_acceptable, is_short_enough
 from burnish.optimizers.facts import RunFacts
 from burnish.optimizers.operators import (
     definitions,
@@ -53,16 +53,17 @@ class Library:
 
     facts: RunFacts
     edits: dict[str, Edit]
+    max_prompt_tokens: int | None = None
 
     @classmethod
-    def of(cls, facts: RunFacts) -> Library:
+    def of(cls, facts: RunFacts, *, max_prompt_tokens: int | None = None) -> Library:
         """Every edit of every family that may change this baseline."""
         subject = Subject.of(facts.baseline, facts.space, facts.labels)
         found: dict[str, Edit] = {}
         for family in _FAMILIES:
             for edit in family.edits(subject):
                 found.setdefault(edit.name, edit)
-        return cls(facts=facts, edits=found)
+        return cls(facts=facts, edits=found, max_prompt_tokens=max_prompt_tokens)
 
     @cached_property
     def singles(self) -> tuple[str, ...]:
@@ -90,6 +91,8 @@ class Library:
         if not applied or not is_acceptable(
             configuration, baseline=self.facts.baseline, space=self.facts.space
         ):
+            return None
+        if not is_short_enough(configuration, self.max_prompt_tokens):
             return None
         return EditSet(names=tuple(applied), configuration=configuration)
 

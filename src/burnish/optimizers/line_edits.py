@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from rapidfuzz import fuzz
 
@@ -62,15 +64,20 @@ def key_of(text: str) -> str:
 
 
 def split_units(text: str) -> list[Unit]:
-    """The text in units; joined again they give the text."""
+    """The text in units; joined again they give the text, unless it is blank."""
     found: list[Unit] = []
+    indent = ""
     for line in re.findall(r"[^\n]*\n+|[^\n]+\Z", text):
         body = line.rstrip("\n")
         breaks = line[len(body) :]
         if not body.strip():
-            _lengthen(found, line)
+            if found:
+                found[-1] = Unit(found[-1].text, found[-1].tail + line)
+            else:
+                indent += line
             continue
-        parts = _sentences(body)
+        parts = _sentences(indent + body)
+        indent = ""
         for number, part in enumerate(parts):
             bare = part.rstrip()
             tail = part[len(bare) :] + (breaks if number == len(parts) - 1 else "")
@@ -80,7 +87,14 @@ def split_units(text: str) -> list[Unit]:
 
 def split_edits(section: str, old: str, new: str) -> list[LineEdit]:
     """The edits that lead from one text to another, in the order of the new text."""
+    return list(_edits(section, old, new))
+
+
+@lru_cache(maxsize=16_384)
+def _edits(section: str, old: str, new: str) -> tuple[LineEdit, ...]:
+    """Cached: a search asks for the same pairs in every step."""
     before, after = split_units(old), split_units(new)
+    gone, come = _changes(before, after)
     matcher = SequenceMatcher(
         a=[unit.key for unit in before], b=[unit.key for unit in after], autojunk=False
     )
@@ -89,8 +103,9 @@ def split_edits(section: str, old: str, new: str) -> list[LineEdit]:
         if kind == "equal":
             continue
         previous = before[start - 1].key if start else ""
-        found += _exchanged(section, before[start:end], after[new_start:new_end], previous)
-    return _without_moves(found)
+        left = _taken(before[start:end], gone)
+        found += _exchanged(section, left, after[new_start:new_end], come, previous)
+    return tuple(found)
 
 
 def apply_edits(text: str, edits: Iterable[LineEdit]) -> str:
@@ -118,36 +133,41 @@ def _sentences(line: str) -> list[str]:
     return [*parts, line[start:]]
 
 
-def _lengthen(units: list[Unit], blank: str) -> None:
-    if units:
-        units[-1] = Unit(units[-1].text, units[-1].tail + blank)
+def _changes(before: Sequence[Unit], after: Sequence[Unit]) -> tuple[Counter[str], Counter[str]]:
+    """Keys that are gone and keys that are new: what only stands elsewhere now is neither."""
+    old, new = Counter(unit.key for unit in before), Counter(unit.key for unit in after)
+    return old - new, new - old
+
+
+def _taken(units: Sequence[Unit], wanted: Counter[str]) -> list[Unit]:
+    """Those that are wanted, each as often as it is."""
+    found = []
+    for unit in units:
+        if wanted[unit.key] > 0:
+            wanted[unit.key] -= 1
+            found.append(unit)
+    return found
 
 
 def _exchanged(
-    section: str, before: Sequence[Unit], after: Sequence[Unit], previous: str
+    section: str,
+    left: list[Unit],
+    after: Sequence[Unit],
+    come: Counter[str],
+    previous: str,
 ) -> list[LineEdit]:
     """Rewordings paired by likeness; the rest was added or dropped."""
-    left = list(before)
     found: list[LineEdit] = []
     for unit in after:
-        like = max(left, key=lambda one: fuzz.ratio(one.key, unit.key), default=None)
-        if like is not None and fuzz.ratio(like.key, unit.key) >= _REWORDED:
-            left.remove(like)
-            found.append(LineEdit(section, like.text, unit.text))
-        else:
-            found.append(LineEdit(section, "", unit.text, previous))
+        if _taken([unit], come):
+            like = max(left, key=lambda one: fuzz.ratio(one.key, unit.key), default=None)
+            if like is not None and fuzz.ratio(like.key, unit.key) >= _REWORDED:
+                left.remove(like)
+                found.append(LineEdit(section, like.text, unit.text))
+            else:
+                found.append(LineEdit(section, "", unit.text, previous))
         previous = unit.key
     return found + [LineEdit(section, unit.text, "") for unit in left]
-
-
-def _without_moves(edits: Sequence[LineEdit]) -> list[LineEdit]:
-    """A unit that only stands elsewhere now is not an edit."""
-    added = {key_of(one.new) for one in edits if not one.old}
-    dropped = {key_of(one.old) for one in edits if not one.new}
-    moved = added & dropped
-    return [
-        one for one in edits if (one.old and one.new) or key_of(one.old or one.new) not in moved
-    ]
 
 
 def _applied(units: list[Unit], edit: LineEdit) -> list[Unit]:

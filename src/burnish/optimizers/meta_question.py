@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.domain import Json, placeholders
+from burnish.optimizers.fences import fence
 from burnish.optimizers.reflection import Shown, feedback_of, inputs_of
 
 _MOST_OUTPUT = 1_500
@@ -94,13 +94,6 @@ class MetaQuestion:
             "First say in one sentence what is new in it. Then give the whole text within ``` "
             "fences, and nothing after it."
         )
-
-
-def fence(text: str) -> str:
-    """A text between fences that are longer than those inside it."""
-    inside = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
-    marks = "`" * (inside + 1)
-    return f"{marks}\n{text}\n{marks}"
 
 
 def shortened(value: Json, most: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -62,11 +63,16 @@ class Motives:
         restated = any(telling <= words_of(line) for line in known.splitlines())
         return Match(items=tuple(fitting), words=telling, restated=restated)
 
+    def tells(self, item: str, told: Sequence[frozenset[str]]) -> bool:
+        """Whether one of these sets of telling words is all about an item."""
+        return any(words <= self._words[item] for words in told)
+
     def _overlap(self, words: frozenset[str], item: str) -> float:
         """Shared words, rare ones above all: a word of most failures says nothing about one."""
         total = len(self._words)
         shared = words & self._words[item]
-        return sum(
+        # Exact, so that the order of a set plays no part.
+        return math.fsum(
             1 - self._common[word] / total
             for word in shared
             if total == 1 or self._common[word] < _COMMON * total

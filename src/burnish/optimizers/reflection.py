@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from burnish.domain import Item, ItemResult, Json
 from burnish.optimizers.cleaning import extract_rationale, extract_text
 from burnish.optimizers.copied_answers import is_answer_field
+from burnish.optimizers.fences import fence
 
 _MOST_FIELD = 1_500
 _MOST_TRACE = 800
@@ -47,7 +48,7 @@ class Question:
         parts = [
             f"You improve the instructions of an assistant. The section `{self.section}` of "
             "these instructions reads:",
-            f"```\n{self.text}\n```",
+            fence(self.text),
             "Below are tasks that the assistant was given, what it answered, and how that was "
             "judged.",
             *examples,
@@ -107,7 +108,7 @@ def feedback_of(result: ItemResult) -> str:
 def inputs_of(item: Item) -> str:
     """The item's fields but for those that hold the answer: feedback tells what was wrong."""
     return "\n".join(
-        f"{name}: {_short(value, _MOST_FIELD)}"
+        f"{name}: {_short(_without_answers(value), _MOST_FIELD)}"
         for name, value in item.data.items()
         if not is_answer_field(name)
     )
@@ -124,6 +125,19 @@ def _example(number: int, shown: Shown) -> str:
     if output is not None and output.trace:
         lines.insert(3, f"## Trace\n{_short(output.trace, _MOST_TRACE)}")
     return "\n".join(lines)
+
+
+def _without_answers(value: Json) -> Json:
+    """Nested fields that hold the answer are left out as well."""
+    if isinstance(value, Mapping):
+        return {
+            name: _without_answers(inner)
+            for name, inner in value.items()
+            if not is_answer_field(name)
+        }
+    if isinstance(value, list):
+        return [_without_answers(inner) for inner in value]
+    return value
 
 
 def _short(value: Json, most: int) -> str:

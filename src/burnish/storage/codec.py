@@ -8,7 +8,7 @@ kept as a marked JSON string. Everything else is stored as it stands, so it stay
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Text
@@ -51,6 +51,13 @@ def decode_text(text: str | None) -> str | None:
     return decoded
 
 
+def decode_texts(texts: Sequence[str | None]) -> Sequence[str | None]:
+    """Many texts at once; a look at all of them together tells whether any needs anything."""
+    if _MARK not in "".join(filter(None, texts)):
+        return texts
+    return [decode_text(text) for text in texts]
+
+
 def encode_json(value: Any) -> str | None:
     """A JSON value as compact text; None stays None, so an absent value is NULL."""
     if value is None:
@@ -80,6 +87,12 @@ def _encode_carefully(value: Any) -> str:
 def decode_json(text: str | None) -> Any:
     """What `encode_json` was given."""
     return None if text is None else _decode(text)
+
+
+def decode_jsons(texts: Iterable[str]) -> list[Any]:
+    """Many JSON values at once, for a fraction of the cost of one at a time."""
+    values: list[Any] = _decode(f"[{','.join(texts)}]")
+    return values
 
 
 def _is_unicode(text: str) -> bool:

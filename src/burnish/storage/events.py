@@ -10,11 +10,13 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Event, EventType
-from burnish.storage.codec import SafeText
+from burnish.storage.codec import SafeText, decode_jsons, decode_texts
+from burnish.storage.columns import as_stored, by_column, values_of
 from burnish.storage.database import parse_time
 from burnish.storage.optimization_tables import optimization_events
 
 _columns = optimization_events.c
+_types = {one.value: one for one in EventType}
 _of_optimization = _columns.optimization_id == bindparam("optimization_id", type_=SafeText)
 _last = (
     select(_columns.sequence)
@@ -37,7 +39,7 @@ _append = {
     for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
 }
 _after = (
-    select(_columns.type, _columns.key, _columns.payload, _columns.sequence, _columns.created_at)
+    select(*(as_stored(column) for column in _columns if column.name != "optimization_id"))
     .where(_of_optimization, _columns.sequence > bindparam("last", type_=Integer))
     .order_by(_columns.sequence)
     .limit(bindparam("at_most", type_=Integer))
@@ -58,16 +60,20 @@ async def after(
 ) -> list[Event]:
     """Events past a sequence number, in order."""
     bound = {"optimization_id": optimization_id, "last": last, "at_most": max(at_most, 0)}
-    return [
-        Event(
-            type=EventType(kind),
-            key=key,
-            payload=payload,
-            sequence=sequence,
-            created_at=created_at,
-        )
-        for kind, key, payload, sequence, created_at in await connection.execute(_after, bound)
-    ]
+    rows = (await connection.execute(_after, bound)).all()
+    if not rows:
+        return []
+    columns = by_column(rows)
+    return values_of(
+        Event,
+        len(rows),
+        {
+            **columns,
+            "type": map(_types.__getitem__, columns["type"]),
+            "key": decode_texts(columns["key"]),
+            "payload": decode_jsons(columns["payload"]),
+        },
+    )
 
 
 def _row(optimization_id: str, event: Event, now: str) -> dict[str, Any]:

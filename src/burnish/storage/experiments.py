@@ -31,13 +31,18 @@ from burnish.storage import (
     summaries,
 )
 from burnish.storage.codec import SafeText
+from burnish.storage.columns import as_stored
 from burnish.storage.database import AnyRow, Database, parse_time
 from burnish.storage.failures import is_foreign_key_violation
 from burnish.storage.tables import experiments
 
 _columns = experiments.c
 _of_experiment = _columns.id == bindparam("experiment", type_=SafeText)
-_by_id = select(experiments).where(_of_experiment)
+_shown = select(
+    *(column for column in _columns if column is not _columns.configuration),
+    as_stored(_columns.configuration),
+)
+_by_id = _shown.where(_of_experiment)
 _moment = select(_columns.created_at).where(_of_experiment)
 _insert = insert(experiments)
 
@@ -128,7 +133,7 @@ class SqlExperimentRepository:
     ) -> list[Experiment]:
         """Experiments, the newest first."""
         newest_first = (_columns.created_at.desc(), _columns.id.desc())
-        statement = select(experiments).order_by(*newest_first).limit(max(limit, 0))
+        statement = _shown.order_by(*newest_first).limit(max(limit, 0))
         if optimization_id is not None:
             statement = statement.where(_columns.optimization_id == optimization_id)
         if name is not None:
@@ -300,19 +305,13 @@ def _row(experiment: Experiment, now: str) -> dict[str, Any]:
 
 
 def _experiment(row: AnyRow) -> Experiment:
-    # Checked and normalised before it was stored, so it is not done again for each of a long list.
-    configuration = Configuration(
-        sections=row.configuration["sections"],
-        parameters=row.configuration["parameters"],
-        examples=tuple(row.configuration["examples"]),
-    )
     return Experiment(
         id=row.id,
         name=row.name,
         type=ExperimentType(row.type),
         status=ExperimentStatus(row.status),
         agent_name=row.agent_name,
-        configuration=configuration,
+        configuration=Configuration.stored(row.configuration),
         suite_name=row.suite_name,
         dataset_id=row.dataset_id,
         planned_items=row.planned_items,

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import bindparam, func, select, tuple_, type_coerce
+from sqlalchemy import bindparam, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Candidate, OptimizationRecord, Rejection, TrialResult
 from burnish.storage import leases
-from burnish.storage.codec import PlainText, SafeText
+from burnish.storage.codec import SafeText
+from burnish.storage.columns import as_stored
+from burnish.storage.database import AnyRow
 from burnish.storage.optimization_rows import (
     DOCUMENTS,
     read_candidates,
@@ -52,21 +54,14 @@ _get = select(*_shown, *_documents_of).where(_columns.id == _of)
 _newest_first = select(*_shown).order_by(_columns.created_at.desc(), _columns.id.desc())
 _moment = select(_columns.created_at).where(_columns.id == _of)
 
+_UNREAD = ("optimization_id", "configuration_hash")
 _list_candidates = (
-    select(
-        candidates.c.candidate_id,
-        candidates.c.number,
-        candidates.c.step_index,
-        candidates.c.mask_id,
-        type_coerce(candidates.c.parent_candidate_ids, PlainText),
-        candidates.c.rationale,
-        type_coerce(candidates.c.configuration, PlainText),
-    )
+    select(*(as_stored(column) for column in candidates.c if column.name not in _UNREAD))
     .where(candidates.c.optimization_id == _of)
     .order_by(candidates.c.number)
 )
 _list_all_trials = (
-    select(*(column for column in _trials if not column.primary_key))
+    select(*(as_stored(column) for column in _trials if not column.primary_key))
     .where(_trials.optimization_id == _of)
     .order_by(_trials.number, _trials.slot)
 )
@@ -123,7 +118,7 @@ async def list_rejections(connection: AsyncConnection, optimization_id: str) -> 
 
 async def _rows(
     connection: AsyncConnection, statement: Any, optimization_id: str
-) -> Sequence[Sequence[Any]]:
+) -> Sequence[AnyRow]:
     return (await connection.execute(statement, {"of_id": optimization_id})).all()
 
 

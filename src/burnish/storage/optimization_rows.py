@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 from burnish.domain import (
@@ -18,14 +18,14 @@ from burnish.domain import (
     TrialSummary,
 )
 from burnish.storage.bulk import Row as BulkRow
+from burnish.storage.codec import decode_jsons, decode_texts
+from burnish.storage.columns import by_column, values_of
 from burnish.storage.database import AnyRow, parse_time
 
 DOCUMENTS = ("spec", "checkpoint", "result")
 
 _statuses = {one.value: one for one in ExperimentStatus}
 _types = {one.value: one for one in ExperimentType}
-# Half the cost of `decode`, which looks for blanks around a value; ours has none.
-_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
 def record_row(record: OptimizationRecord, now: str) -> dict[str, Any]:
@@ -82,33 +82,24 @@ def candidate_row(optimization_id: str, candidate: Candidate) -> BulkRow:
     )
 
 
-def read_candidates(optimization_id: str, rows: Iterable[Sequence[Any]]) -> list[Candidate]:
-    """Candidates from the columns id to configuration, with the JSON still as text."""
-    parents: dict[str, tuple[str, ...]] = {}
-    made = []
-    for identity, number, step_index, mask_id, parents_text, rationale, text in rows:
-        if parents_text not in parents:
-            parents[parents_text] = tuple(_scan(parents_text, 0)[0])
-        document = _scan(text, 0)[0]
-        # Checked and normalised before it was stored, so it is not done again for thousands.
-        configuration = Configuration(
-            sections=document["sections"],
-            parameters=document["parameters"],
-            examples=tuple(document["examples"]),
-        )
-        made.append(
-            Candidate(
-                id=identity,
-                optimization_id=optimization_id,
-                number=number,
-                step_index=step_index,
-                configuration=configuration,
-                parent_candidate_ids=parents[parents_text],
-                rationale=rationale,
-                mask_id=mask_id,
-            )
-        )
-    return made
+def read_candidates(optimization_id: str, rows: Sequence[AnyRow]) -> list[Candidate]:
+    """Candidates from their columns as they are stored."""
+    if not rows:
+        return []
+    columns = by_column(rows)
+    return values_of(
+        Candidate,
+        len(rows),
+        {
+            **columns,
+            "id": decode_texts(columns["candidate_id"]),
+            "optimization_id": repeat(optimization_id),
+            "configuration": map(Configuration.stored, columns["configuration"]),
+            "parent_candidate_ids": map(tuple, decode_jsons(columns["parent_candidate_ids"])),
+            "rationale": decode_texts(columns["rationale"]),
+            "mask_id": decode_texts(columns["mask_id"]),
+        },
+    )
 
 
 def trial_values(optimization_id: str, trial: TrialResult) -> dict[str, Any]:
@@ -131,48 +122,29 @@ def trial_values(optimization_id: str, trial: TrialResult) -> dict[str, Any]:
         "avg_latency_ms": summary.avg_latency_ms,
         "avg_ttft_ms": summary.avg_ttft_ms,
         "error": trial.error,
+        "avg_tokens": summary.avg_tokens,
+        "avg_cost_usd": summary.avg_cost_usd,
     }
 
 
-def read_trials(optimization_id: str, rows: Iterable[Sequence[Any]]) -> list[TrialResult]:
-    """Trials from rows in the order of `trial_values`, but for the optimization and the slot."""
-    return [
-        TrialResult(
-            optimization_id=optimization_id,
-            candidate_id=candidate_id,
-            mask_id=mask_id,
-            experiment_id=experiment_id,
-            status=_statuses[status],
-            objective_score=score,
-            summary=TrialSummary(
-                total_items=total,
-                passed_items=passed,
-                failed_items=failed,
-                pass_rate=pass_rate,
-                total_cost=cost,
-                avg_latency_ms=latency,
-                avg_ttft_ms=ttft,
-            ),
-            error=error,
-            type=_types[kind],
-        )
-        for (
-            candidate_id,
-            mask_id,
-            experiment_id,
-            kind,
-            status,
-            score,
-            total,
-            passed,
-            failed,
-            pass_rate,
-            cost,
-            latency,
-            ttft,
-            error,
-        ) in rows
-    ]
+def read_trials(optimization_id: str, rows: Sequence[AnyRow]) -> list[TrialResult]:
+    """Trials from their columns as they are stored."""
+    if not rows:
+        return []
+    columns = by_column(rows)
+    texts = ("candidate_id", "mask_id", "experiment_id", "error")
+    return values_of(
+        TrialResult,
+        len(rows),
+        {
+            **columns,
+            **{name: decode_texts(columns[name]) for name in texts},
+            "optimization_id": repeat(optimization_id),
+            "status": map(_statuses.__getitem__, columns["status"]),
+            "summary": values_of(TrialSummary, len(rows), columns),
+            "type": map(_types.__getitem__, columns["type"]),
+        },
+    )
 
 
 def rejection_rows(

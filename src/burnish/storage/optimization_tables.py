@@ -98,6 +98,8 @@ trials = Table(
     Column("avg_latency_ms", Double),
     Column("avg_ttft_ms", Double),
     Column("error", SafeText),
+    Column("avg_tokens", Double),
+    Column("avg_cost_usd", Double),
 )
 
 validation_rejections = Table(

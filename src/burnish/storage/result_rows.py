@@ -13,10 +13,10 @@ from burnish.domain import (
     ItemError,
     ItemResult,
     Score,
-    Spending,
 )
 from burnish.storage.bulk import Row as BulkRow
 from burnish.storage.database import AnyRow
+from burnish.storage.footprints import read_amounts, stored_amounts
 
 
 class CacheKeys:
@@ -64,7 +64,7 @@ def item_row(
         None if error is None else error.kind.value,
         float(result.latency_ms),
         None if output is None else output.ttft_ms,
-        {purpose: usage.to_json() for purpose, usage in result.spending.by_purpose.items()},
+        stored_amounts(result),
         keys.key(result.item_hash, result.repeat) if keys and cacheable else None,
         scorers_fingerprint,
         created_at,
@@ -105,6 +105,7 @@ def _result(row: AnyRow, scores: Mapping[tuple[str, str, int], list[Score]]) -> 
     # By position, in the order of `item_row`: by name it would take twice as long.
     experiment_id, item_id, repeat, item_hash, score, passed, cached, error_kind = row[:8]
     latency_ms, _, spending, _, _, _, error_message, output = row[8:]
+    spent, reused = read_amounts(spending)
     error = None
     if error_kind is not None:
         error = ItemError(kind=ErrorKind(error_kind), message=error_message or "")
@@ -117,7 +118,8 @@ def _result(row: AnyRow, scores: Mapping[tuple[str, str, int], list[Score]]) -> 
         output=None if output is None else AgentOutput.of(output),
         scores=tuple(scores.get((experiment_id, item_id, repeat), ())),
         error=error,
-        spending=Spending.of(spending),
+        spending=spent,
         latency_ms=latency_ms,
         cached=cached,
+        reused=reused,
     )

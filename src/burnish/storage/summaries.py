@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ErrorKind, ExperimentSummary, Spending, Usage
 from burnish.storage.codec import SafeText
+from burnish.storage.footprints import REUSED, Footprints
 from burnish.storage.tables import experiment_items
 
 _BATCH = 2000
@@ -36,7 +37,7 @@ _counts = select(
     func.avg(_items.ttft_ms).label("avg_ttft_ms"),
 ).where(_in_experiment)
 _amounts = (
-    select(_items.score, _items.spending)
+    select(_items.score, _items.spending, _items.error_kind)
     .where(_in_experiment)
     .order_by(_items.item_id, _items.repeat)
 )
@@ -51,12 +52,14 @@ async def summarise(connection: AsyncConnection, experiment_id: str) -> Experime
     """What the results of one experiment amount to."""
     bound = {"experiment": experiment_id}
     counts = (await connection.execute(_counts, bound)).one()
-    scores, totals = array("d"), Totals()
+    scores, totals, footprints = array("d"), Totals(), Footprints()
     async with connection.stream(_amounts, bound) as amounts:
         async for batch in amounts.partitions(_BATCH):
-            for score, spending in batch:
+            for score, spending, error_kind in batch:
                 scores.append(score)
                 totals.add(spending)
+                if error_kind is None:
+                    footprints.add(spending)
     runs = counts.runs
     return ExperimentSummary(
         runs=runs,
@@ -70,6 +73,8 @@ async def summarise(connection: AsyncConnection, experiment_id: str) -> Experime
         avg_latency_ms=counts.avg_latency_ms,
         avg_ttft_ms=counts.avg_ttft_ms,
         cached=counts.cached,
+        avg_tokens=footprints.mean_tokens,
+        avg_cost_usd=footprints.mean_cost,
     )
 
 
@@ -84,7 +89,7 @@ async def mean_scores(connection: AsyncConnection, experiment_id: str) -> dict[s
 
 
 class Totals:
-    """Adds usages up as stored, without making a value of each."""
+    """Adds up what was spent, as stored, without making a value of each."""
 
     def __init__(self) -> None:
         self._counts: dict[str, list[int]] = {}
@@ -94,6 +99,8 @@ class Totals:
     def add(self, spending: dict[str, dict[str, Any]], times: int = 1) -> None:
         """Count an amount so many times."""
         for purpose, usage in spending.items():
+            if purpose.startswith(REUSED):
+                continue
             counts = self._counts.setdefault(purpose, [0, 0, 0, 0])
             counts[0] += usage["calls"] * times
             counts[1] += usage["input_tokens"] * times

@@ -27,6 +27,7 @@ from burnish.domain import (
     InvariantError,
     ItemError,
     ItemResult,
+    Purpose,
     Score,
     Spending,
     Usage,
@@ -222,6 +223,7 @@ class ExperimentRepositoryContract:
             ),
             latency_ms=12.345678901234567,
             cached=True,
+            reused=Spending({"agent": Usage(calls=1, output_tokens=7), "refine": _unpriced()}),
         )
         bare = ItemResult(
             item_id="bare", item_hash="h", repeat=0, score=1.0, passed=True, output=None
@@ -373,11 +375,13 @@ class ExperimentRepositoryContract:
         expected = summary_of(results)
         assert summary.avg_latency_ms == pytest.approx(expected.avg_latency_ms)
         assert summary.avg_ttft_ms == pytest.approx(expected.avg_ttft_ms)
+        assert summary.avg_cost_usd == pytest.approx(expected.avg_cost_usd)
         assert summary == replace(
             expected,
             spending=summary.spending,
             avg_latency_ms=summary.avg_latency_ms,
             avg_ttft_ms=summary.avg_ttft_ms,
+            avg_cost_usd=summary.avg_cost_usd,
         )
         assert summary.spending.by_purpose.keys() == expected.spending.by_purpose.keys()
         for purpose, usage in expected.spending.by_purpose.items():
@@ -404,6 +408,52 @@ class ExperimentRepositoryContract:
 
         first, second = summaries
         assert (first.score, first.spending) == (second.score, second.spending)
+        assert first.avg_tokens == second.avg_tokens
+        assert first.avg_cost_usd == second.avg_cost_usd
+
+    async def test_an_answer_takes_as_much_when_it_is_reused(
+        self, experiments: ExperimentRepository
+    ) -> None:
+        paid = Spending.on(Purpose.AGENT, Usage(calls=1, input_tokens=90, cost_usd=0.2))
+        judged = Spending.on(Purpose.JUDGE, Usage(calls=1, input_tokens=5, cost_usd=0.1))
+        none = Spending.on(Purpose.AGENT, Usage())
+        broken = failed_result("i3", spending=paid)
+        for name in ("paid", "reused", "untold"):
+            await experiments.create_experiment(make_experiment(name))
+        await experiments.save_results(
+            "paid",
+            [make_result("i1", spending=paid + judged), make_result("i2", spending=none), broken],
+        )
+        await experiments.save_results(
+            "reused",
+            [
+                make_result("i1", reused=paid, spending=judged, cached=True),
+                make_result("i2", reused=none, cached=True),
+            ],
+        )
+        await experiments.save_results("untold", [make_result("i1", spending=judged)])
+
+        first, second, third = [
+            await experiments.summarise(name) for name in ("paid", "reused", "untold")
+        ]
+
+        assert (first.avg_tokens, first.avg_cost_usd) == (45, 0.1)
+        assert (second.avg_tokens, second.avg_cost_usd) == (45, 0.1)
+        assert second.spending == judged
+        assert (third.avg_tokens, third.avg_cost_usd) == (None, None)
+
+    async def test_the_cost_is_unknown_where_one_price_is(
+        self, experiments: ExperimentRepository
+    ) -> None:
+        await experiments.create_experiment(make_experiment())
+        known = Spending.on(Purpose.AGENT, Usage(calls=1, input_tokens=9, cost_usd=0.2))
+        unknown = Spending.on(Purpose.AGENT, Usage(calls=1, input_tokens=3, cost_usd=None))
+        results = [make_result("i1", spending=known), make_result("i2", reused=unknown)]
+        await experiments.save_results("e1", results)
+
+        summary = await experiments.summarise("e1")
+
+        assert (summary.avg_tokens, summary.avg_cost_usd) == (6, None)
 
     async def test_the_summary_of_nothing_has_no_score(
         self, experiments: ExperimentRepository

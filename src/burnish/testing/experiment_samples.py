@@ -106,6 +106,8 @@ def _random_result(draw: random.Random, number: int) -> ItemResult:
         )
         for purpose in draw.sample(list(Purpose), draw.randrange(3))
     }
+    before = Usage(calls=1, input_tokens=draw.randrange(2000), cost_usd=draw.random() / 100)
+    reused = Spending.on(Purpose.AGENT, before) if draw.random() < 0.5 else Spending()
     return make_result(
         f"item {number // 3}",
         number % 3,
@@ -117,6 +119,7 @@ def _random_result(draw: random.Random, number: int) -> ItemResult:
         spending=Spending(spending),
         latency_ms=draw.random() * 1000,
         cached=draw.random() < 0.3,
+        reused=reused,
     )
 
 
@@ -126,6 +129,7 @@ def summary_of(results: Sequence[ItemResult]) -> ExperimentSummary:
     first_tokens = [r.output.ttft_ms for r in results if r.output and r.output.ttft_ms is not None]
     kinds = [result.error.kind for result in results if result.error]
     passed = sum(result.passed for result in results)
+    avg_tokens, avg_cost_usd = mean_footprint(results)
     return ExperimentSummary(
         runs=runs,
         passed=passed,
@@ -140,4 +144,19 @@ def summary_of(results: Sequence[ItemResult]) -> ExperimentSummary:
         avg_latency_ms=math.fsum(result.latency_ms for result in results) / runs,
         avg_ttft_ms=math.fsum(first_tokens) / len(first_tokens),
         cached=sum(result.cached for result in results),
+        avg_tokens=avg_tokens,
+        avg_cost_usd=avg_cost_usd,
     )
+
+
+def mean_footprint(results: Sequence[ItemResult]) -> tuple[float | None, float | None]:
+    """Tokens and dollars of an answer, over the results without an error."""
+    answered = [result for result in results if result.error is None]
+    usages = [usage for result in answered for usage in result.footprint.by_purpose.values()]
+    if not usages:
+        return None, None
+    tokens = sum(usage.input_tokens + usage.output_tokens for usage in usages)
+    costs = [usage.cost_usd for usage in usages]
+    known = [cost for cost in costs if cost is not None]
+    cost = None if len(known) < len(costs) else math.fsum(known) / len(answered)
+    return tokens / len(answered), cost

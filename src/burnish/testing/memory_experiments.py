@@ -18,6 +18,7 @@ from burnish.domain import (
     Spending,
     UsageError,
 )
+from burnish.testing.experiment_samples import mean_footprint
 
 _CacheKey = tuple[str, str, str, int]
 _OUTSIDE = (ErrorKind.INFRASTRUCTURE, ErrorKind.TIMEOUT)
@@ -155,6 +156,7 @@ class MemoryExperimentRepository:
         runs = len(results)
         passed = sum(result.passed for result in results)
         errors = [result.error for result in results if result.error is not None]
+        avg_tokens, avg_cost_usd = mean_footprint(results)
         return ExperimentSummary(
             runs=runs,
             passed=passed,
@@ -166,6 +168,8 @@ class MemoryExperimentRepository:
             spending=Spending.sum(result.spending for result in results),
             avg_latency_ms=sum(r.latency_ms for r in results) / runs if runs else None,
             cached=sum(result.cached for result in results),
+            avg_tokens=avg_tokens,
+            avg_cost_usd=avg_cost_usd,
         )
 
     async def evaluated(self, optimization_id: str) -> set[tuple[str, str, int]]:

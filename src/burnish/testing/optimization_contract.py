@@ -273,7 +273,7 @@ class OptimizationRepositoryContract:
             experiment_id="e\x00",
             status=ExperimentStatus.FAILED,
             error=AWKWARD_TEXTS[2],
-            summary=replace(nothing, avg_ttft_ms=1 / 3),
+            summary=replace(nothing, avg_ttft_ms=1 / 3, avg_tokens=0.1 + 0.2, avg_cost_usd=1e-7),
         )
         small = [make_mini_batch(1, "b1", objective_score=1.0), make_mini_batch(1, "b2")]
         done = make_mini_batch(2, "b0", status=ExperimentStatus.PRUNED)

@@ -69,6 +69,14 @@ _OLD_ROWS = (
     " ('e2', 'i1', 0, 'h', 0.0, false, false, 1.0, '{}', NULL, 2, NULL)",
 )
 
+# An optimization and its baseline's trial, as the program kept them before revision 0004.
+_OLD_TRIAL = (
+    "INSERT INTO optimizations VALUES ('o1', 'old', 'completed', 'accuracy', 'router', 'suite',"
+    " 'edits', NULL, 7, NULL, NULL, false, NULL, NULL, NULL, NULL, 0, NULL, 'then', 'then')",
+    "INSERT INTO trials VALUES ('o1', 0, '', 'o1-0', 'opt-o1-0', 'experiment 0', 'trial',"
+    " 'completed', 0.5, 4, 3, 1, 0.75, 0.1, 1.5, NULL, 'why')",
+)
+
 
 class _Repeating(Database):
     """Does every write twice, as when only the answer to the first one was lost."""
@@ -105,6 +113,17 @@ class OptimizationDatabaseContract:
         assert [(one.item_id, one.score) for one in results] == [("i1", 1.0)]
         assert reusable == [True, False]
         assert [one.id for one in listed] == ["o1"]
+
+    async def test_what_answers_took_is_unknown_of_trials_that_are_older_than_the_question(
+        self, address: str
+    ) -> None:
+        await asyncio.to_thread(make_old_database, address, "0003", _OLD_TRIAL)
+
+        async with await Database.open(address) as database:
+            trials = await SqlOptimizationRepository(database).list_trials("o1")
+
+        assert trials == [make_trial(0, error="why", objective_score=0.5)]
+        assert (trials[0].summary.avg_tokens, trials[0].summary.avg_cost_usd) == (None, None)
 
     async def test_of_two_processes_that_want_a_lease_at_once_one_gets_it(
         self, address: str

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.bootstrap.report.family import MAX_WHOLE, family_of
+from burnish.bootstrap.report.front_field import field_of
 from burnish.bootstrap.report.item_reading import (
     MAX_CHANGED,
     MAX_UNCHANGED,
@@ -18,7 +20,6 @@ from burnish.bootstrap.report.item_reading import (
 from burnish.bootstrap.report.lineage_layout import lay_out
 from burnish.bootstrap.report.markup import script_json
 from burnish.bootstrap.report.material import Change, Material
-from burnish.bootstrap.report.pareto_chart import pareto_front
 from burnish.bootstrap.report.prompt_size import prompt_tokens
 from burnish.bootstrap.report.reading import expected_fields
 from burnish.bootstrap.report.scales import frame
@@ -27,6 +28,7 @@ from burnish.bootstrap.report.trial_table import MAX_ROWS, trial_table
 from burnish.bootstrap.report.word_diff import ADDED, REMOVED, SAME, word_diff
 from burnish.domain import ExperimentStatus
 from burnish.models import count_tokens
+from burnish.optimization.front import front
 from burnish.testing.optimization_samples import make_candidate, make_record, make_trial
 
 text = st.text(alphabet="ab .,\n\t", max_size=40)
@@ -70,9 +72,28 @@ def test_a_diff_of_long_texts_is_quick():
 
 
 def test_the_front_has_what_nothing_as_short_beats():
-    measured = [(0, 30, 0.4), (1, 20, 0.5), (2, 25, 0.45), (3, 40, 0.9), (4, 20, 0.1), (5, 45, 0.9)]
+    lengths = {0: (30, 0.4), 1: (20, 0.5), 2: (25, 0.45), 3: (40, 0.9), 4: (20, 0.1), 5: (45, 0.9)}
+    scores = {number: score for number, (_, score) in lengths.items()}
+    candidates = [make_candidate(number) for number in lengths]
+    tokens = {f"o1-{number}": length for number, (length, _) in lengths.items()}
+    material = replace(run(candidates, scores, "o1-3"), tokens=tokens)
 
-    assert pareto_front(measured) == [(1, 20, 0.5), (3, 40, 0.9)]
+    field = field_of(material)
+
+    assert field.axis == "Tokens of the prompt"
+    assert [one.number for one in front(field.points, ["tokens"])] == [1, 3]
+
+
+def test_tokens_that_the_agent_reports_count_more_than_those_of_its_prompt():
+    candidates = [make_candidate(number) for number in range(2)]
+    material = run(candidates, {0: 0.1, 1: 0.2}, "o1-1")
+    summary = replace(make_trial().summary, avg_tokens=321.5)
+    trials = {key: replace(one, summary=summary) for key, one in material.trials.items()}
+
+    field = field_of(replace(material, trials=trials))
+
+    assert field.axis == "Tokens of an evaluation"
+    assert [field.along(one) for one in field.points] == [321.5, 321.5]
 
 
 def run(candidates, scores, best):

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
+from burnish.cli.display.optimization_summary import print_unfinished
 from burnish.cli.display.pace import Pace
 from burnish.cli.display.search_progress import frame, trial_line
 from burnish.cli.display.search_verdict import search_verdict
+from burnish.cli.following import following
+from burnish.cli.place import Place
 from burnish.cli.search_watch import EndedTrial, SearchWatch
 from burnish.cli.wording import rationale_words
-from burnish.domain import Budget, Candidate, Configuration, ExperimentStatus, Spending
+from burnish.domain import (
+    Budget,
+    Candidate,
+    Configuration,
+    ExperimentStatus,
+    OptimizationStatus,
+    Spending,
+)
 from burnish.optimization.checkpoint import Checkpoint, Phase
+from burnish.optimization.events import trial_changed
+from burnish.testing.optimization_samples import make_record, make_trial
 
 
 def ended(number, score, status=ExperimentStatus.COMPLETED, error=None):
@@ -167,3 +181,43 @@ def test_names_that_an_optimizer_adds_for_itself_are_not_shown():
     assert rationale_words('Ask [it]. [edits: ["a:b", "c:d"]]') == "Ask [it]."
     assert rationale_words("Keep [this].") == "Keep [this]."
     assert rationale_words(None) == ""
+
+
+async def test_a_baseline_that_runs_again_is_told_of_again():
+    told = []
+
+    class Repository:
+        async def list_events(self, optimization_id, *, after=0, limit=1000):
+            return [one for one in told if one.sequence > after]
+
+        async def list_trials(self, optimization_id):
+            return []
+
+    def tell(status, again=None):
+        trial = make_trial(0, status=status, experiment_id="e0")
+        event = trial_changed(trial, 0, again=again)
+        told.append(replace(event, sequence=len(told) + 1))
+
+    tell(ExperimentStatus.RUNNING)
+    tell(ExperimentStatus.FAILED)
+    watch = SearchWatch()
+
+    async with following(Repository(), "o1", watch):
+        assert watch.ended_before == {"e0"}
+        tell(ExperimentStatus.RUNNING, again=2)
+        tell(ExperimentStatus.COMPLETED, again=2)
+
+    assert watch.ended_before == frozenset()
+    assert watch.ended["e0"].status is ExperimentStatus.COMPLETED
+    assert len({one.key for one in told}) == 4
+
+
+def test_a_run_whose_baseline_failed_can_be_gone_on_with():
+    out = io.StringIO()
+    error = {"code": "baseline_failed", "message": "its baseline failed", "fix": "start the model"}
+    record = make_record(status=OptimizationStatus.FAILED, framework_error=error)
+    place = Place(Path("burnish.toml"))
+
+    print_unfinished(Console(file=out, width=140), record, {}, [], place)
+
+    assert "burnish resume o1" in out.getvalue()

@@ -1,5 +1,12 @@
 """Configurations are checked on the way in, and what hashes alike runs alike."""
 
+import copy
+import json
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +34,62 @@ def test_the_json_form_reads_back_as_the_same_configuration(text):
 
     assert again == configuration
     assert again.hash == configuration.hash
+
+
+def stored_and_checked():
+    checked = Configuration.of(
+        {"sections": {"system": "{{a}}"}, "parameters": {"t": 1}, "examples": [{"input": "x"}]}
+    )
+    return Configuration.stored(json.dumps(checked.to_json())), checked
+
+
+def test_a_stored_configuration_equals_the_one_that_was_checked():
+    stored, checked = stored_and_checked()
+
+    assert stored == checked
+    assert repr(stored) == repr(checked)
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda one: one.sections,
+        lambda one: one.parameters,
+        lambda one: one.examples,
+        lambda one: one.hash,
+        lambda one: one.placeholders,
+        lambda one: one.to_json(),
+        lambda one: one.with_sections({"system": "b"}),
+        lambda one: replace(one, parameters={}),
+        copy.deepcopy,
+        lambda one: pickle.loads(pickle.dumps(one)),
+    ],
+)
+def test_whatever_is_asked_of_a_stored_configuration_first(look):
+    stored, checked = stored_and_checked()
+
+    assert look(stored) == look(checked)
+
+
+def test_many_threads_may_be_the_first_to_look_into_a_stored_configuration():
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(200):
+            stored, checked = stored_and_checked()
+            meet = threading.Barrier(8)
+
+            def look(one=stored, meet=meet):
+                meet.wait()
+                return one.examples
+
+            seen = [threads.submit(look) for _ in range(8)]
+            assert all(one.result() == checked.examples for one in seen)
+
+
+def test_a_stored_configuration_has_no_other_attributes():
+    stored, _ = stored_and_checked()
+
+    with pytest.raises(AttributeError, match="'Configuration' object has no attribute 'section'"):
+        _ = stored.section
 
 
 def test_numbers_and_order_do_not_change_the_hash():

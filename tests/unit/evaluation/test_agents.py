@@ -17,6 +17,7 @@ from burnish.domain import (
 )
 from burnish.evaluation.agents import PromptAgent, PythonAgent, as_output
 from burnish.evaluation.agents.labels import read_label
+from burnish.models.cached_model import CachedModel
 from burnish.models.threads import DaemonThreads
 
 ITEM = Item(id="1", data={"review": "Dull.", "label": "negative"})
@@ -62,6 +63,24 @@ async def test_sections_become_messages_in_the_declared_order():
         Message("system", "Judge.\n\nBe brief.\n\nCalm."),
         Message("user", "Dull."),
     )
+
+
+async def test_an_answer_of_the_call_cache_is_told_with_what_it_took_when_it_was_paid():
+    class Cache(dict):
+        async def get(self, key):
+            return dict.get(self, key)
+
+        async def put(self, key, value):
+            self[key] = value
+
+    agent = prompt_agent(CachedModel(FakeModel(), Cache()), {"user": "{{review}}"})
+
+    first, second = [await agent.run(agent.configuration, ITEM, repeat=0) for _ in range(2)]
+
+    assert (first.spending.total.input_tokens, first.reused.total.input_tokens) == (7, 0)
+    assert (second.spending.total.input_tokens, second.reused.total.input_tokens) == (0, 7)
+    assert first.latency_ms is None
+    assert second.latency_ms is not None
 
 
 async def test_the_declared_order_holds_for_a_configuration_in_another_order():

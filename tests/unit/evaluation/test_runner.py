@@ -18,6 +18,7 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.evaluation.datasets import Dataset
+from burnish.evaluation.gates import OpenGate
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import ExperimentRunner, RunOptions
 from burnish.evaluation.scorers import ExactMatch, FunctionScorer, ScorerSet
@@ -140,6 +141,26 @@ async def test_a_second_run_pays_for_nothing(bench):
     assert summary.cached == 10
     assert summary.spending.total.calls == 0
     assert summary.score == 0.5
+
+
+async def test_an_answer_from_the_cache_takes_what_it_took_when_it_was_paid(bench):
+    async def behave(item, repeat):
+        await asyncio.sleep(0)
+        usage = Usage(calls=1, input_tokens=40, output_tokens=2, cost_usd=0.5)
+        spending = Spending.on(Purpose.AGENT, usage)
+        return AgentOutput(text="yes", spending=spending, latency_ms=1234.0)
+
+    agent, other = FakeAgent(behave=behave), [FunctionScorer(lambda output, item: 0.25)]
+
+    paid = await bench.run(agent, suite_of(4))
+    reused = [await bench.run(agent, suite_of(4)) for _ in range(2)]
+    rescored = await bench.run(agent, suite_of(4, scorers=other))
+
+    assert len(agent.calls) == 4
+    for summary in (paid, *reused, rescored):
+        assert (summary.avg_tokens, summary.avg_cost_usd) == (42, 0.5)
+        assert summary.avg_latency_ms == 1234.0
+    assert {one.spending.total.calls for one in (*reused, rescored)} == {0}
 
 
 @pytest.mark.parametrize("fingerprint", ["v2", None])
@@ -283,6 +304,30 @@ async def test_a_cancelled_run_saves_what_was_done(bench):
 
     assert len(bench.repository.results["e1"]) == 20
     assert bench.last.status is ExperimentStatus.CANCELLED
+
+
+async def test_a_gate_that_closes_lets_what_runs_already_end(bench):
+    class Turnstile(OpenGate):
+        def __init__(self):
+            self.admitted = 0
+            self.recorded = 0
+
+        def admit(self, item, repeat):
+            if self.admitted == 5:
+                raise UsageError(what="no more", why="five are enough", fix="pay")
+            self.admitted += 1
+
+        def record(self, result):
+            self.recorded += 1
+
+    agent, gate = FakeAgent(), Turnstile()
+
+    with pytest.raises(UsageError, match="five are enough"):
+        await bench.run(agent, suite_of(40), options=RunOptions(concurrency=8, gate=gate))
+
+    # Whoever was admitted was also paid for: nothing that was spent is lost.
+    assert len(agent.calls) == gate.recorded == 5
+    assert (await bench.repository.summarise(bench.last.id)).runs == 5
 
 
 async def test_storage_that_fails_ends_the_run_with_its_error(bench):

@@ -66,6 +66,28 @@ async def settle():
         await asyncio.sleep(0)
 
 
+async def test_a_cached_answer_tells_what_it_cost_when_it_was_paid(model, cache):
+    paid = Usage(calls=1, input_tokens=5, output_tokens=2, cost_usd=0.1)
+    cached = CachedModel(model, cache)
+
+    first = await cached.complete(request())
+    later = [await CachedModel(model, cache).complete(request()) for _ in range(2)]
+
+    assert (first.usage, first.reused, first.latency_ms) == (paid, Usage(), None)
+    assert [(one.usage, one.reused) for one in later] == [(Usage(), paid)] * 2
+    assert all(one.latency_ms is not None and one.latency_ms >= 0 for one in later)
+
+
+async def test_who_waits_for_the_call_of_another_is_told_its_cost_too(model, cache):
+    cached = CachedModel(model, cache)
+
+    both = await asyncio.gather(cached.complete(request()), cached.complete(request()))
+
+    assert model.calls == 1
+    assert sorted(one.usage.calls for one in both) == [0, 1]
+    assert all(one.usage.calls + one.reused.calls == 1 for one in both)
+
+
 async def test_a_second_request_is_answered_without_a_call_and_without_usage(model, cache):
     cached = CachedModel(model, cache)
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from burnish.bootstrap.objectives import ranked
 from burnish.domain import (
     Candidate,
     ExperimentStatus,
@@ -18,7 +19,8 @@ from burnish.domain import (
     Spending,
     TrialResult,
 )
-from burnish.optimization.standing import best_trial
+from burnish.optimization.front import Point, points_of
+from burnish.optimization.ranking import Ranking
 
 
 class Change(StrEnum):
@@ -115,9 +117,18 @@ class Material:
         """What the baseline is compared with."""
         if self.beaten:
             return self.best
-        others = [one for one in self.trials.values() if self.by_id[one.candidate_id].number != 0]
-        strongest = best_trial(others, self.by_id)
+        strongest = self.ranking.best([one for one in self.points if one.number != 0])
         return None if strongest is None else self.by_id[strongest.candidate_id]
+
+    @cached_property
+    def points(self) -> Sequence[Point]:
+        """The trials that can be best, by number."""
+        return points_of(self.trials.values(), self.by_id)
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """How they compare."""
+        return ranked(self.record, self.points)
 
     def score_of(self, candidate: Candidate | None) -> float | None:
         """The score of a candidate's trial."""

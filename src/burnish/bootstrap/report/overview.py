@@ -9,7 +9,15 @@ from burnish.bootstrap.report.markup import definitions, safe
 from burnish.bootstrap.report.material import Material
 from burnish.bootstrap.report.scales import Axis
 from burnish.bootstrap.report.verdict import verdict_of
-from burnish.bootstrap.report.wording import count, moment, money, plain, score, signed
+from burnish.bootstrap.report.wording import (
+    count,
+    measure,
+    moment,
+    money,
+    plain,
+    score,
+    signed,
+)
 from burnish.domain import Candidate, ExperimentStatus
 
 
@@ -35,7 +43,7 @@ def _facts(material: Material) -> str:
         "Stopped by": f"{stop}{f' ({safe(str(message))})' if message else ''}",
         "Agent": safe(record.agent_name),
         "Suite": safe(record.suite_name),
-        "Objective": safe(record.objective_name),
+        "Objective": safe(record.objective_name) + _besides(material),
         "Optimizer": safe(record.optimizer_name),
         "Seed": str(record.seed),
         "Started": safe(moment(record.created_at)),
@@ -43,6 +51,12 @@ def _facts(material: Material) -> str:
         "Id": f"<code>{safe(record.id)}</code>",
     }
     return f'<div class="facts">{definitions(facts)}</div>\n'
+
+
+def _besides(material: Material) -> str:
+    """What counts besides the score."""
+    objective = material.ranking.objective
+    return f": {safe(objective.in_words())}" if objective.measures else ""
 
 
 def _interval(improvement: Mapping[str, Any]) -> str:
@@ -83,10 +97,25 @@ def _cards(material: Material) -> Iterator[tuple[str, str, str]]:
         yield "Score held out", _arrow(score(test["baseline_score"]), confirmed), below
     else:
         yield "Score held out", "–", "not confirmed on held-out items"
+    yield from _measured(material, sides)
     yield from _work(material)
     yield from _spent(material)
     if material.baseline is not None:
         yield _prompt_card(material, material.baseline, sides)
+
+
+def _measured(material: Material, sides: str) -> Iterator[tuple[str, str, str]]:
+    """What counts besides the score."""
+    by_id = {one.candidate_id: one.measures for one in material.points}
+    pair = (material.baseline, material.subject)
+    found = [None if one is None else by_id.get(one.id) for one in pair]
+    before, after = found
+    for name in material.ranking.objective.measures if before is not None else ():
+        old = None if before is None else before.of_name(name)
+        new = None if after is None else after.of_name(name)
+        told = None if after is None else measure(name, new)
+        share = _share(old, new) if old is not None and new is not None else ""
+        yield _MEASURED[name], _arrow(measure(name, old), told), sides + share
 
 
 def _prompt_card(material: Material, baseline: Candidate, sides: str) -> tuple[str, str, str]:
@@ -131,7 +160,14 @@ def _arrow(before: str, after: str | None) -> str:
     return before if after is None else f"{before} → {after}"
 
 
-def _share(before: int, after: int) -> str:
+_MEASURED = {
+    "tokens": "Tokens of an evaluation",
+    "cost": "Cost of 1,000 evaluations",
+    "latency": "Latency of an evaluation",
+}
+
+
+def _share(before: float, after: float) -> str:
     if not before or before == after:
         return ""
     return f" ({(after - before) / before:+.0%})".replace("-", "−")

@@ -29,7 +29,7 @@ def render_page(material: Material, made_at: datetime) -> str:
         "prompt": ("Prompt changes", prompt_changes(material)),
         "items": ("Item changes", item_changes(material)),
         "lineage": ("Lineage", lineage_graph(material)),
-        "pareto": ("Score against tokens", pareto.html),
+        "pareto": (_front_title(material), pareto.html),
         "trials": ("Trials", trial_table(material)),
         "rejections": ("Refused proposals", ledgers.rejections(material)),
         "usage": ("Usage", ledgers.usage(material)),
@@ -51,6 +51,11 @@ def render_page(material: Material, made_at: datetime) -> str:
         + f"<footer>Made {safe(moment(made_at.isoformat()))} by Burnish.</footer>\n"
         + _scripts(data)
     )
+
+
+def _front_title(material: Material) -> str:
+    measures = material.ranking.objective.front_measures
+    return f"Score against {' and '.join(measures)}"
 
 
 def _head(material: Material) -> str:

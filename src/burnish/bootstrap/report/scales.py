@@ -57,11 +57,16 @@ class Frame:
 
 
 def frame(
-    xs: Sequence[float], scores: Sequence[float], *, width: float = 760, height: float = 320
+    xs: Sequence[float],
+    scores: Sequence[float],
+    *,
+    whole: bool = True,
+    width: float = 760,
+    height: float = 320,
 ) -> Frame:
-    """A frame for whole numbers across and scores upwards."""
+    """A frame for (whole) numbers across and scores upwards."""
     return Frame(
-        x=_axis(xs, start=56, end=width - 18, whole=True),
+        x=_axis(xs, start=56, end=width - 18, whole=whole),
         y=_axis(scores, start=height - 46, end=28),
         width=width,
         height=height,

@@ -18,7 +18,7 @@ from burnish.bootstrap.report.markup import details, row, table
 from burnish.bootstrap.report.material import Material
 from burnish.bootstrap.report.scales import Frame, frame
 from burnish.bootstrap.report.wording import count, score
-from burnish.optimization.standing import TOLERANCE
+from burnish.optimization.front import TOLERANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +78,12 @@ def _drawing(
         line = f"M{area.x.start:g} {area.y.at(baseline):.1f}H{area.x.end:g}"
         body += f'<path class="baseline-line" d="{line}"/>\n'
     body += "".join(marks(kind, points, size) for kind, points in by_kind.items())
-    if firsts:
-        body += _best_line(area, firsts)
-        number, best = firsts[-1]
-        body += ring("best", (round(area.x.at(number), 1), round(area.y.at(best), 1), number))
     told = ""
     if firsts:
-        told = f" The best is trial {firsts[-1][0]} at {score(firsts[-1][1])}."
+        body += _best_line(area, firsts)
+        number, best = _chosen(material, firsts)
+        body += ring("best", (round(area.x.at(number), 1), round(area.y.at(best), 1), number))
+        told = f" The best is trial {number} at {score(best)}."
     description = (
         f"{count(total, 'trial')}: {len(by_kind['completed']):,} completed, "
         f"{len(by_kind['pruned']):,} ended early, {len(by_kind['failed']):,} failed. "
@@ -92,6 +91,14 @@ def _drawing(
     )
     size_ = (area.width, area.height)
     return picture("score-chart", "Score by trial", description, size_, body)
+
+
+def _chosen(material: Material, firsts: Sequence[tuple[int, float]]) -> tuple[int, float]:
+    """The last of the best ones, or what an objective prefers to it."""
+    if not material.ranking.objective.measures:
+        return firsts[-1]
+    best = material.ranking.best(material.points)
+    return firsts[-1] if best is None else (best.number, best.score)
 
 
 def _best_line(area: Frame, firsts: Sequence[tuple[int, float]]) -> str:

@@ -8,12 +8,14 @@ from burnish.bootstrap.report.family import ancestors
 from burnish.bootstrap.report.lineage_graph import parents_of
 from burnish.bootstrap.report.markup import filters, one_line, row, safe, table
 from burnish.bootstrap.report.material import Material
-from burnish.bootstrap.report.wording import score
-from burnish.domain import Candidate
+from burnish.bootstrap.report.wording import measure, score
+from burnish.domain import Candidate, TrialResult
+from burnish.optimization.front import Measures
 
 MAX_ROWS = 6_000
 _RATIONALE = 140
-_COLUMNS = ("Trial", "Status", "Score", "Items", "Prompt tokens", "Step", "Parents", "Rationale")
+_COLUMNS = ("Trial", "Status", "Score", "Items", "Prompt tokens")
+_LAST_COLUMNS = ("Step", "Parents", "Rationale")
 
 
 def trial_table(material: Material) -> str:
@@ -35,10 +37,17 @@ def trial_table(material: Material) -> str:
         standing: f"{standing.capitalize()} {number:,}" for standing, number in counts.items()
     }
     rows = (_row(material, one) for one in shown)
+    measures = [name.capitalize() for name in material.ranking.objective.measures]
     return (
         note
         + filters("trials-table", states, "trials")
-        + table("Trials", _COLUMNS, rows, name="trials-table", tall=True)
+        + table(
+            "Trials",
+            (*_COLUMNS, *measures, *_LAST_COLUMNS),
+            rows,
+            name="trials-table",
+            tall=True,
+        )
     )
 
 
@@ -72,8 +81,16 @@ def _row(material: Material, one: Candidate) -> str:
         score(None if tried is None else tried.objective_score),
         "–" if tried is None else f"{tried.summary.total_items:,}",
         f"{material.tokens.get(one.id, 0):,}",
+        *_measures(material, trial),
         str(one.step_index),
         parents_of(material, one),
         safe(told),
     ]
     return row(cells, identity=f"c{one.number}", classes=f"{standing} best" if best else standing)
+
+
+def _measures(material: Material, trial: TrialResult | None) -> list[str]:
+    """What counts besides the score."""
+    found = Measures() if trial is None else Measures.of(trial.summary)
+    names = material.ranking.objective.measures
+    return [measure(name, found.of_name(name)) for name in names]

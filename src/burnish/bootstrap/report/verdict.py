@@ -9,6 +9,7 @@ from typing import Any
 from burnish.bootstrap.report.markup import safe
 from burnish.bootstrap.report.material import Material
 from burnish.bootstrap.report.wording import count, plain, probability, score, signed
+from burnish.bootstrap.trades import counted_measures, is_proven, is_refuted, trade_words
 from burnish.domain import OptimizationStatus
 
 # Both must hold before a difference is called an improvement.
@@ -56,6 +57,8 @@ def _improved(material: Material) -> Verdict:
         return Verdict("warn", headline, (evidence, caution))
     items = (result.get("test") or {}).get("items")
     where = "held-out items" if items is None else count(items, "held-out item")
+    if counted_measures(result):
+        return _by_objective(material, where, (evidence, searched))
     if improvement["ci_low"] > 0 and improvement["p_value"] < _CERTAIN_P:
         return Verdict("good", f"Improved: {delta} on {where}", (evidence, searched))
     if improvement["delta"] > 0:
@@ -63,6 +66,22 @@ def _improved(material: Material) -> Verdict:
         return Verdict("warn", f"Not confirmed: {delta} on {where}", (doubt, evidence, searched))
     doubt = "The gain in the search did not show on items that it had not seen."
     return Verdict("bad", f"Not improved: {delta} on {where}", (doubt, evidence, searched))
+
+
+def _by_objective(material: Material, where: str, sentences: tuple[str, ...]) -> Verdict:
+    """What counts is the score with what it takes."""
+    result = material.result
+    delta, traded = signed(result["improvement"]["delta"]), safe(trade_words(result))
+    change = f"score {delta} with {traded} on {where}"
+    asked = f"It was chosen for {safe(material.ranking.objective.in_words())}."
+    if is_refuted(result):
+        doubt = "The gain in the search did not show on items that it had not seen."
+        return Verdict("bad", f"Not better by the objective: {change}", (doubt, asked, *sentences))
+    if not is_proven(result):
+        doubt = "The score may have lost more than was saved: more items would tell."
+        headline = f"Probably better by the objective: {change}"
+        return Verdict("warn", headline, (doubt, asked, *sentences))
+    return Verdict("good", f"Better by the objective: {change}", (asked, *sentences))
 
 
 def _not_improved(material: Material) -> Verdict:

@@ -35,6 +35,15 @@ def money(cost_usd: float | None) -> str:
     return f"${cost_usd:,.2f}" if cost_usd >= 1 or cost_usd == 0 else f"${cost_usd:.4f}"
 
 
+def measure(name: str, value: float | None) -> str:
+    """What an evaluation takes; dollars are those of a thousand."""
+    if value is None:
+        return "unknown"
+    if name == "cost":
+        return money(value * 1000)
+    return f"{value:,.0f} ms" if name == "latency" else f"{value:,.0f}"
+
+
 def moment(stamp: str) -> str:
     """An ISO moment to the second, in UTC; anything else as it is."""
     try:

@@ -23,8 +23,10 @@ from burnish.domain import (
 from burnish.optimization import ownership
 
 
-def summary_json(record: OptimizationRecord, active: AgentVersion | None) -> dict[str, Any]:
-    """The optimization as `show --json` prints it."""
+def summary_json(
+    record: OptimizationRecord, active: AgentVersion | None, front: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The optimization as `show --json` prints it, with the front as it stands."""
     return {
         **optimization_listing_json(record),
         "objective": record.objective_name,
@@ -32,6 +34,7 @@ def summary_json(record: OptimizationRecord, active: AgentVersion | None) -> dic
         "owned": _is_owned(record),
         "framework_error": None if record.framework_error is None else dict(record.framework_error),
         "active_version": None if active is None else active.version,
+        "front": [dict(one) for one in front],
         "result": None if record.result is None else dict(record.result),
     }
 
@@ -73,7 +76,7 @@ def print_unfinished(
 
 def resumable(code: str) -> bool:
     """Whether a run that failed so has anything to go on with."""
-    return code != "baseline_failed"
+    return code != "unmeasured_objective"
 
 
 def print_version(console: Console, active: AgentVersion, record: OptimizationRecord) -> None:

@@ -10,8 +10,10 @@ from rich.text import Text
 
 from burnish.bootstrap.differences import difference
 from burnish.bootstrap.optimization_result import OptimizationResult
+from burnish.bootstrap.trades import counted_measures, is_refuted
 from burnish.cli.display.comparisons import p_words
 from burnish.cli.display.differences import print_difference
+from burnish.cli.display.objective import objective_rows, objective_warnings, print_front
 from burnish.cli.display.rows import print_rows, print_steps
 from burnish.cli.display.search_verdict import search_verdict
 from burnish.cli.place import Place
@@ -32,11 +34,14 @@ def print_search_result(
     """Scores, evidence, verdict, the changed prompt, spending, and what to do next."""
     print_head(console, result, seconds=seconds)
     console.print()
-    print_rows(console, score_rows(result))
+    print_rows(console, [*score_rows(result), *objective_rows(result.document)])
     console.print()
     console.print(search_verdict(result.document), soft_wrap=not console.is_terminal)
-    for warning in warnings:
+    for warning in (*warnings, *objective_warnings(result.document)):
         console.print(Text.assemble(("! ", "bold yellow"), (harmless(warning), "yellow")))
+    if counted_measures(result.document) and result.front:
+        console.print()
+        print_front(console, result.objective["front"], result.document["best"]["candidate_id"])
     if result.improved:
         console.print()
         console.print(Text("what changed", style="bold"))
@@ -126,8 +131,7 @@ def next_steps(result: OptimizationResult, place: Place) -> list[tuple[str, str]
     steps = [(place.command("show", short, "--trials"), "every trial; --graph for the lineage")]
     if result.improved:
         steps.append((place.command("diff", short), "the change, word by word"))
-        refuted = result.improvement is not None and result.improvement.delta <= 0
-        if not refuted:
+        if not is_refuted(result.document):
             promote = place.command("promote", short)
             steps.append((promote, "make it the agent's active configuration"))
     steps.append((place.command("report", short, "-o", "report.html"), "a page to share"))

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
+from burnish.bootstrap.trades import counted_measures, is_proven, is_refuted, trade_words
 from burnish.cli.display.comparisons import p_words
 from burnish.cli.wording import count
 
@@ -31,6 +32,8 @@ def search_verdict(document: Mapping[str, Any]) -> Text:
             "yellow",
         )
     items = count(document["test"]["items"], "held-out item")
+    if counted_measures(document):
+        return _by_objective(document, items)
     p_value = _equals(improvement["p_value"])
     if improvement["delta"] <= 0:
         return _said(
@@ -45,6 +48,22 @@ def search_verdict(document: Mapping[str, Any]) -> Text:
             "yellow",
         )
     return _said("better", f"proven on {items} that the search never saw (p {p_value}).", "green")
+
+
+def _by_objective(document: Mapping[str, Any], items: str) -> Text:
+    """What counts is the score with what it takes."""
+    improvement = document["improvement"]
+    change = f"score {improvement['delta']:+.3f} with {trade_words(document)} on {items}"
+    if is_refuted(document):
+        words = f"{change}, so the gain in the search did not show. Keep the baseline."
+        return _said("not better by the objective", words, "red")
+    if not is_proven(document):
+        low, high = improvement["ci_low"], improvement["ci_high"]
+        words = (
+            f"{change}, but the score may lie at {low:+.3f} to {high:+.3f}. More items would tell."
+        )
+        return _said("probably better by the objective, not proven", words, "yellow")
+    return _said("better by the objective", f"{change}.", "green")
 
 
 def _said(headline: str, words: str, colour: str) -> Text:

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from burnish.bootstrap.objectives import objective_of
+from burnish.cli.display.objective import MEASURE_TITLES, measure_words
 from burnish.cli.wording import money, one_line, rationale_words
 from burnish.domain import (
     Candidate,
@@ -18,6 +20,7 @@ from burnish.domain import (
     OptimizationRecord,
     TrialResult,
 )
+from burnish.optimization.front import Measures
 
 TRIAL_STYLES = {
     ExperimentStatus.COMPLETED: "green",
@@ -43,6 +46,8 @@ def trial_json(trial: TrialResult, candidate: Candidate) -> dict[str, Any]:
         "pass_rate": summary.pass_rate,
         "cost_usd": summary.total_cost,
         "avg_latency_ms": summary.avg_latency_ms,
+        "avg_tokens": summary.avg_tokens,
+        "avg_cost_usd": summary.avg_cost_usd,
         "error": trial.error,
         "rationale": candidate.rationale,
         "experiment_id": trial.experiment_id,
@@ -61,7 +66,8 @@ def print_trials(
     for column in ("#", "step", "from"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("status", no_wrap=True)
-    for column in ("score", "items", "cost"):
+    measures = objective_of(record).measures
+    for column in ("score", "items", "cost", *(MEASURE_TITLES[name] for name in measures)):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("what was tried", overflow="fold", ratio=1)
     for trial in trials:
@@ -75,6 +81,7 @@ def print_trials(
             Text(score_words(trial), style="bold cyan" if best else ""),
             f"{trial.summary.total_items:,}",
             "" if not trial.summary.total_cost else money(trial.summary.total_cost),
+            *(measure_words(name, Measures.of(trial.summary).to_json()) for name in measures),
             Text(_about(trial, candidate, best=best), style="bold" if best else ""),
         )
     console.print(table)

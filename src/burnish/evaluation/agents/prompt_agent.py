@@ -79,6 +79,8 @@ class PromptAgent:
             spending=Spending.on(Purpose.AGENT, response.usage),
             finish_reason=response.finish_reason,
             ttft_ms=response.ttft_ms,
+            reused=Spending.on(Purpose.AGENT, response.reused) if response.cached else Spending(),
+            latency_ms=response.latency_ms if response.cached else None,
         )
 
     async def close(self) -> None:

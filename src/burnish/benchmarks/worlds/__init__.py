@@ -1,0 +1,41 @@
+"""Simulated worlds for optimizers, of the standard library only.
+
+They load without Burnish too: another environment adds this folder's parent to `sys.path` and imports
+`worlds`, or loads it by path, so every optimizer is measured in the very same worlds.
+
+    world = make_world("rules", 1000)
+    output = world.answer(world.sections, world.train[0])
+    score, feedback = world.score(output, world.train[0])
+    world.expectation(world.sections), world.maximum, world.calls
+"""
+
+from __future__ import annotations
+
+from .attention import Attention
+from .components import Components
+from .deceptive import Deceptive
+from .memoriser import Memoriser
+from .noisy import Noisy
+from .rules import Rules
+from .weak_reflector import WeakReflector
+from .world import World
+
+WORLDS: dict[str, type[World]] = {
+    world.name: world
+    for world in (Rules, WeakReflector, Attention, Memoriser, Deceptive, Components, Noisy)
+}
+
+TUNING_SEEDS = range(100)
+"""For work on optimizers; never reported."""
+FIRST_REPORTED_SEED = 1_000
+"""Results are reported on seeds from here up, which nobody tunes on."""
+
+
+def make_world(name: str, seed: int, *, latency_seconds: float = 0.0) -> World:
+    """A world by its name."""
+    if name not in WORLDS:
+        raise ValueError(f"there is no world {name!r}; use one of {', '.join(WORLDS)}")
+    return WORLDS[name](seed, latency_seconds=latency_seconds)
+
+
+__all__ = ["FIRST_REPORTED_SEED", "TUNING_SEEDS", "WORLDS", "World", "make_world"]

@@ -1,0 +1,212 @@
+"""The simulated reflection model: reads any optimizer's prompt and writes a new text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from .draws import digest, draw, pick, shuffled
+from .nature import Habits
+from .reading import read
+from .reflection_prompt import Complaint, Understood, understand
+from .statements import length_of, split_statements, strip_marker, words_of
+from .vocabulary import (
+    ACTIONS,
+    HARMFUL_LINES,
+    MEMORY_LINE,
+    RULE_LINES,
+    USELESS_LINES,
+    VAGUE_LINES,
+)
+
+_MOST_COPIED = 4
+_RESTATE = 0.3
+_MEND = 0.7
+_WRITE_ELSEWHERE = 0.5
+_BULLETS = ("- ", "* ", "", "- ")
+_CHATTER = (
+    "I looked at the examples and what was said about them.",
+    "The answers show a pattern that the instructions do not cover yet.",
+    "Here is my analysis: some tickets need steps that are not written down.",
+)
+_CLOSINGS = ("This should cover the cases above.", "I kept the rest as it was.", "")
+
+
+class Task(Protocol):
+    """What the reflector knows of its world: less than the rules, which it must read."""
+
+    key: str
+    sections: dict[str, str]
+
+    def home(self, topic: str) -> str | None:
+        """The section in which a rule on this topic works."""
+
+    def special_lines(self, topic: str, key: str) -> list[str] | None:
+        """Lines that stand in for a plain rule on this topic."""
+
+    def extra_lines(self, current: str, key: str) -> list[str]:
+        """Lines that it adds to any text."""
+
+
+class Reflector:
+    """Answers one prompt; every draw is hashed from the prompt and the world's seed."""
+
+    def __init__(self, task: Task, habits: Habits) -> None:
+        self._task = task
+        self._habits = habits
+        self._key = ""
+
+    def answer(self, prompt: str) -> str:
+        """Some words, and the new text in a fence."""
+        self._key = digest(self._task.key, prompt)
+        told = understand(prompt, self._task.sections)
+        lines = self._revise(told.current.splitlines())
+        for complaint in self._chosen(told):
+            lines = self._act(lines, complaint, told)
+        lines += self._copied(told, lines)
+        lines += self._extras(told)
+        if told.most_words is not None and self._draw("limit") < self._habits.obey:
+            lines = self._fitted(lines, told.most_words)
+        text = "\n".join(lines).strip("\n")
+        opening, closing = self._pick(_CHATTER, "chatter"), self._pick(_CLOSINGS, "closing")
+        return f"{opening}\n\n```\n{text}\n```\n{closing}".rstrip("\n")
+
+    def _chosen(self, told: Understood) -> list[Complaint]:
+        """The complaints it acts upon: one a topic, at most as many as it can hold."""
+        said = read(told.current).directives
+        section = self._section(told.current)
+        fitting: dict[str, Complaint] = {}
+        for one in shuffled(told.complaints, self._key, "complaints"):
+            known = said.get(one.topic) == frozenset({one.action})
+            if known and self._draw("restate", one.topic) >= _RESTATE:
+                continue
+            home = self._task.home(one.topic)
+            foreign = home is not None and home != section
+            if foreign and self._draw("foreign", one.topic) >= _WRITE_ELSEWHERE:
+                continue
+            avoid = (one.topic, one.action) in told.avoided
+            if avoid and self._draw("avoid", one.topic) < self._habits.obey:
+                continue
+            fitting.setdefault(one.topic, one)
+        return list(fitting.values())[: self._habits.capacity]
+
+    def _act(self, lines: list[str], complaint: Complaint, told: Understood) -> list[str]:
+        """The text with what it makes of one complaint."""
+        habits, topic = self._habits, complaint.topic
+        place = self._draw("outcome", topic, complaint.ref)
+        if place < habits.right:
+            if self._draw("mend", topic) < _MEND:
+                lines = [line for line in lines if not self._contradicts(line, complaint)]
+            special = self._task.special_lines(topic, self._key)
+            if special is not None:
+                tried = len(special) == 1 and self._is_avoided(special[0], told)
+                return lines + ([] if tried else [f"- {line}" for line in special])
+            return [*lines, self._rule(topic, complaint.action)]
+        place -= habits.right
+        if place < habits.wrong:
+            others = [action for action in ACTIONS if action != complaint.action]
+            return [*lines, self._rule(topic, self._pick(others, "wrong", topic))]
+        place -= habits.wrong
+        if place < habits.vague:
+            return [*lines, "- " + self._pick(VAGUE_LINES, "vague", topic).format(topic=topic)]
+        place -= habits.vague
+        if place < habits.memory:
+            return [*lines, self._memory(complaint, told)]
+        return lines
+
+    def _rule(self, topic: str, action: str) -> str:
+        bullet = self._pick(_BULLETS, "bullet", topic)
+        return bullet + self._pick(RULE_LINES, "line", topic).format(topic=topic, action=action)
+
+    def _memory(self, complaint: Complaint, told: Understood) -> str:
+        of_ticket = [one.action for one in told.complaints if one.ref == complaint.ref]
+        answer = told.answers.get(complaint.ref) or ", ".join(of_ticket)
+        message = told.messages.get(complaint.ref, f"… {complaint.topic} …").strip('" ')
+        return "- " + MEMORY_LINE.format(ref=complaint.ref, message=message, answer=answer)
+
+    def _copied(self, told: Understood, lines: Sequence[str]) -> list[str]:
+        said = read("\n".join(lines)).directives
+        new = [pair for pair in told.elsewhere if pair[0] not in said]
+        chosen = [pair for pair in new if self._draw("copy", *pair) < self._habits.copy]
+        return [self._rule(topic, action) for topic, action in chosen[:_MOST_COPIED]]
+
+    def _extras(self, told: Understood) -> list[str]:
+        """Lines that nobody asked for, but for those that were advised against."""
+        made = self._task.extra_lines(told.current, self._key)
+        if self._draw("useless") < self._habits.useless:
+            made.append(self._pick(USELESS_LINES, "useless line"))
+        if self._draw("harmful") < self._habits.harmful:
+            made.append(self._pick(tuple(HARMFUL_LINES.values()), "harmful line"))
+        return [f"- {line}" for line in made if not self._is_avoided(line, told)]
+
+    def _is_avoided(self, line: str, told: Understood) -> bool:
+        """Whether a line was shown as tried before, and the advice is taken."""
+        return line in told.rest and self._draw("obey", line) < self._habits.obey
+
+    def _revise(self, lines: Sequence[str]) -> list[str]:
+        """The old lines: some worded anew, some forgotten, perhaps one that does nothing left out."""
+        opening = {split_statements(text)[0] for text in self._task.sections.values()}
+        kept: list[str] = []
+        for number, line in enumerate(lines):
+            if not line.strip() or split_statements(line)[0] in opening:
+                kept.append(line)
+            elif self._draw("drop", number, line) >= self._habits.drop:
+                kept.append(self._reworded(line, number))
+        idle = self._idle(kept)
+        if idle and self._draw("condense") < self._habits.condense:
+            del kept[idle[int(self._draw("idle") * len(idle))]]
+        return kept
+
+    def _idle(self, lines: Sequence[str]) -> list[int]:
+        """Places of lines that seem to do nothing: without a rule, or with one that was said before."""
+        opening = {split_statements(text)[0] for text in self._task.sections.values()}
+        said: set[frozenset[object]] = set()
+        found = []
+        for number, line in enumerate(lines):
+            if not line.strip() or split_statements(line)[0] in opening:
+                continue
+            reading = read(line)
+            content = frozenset(reading.directives.items())
+            if not reading.quoted and (not content or content in said):
+                found.append(number)
+            said.add(content)
+        return found
+
+    def _fitted(self, lines: list[str], most_words: int) -> list[str]:
+        """Fewer lines that do nothing, until the text is as short as was asked for."""
+        kept = list(lines)
+        while sum(length_of(line) for line in kept) > most_words and (idle := self._idle(kept)):
+            del kept[idle[-1]]
+        return kept
+
+    def _reworded(self, line: str, number: int) -> str:
+        pairs = list(read(line).directives.items())
+        if self._draw("reword", number, line) >= self._habits.reword:
+            return line
+        if len(pairs) == 1 and len(pairs[0][1]) == 1 and len(split_statements(line)) == 1:
+            topic, actions = pairs[0]
+            return self._rule(topic, next(iter(actions)))
+        return f"{self._pick(_BULLETS, 'bullet', number)}{strip_marker(line)}"
+
+    def _contradicts(self, line: str, complaint: Complaint) -> bool:
+        said = read(line).directives.get(complaint.topic, frozenset())
+        return bool(said) and complaint.action not in said
+
+    def _section(self, text: str) -> str | None:
+        """Which section a text is a version of, by its opening."""
+        said = set(words_of(text))
+        overlaps = {
+            name: _overlap(words_of(split_statements(baseline)[0]), said)
+            for name, baseline in self._task.sections.items()
+        }
+        return max(overlaps, key=lambda name: overlaps[name]) if any(overlaps.values()) else None
+
+    def _draw(self, *parts: object) -> float:
+        return draw(self._key, *parts)
+
+    def _pick(self, options: Sequence[str], *parts: object) -> str:
+        return pick(options, self._key, *parts)
+
+
+def _overlap(words: Sequence[str], said: set[str]) -> float:
+    return sum(word in said for word in words) / max(len(words), 1)

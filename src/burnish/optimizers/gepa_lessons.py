@@ -1,0 +1,96 @@
+"""What earlier edits taught a run: which earn something, which were tried in vain, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from burnish.optimizers.evidence import Evidence, Known
+from burnish.optimizers.gepa_moves import Kind, edits_between, kind_of
+from burnish.optimizers.gradient import Gradient, Observation
+from burnish.optimizers.line_edits import LineEdit, key_of
+
+_REJECTED_FOR_GOOD = 2
+_HINTS = 4
+_EARNS = 0.01
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """Read from the evidence of one step."""
+
+    evidence: Evidence
+
+    def earning(self, edits: Sequence[LineEdit]) -> set[tuple[str, str]]:
+        """Sections and keys of the lines, among those edits, that seem to earn something."""
+        return {
+            (edit.section, key_of(edit.new))
+            for edit in edits
+            if edit.new and self.gradient.effect(_name(edit)).mean >= _EARNS
+        }
+
+    def is_rejected(self, edit: LineEdit) -> bool:
+        """Whether it mended nothing, again and again."""
+        return self._in_vain.get(edit.key, (edit, 0))[1] >= _REJECTED_FOR_GOOD
+
+    def hints(self, section: str, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What helped elsewhere and is not in this text; what was tried in vain, lately."""
+        in_vain = [edit for edit, _ in self._in_vain.values() if edit.section == section]
+        return (), tuple(edit.describe() for edit in in_vain[-_HINTS:])
+
+    def luck(self, section: str) -> tuple[int, int]:
+        """How many lines of a section mended something, and how many did not."""
+        won = lost = 0
+        for child, parent in self._lines():
+            before = parent.candidate.configuration.sections.get(section)
+            if child.candidate.configuration.sections.get(section) != before:
+                gained = self.evidence.gain(child, parent) > 0
+                won, lost = won + gained, lost + (not gained)
+        return won, lost
+
+    @cached_property
+    def gradient(self) -> Gradient:
+        """What each edit that was tried does to the score, by all that was seen."""
+        observations = []
+        for child, parent in self._pairs():
+            edits = _edits(child, parent)
+            shared = sum(1 for item in child.results if item in parent.results)
+            if edits and shared:
+                gained = self.evidence.gain(child, parent) / shared
+                names = tuple(sorted({_name(edit) for edit in edits}))
+                observations.append(
+                    Observation(features=names, difference=gained, variance=0.25 / shared)
+                )
+        return Gradient(observations)
+
+    @cached_property
+    def _in_vain(self) -> dict[tuple[str, str, str], tuple[LineEdit, int]]:
+        """Edits that were tried alone and mended nothing, and how often."""
+        found: dict[tuple[str, str, str], tuple[LineEdit, int]] = {}
+        for child, parent in self._lines():
+            if self.evidence.gain(child, parent) <= 0:
+                for edit in _edits(child, parent):
+                    found[edit.key] = (edit, found.get(edit.key, (edit, 0))[1] + 1)
+        return found
+
+    def _lines(self) -> Iterator[tuple[Known, Known]]:
+        """Single lines that were tried, with what they were added to."""
+        return (pair for pair in self._pairs() if kind_of(pair[0].candidate) is Kind.LINE)
+
+    def _pairs(self) -> Iterator[tuple[Known, Known]]:
+        """Children with their first parent."""
+        for child in self.evidence.known.values():
+            parents = child.candidate.parent_candidate_ids
+            parent = self.evidence.known.get(parents[0]) if parents else None
+            if parent is not None:
+                yield child, parent
+
+
+def _edits(child: Known, parent: Known) -> list[LineEdit]:
+    return edits_between(parent.candidate.configuration, child.candidate.configuration)
+
+
+def _name(edit: LineEdit) -> str:
+    """The feature of an edit: added lines of one text are one, wherever they stand."""
+    return "line " + " > ".join(edit.key[1:]).replace(":", " ")

@@ -1,0 +1,102 @@
+"""What every mailbox refuses, and in which words."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from burnish.domain import ConflictError, UnavailableError, UsageError
+
+MAX_MESSAGES = 1_000
+MAX_SECONDS = 12 * 3600.0
+MAX_SIZE = 100_000
+MAX_DELIVERIES = 5
+MAX_DEAD_LETTERS = 10_000
+DEAD_SUFFIX = ".dead"
+
+_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,119}}({re.escape(DEAD_SUFFIX)})?")
+
+
+def check_name(name: str) -> str:
+    """The name itself: it becomes part of a key."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            what=f"{name[:200]!r} cannot name a mailbox",
+            why="a name has 1 to 120 letters, digits, dots, dashes or underscores, "
+            "and starts with a letter or digit",
+            fix="choose another name",
+            code="invalid_name",
+        )
+    return name
+
+
+def check_count(number: int, what: str, most: int | None = None) -> int:
+    """A whole number of at least 1."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise _out_of_range(what, number, "it is a whole number of at least 1")
+    if most is not None and number > most:
+        raise _out_of_range(what, number, f"it is at most {most:,}")
+    return number
+
+
+def check_seconds(seconds: float, what: str) -> float:
+    """A duration that ends: every wait has a deadline."""
+    if not (math.isfinite(seconds) and 0 <= seconds <= MAX_SECONDS):
+        raise _out_of_range(what, seconds, f"it is 0 to {MAX_SECONDS:,.0f} seconds")
+    return seconds
+
+
+def closed(name: str) -> UsageError:
+    """For sending or receiving through a handle that was closed."""
+    return UsageError(
+        what=f"mailbox {name} cannot be used",
+        why="this handle was closed",
+        fix="open the mailbox again",
+        code="mailbox_closed",
+    )
+
+
+def full(name: str, max_size: int) -> UnavailableError:
+    """For a message more than the bound."""
+    return UnavailableError(
+        what=f"mailbox {name} takes no more messages",
+        why=f"it holds {max_size:,}, its max_size",
+        fix="send again once workers have caught up, or start more of them",
+        code="mailbox_full",
+    )
+
+
+def receipt_expired(name: str, message_id: str) -> ConflictError:
+    """For settling a delivery that counts no more."""
+    return ConflictError(
+        what=f"message {message_id} of mailbox {name} is not yours any more",
+        why="its visibility timeout ran out, or it was settled, given back or purged",
+        fix="drop this work; ask for a longer visibility_timeout or call extend_visibility in time",
+        code="receipt_expired",
+    )
+
+
+def no_reply_mailbox(name: str, message_id: str) -> UsageError:
+    """For a reply that has nowhere to go."""
+    return UsageError(
+        what=f"message {message_id} of mailbox {name} cannot be replied to",
+        why="its sender named no reply_to",
+        fix="send it with reply_to=",
+        code="no_reply_mailbox",
+    )
+
+
+def foreign_reply_mailbox(name: str, reply_to: str) -> UsageError:
+    """For replies that another machine, or this backend, could not deliver."""
+    return UsageError(
+        what=f"replies to messages of mailbox {name} cannot go to {reply_to}",
+        why="it belongs to another backend",
+        fix=f"make it with sibling({reply_to!r}) of the mailbox that you send to",
+        code="foreign_reply_mailbox",
+    )
+
+
+def _out_of_range(what: str, value: object, why: str) -> UsageError:
+    return UsageError(
+        what=f"{what}={value!r} cannot be used", why=why, fix=f"change {what}", code="out_of_range"
+    )

@@ -1,0 +1,40 @@
+"""Mailboxes against a model of one, on both backends."""
+
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+from redis.asyncio import Redis
+
+from burnish.domain import SystemClock
+from burnish.testing.mailbox_machine import MailboxMachine
+from burnish.testing.mailbox_samples import MemoryWorld, RedisWorld
+from burnish.testing.valkey import running_valkey
+
+LONG = {"deadline": None, "suppress_health_check": list(HealthCheck), "derandomize": True}
+
+
+class MemoryMachine(MailboxMachine):
+    async def make_world(self):
+        return MemoryWorld()
+
+
+def test_a_mailbox_in_this_process_agrees_with_the_model():
+    run_state_machine_as_test(
+        MemoryMachine, settings=settings(max_examples=200, stateful_step_count=40, **LONG)
+    )
+
+
+def test_a_mailbox_on_redis_agrees_with_the_model():
+    with running_valkey() as server:
+
+        class RedisMachine(MailboxMachine):
+            async def make_world(self):
+                client = Redis.from_url(server.url)
+                await client.flushall()
+                return RedisWorld(client, SystemClock())
+
+            async def end_world(self):
+                await self.world.client.aclose()
+
+        run_state_machine_as_test(
+            RedisMachine, settings=settings(max_examples=100, stateful_step_count=40, **LONG)
+        )

@@ -1,0 +1,27 @@
+"""Mailboxes in this process: the contract on a clock that nobody waits for."""
+
+import pytest
+
+from burnish.testing.mailbox_contract import (
+    MailboxContract,
+    MailboxFaultsContract,
+    MailboxWaitingContract,
+)
+from burnish.testing.mailbox_samples import MemoryWorld
+
+
+@pytest.fixture
+async def world():
+    return MemoryWorld()
+
+
+class TestMailbox(MailboxContract):
+    pass
+
+
+class TestWaiting(MailboxWaitingContract):
+    pass
+
+
+class TestFaults(MailboxFaultsContract):
+    pass

@@ -1,0 +1,61 @@
+"""Overrides in S3: the contract on a real server."""
+
+import uuid
+
+import obstore
+import pytest
+from obstore.store import S3Store
+
+from burnish.overrides import S3PromptOverridesStore
+from burnish.testing.overrides_contract import OverridesStoreContract
+from burnish.testing.overrides_refusals_contract import OverridesRefusalsContract
+from burnish.testing.overrides_writers_contract import OverridesWritersContract
+from burnish.testing.s3_server import running_s3
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running_s3() as running:
+        running.create_bucket("overrides")
+        yield running
+
+
+@pytest.fixture
+def folder():
+    return uuid.uuid4().hex
+
+
+@pytest.fixture
+def store(server, folder):
+    return S3PromptOverridesStore.from_url(f"s3://overrides/{folder}", **server.settings)
+
+
+@pytest.fixture
+def bucket(server, folder):
+    options = {"allow_http": True}
+    return S3Store("overrides", prefix=folder, client_options=options, **server.settings)
+
+
+@pytest.fixture
+def another(bucket):
+    return S3PromptOverridesStore(bucket)
+
+
+@pytest.fixture
+def plant(bucket):
+    async def plant(namespace, key, tag, data):
+        await obstore.put_async(bucket, f"{namespace}/{key}/{tag}.json", data)
+
+    return plant
+
+
+class TestS3Store(OverridesStoreContract):
+    pass
+
+
+class TestS3Refusals(OverridesRefusalsContract):
+    pass
+
+
+class TestS3Writers(OverridesWritersContract):
+    pass

@@ -1,0 +1,98 @@
+"""Runs that a limit on calls, tokens or dollars ends: still confirmed, and within the limit."""
+
+import asyncio
+import math
+from dataclasses import replace
+
+import pytest
+from optimization_world import Climber, World, agent_of, fingerprint, suite
+
+import burnish
+from burnish.bootstrap.optimizations import Optimization
+from burnish.bootstrap.search_spec import SearchSpec
+from burnish.bootstrap.workspace import Workspace
+from burnish.domain import Purpose, Spending
+
+PRICE = 0.001
+
+
+def paying(world):
+    """The world's agent, whose answers take one call and some tokens each."""
+    answer = agent_of(world).run
+
+    async def run(configuration, item):
+        output = await answer(configuration, item)
+        # Longer prompts take more, and items differ.
+        tokens = 200 + len(configuration["sections"]["system"]) + item["n"] % 7
+        usage = burnish.Usage(calls=1, input_tokens=tokens, output_tokens=1, cost_usd=PRICE)
+        return replace(output, spending=Spending.on(Purpose.AGENT, usage))
+
+    return replace(agent_of(world), run=run)
+
+
+async def search(world, **limits):
+    async with Workspace.open(world.db) as workspace:
+        optimization = Optimization(
+            workspace,
+            paying(world),
+            suite(),
+            SearchSpec(optimizer=Climber(), seed=5),
+            burnish.Budget(**limits),
+        )
+        try:
+            if world.optimization_id is None:
+                world.id_file.write_text(await optimization.create())
+            return await optimization.run(world.optimization_id)
+        finally:
+            await optimization.close()
+
+
+# The baseline's trial and one of each candidate take 20 calls; the confirmation takes 24.
+@pytest.mark.parametrize("limit", [81, 97, 100, 104, 119, 140, 163])
+async def test_a_run_limited_by_calls_ends_confirmed_and_within_the_limit(limit, tmp_path):
+    world = World(tmp_path)
+
+    result = await search(world, max_calls=limit)
+
+    document = result.to_json()
+    assert document["stop_reason"] == "budget"
+    assert document["test"]["items"] == 12
+    assert len(world.calls()) == document["usage"]["calls"] <= limit
+    # Less than a trial was left, and half a confirmation where the baseline is the best.
+    assert len(world.calls()) > limit - 20 - 12
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [*({"max_tokens": 30_000 + 1117 * n} for n in range(6)), {"max_cost_usd": 0.1334}],
+)
+async def test_tokens_and_dollars_leave_room_for_the_confirmation_too(limits, tmp_path):
+    result = await search(World(tmp_path), **limits)
+
+    document = result.to_json()
+    usage = document["usage"]
+    assert document["stop_reason"] == "budget"
+    assert document["test"]["items"] == 12
+    # A run that is under way can take a little more than was expected of it.
+    tokens = usage["input_tokens"] + usage["output_tokens"]
+    assert tokens <= 1.01 * limits.get("max_tokens", math.inf)
+    assert usage["cost_usd"] <= limits.get("max_cost_usd", math.inf) + 1e-9
+
+
+async def test_an_interrupted_run_keeps_back_the_same(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    expected = fingerprint(await search(World(tmp_path / "a"), max_calls=130))
+    world = World(tmp_path / "b", item_seconds=0.01)
+    for calls in (10, 50, 90):
+        task = asyncio.create_task(search(world, max_calls=130))
+        while len(world.calls()) < calls and not task.done():
+            await asyncio.sleep(0.005)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    result = await search(world, max_calls=130)
+
+    assert expected["test"] is not None
+    assert fingerprint(result) == expected

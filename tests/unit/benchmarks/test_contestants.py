@@ -1,0 +1,79 @@
+"""Who takes part, and the environments of peers."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from burnish.benchmarks import environments
+from burnish.benchmarks.contestants import contestants, default_names, known_names
+from burnish.benchmarks.environments import PEERS, ensure_environment
+from burnish.domain import UnavailableError, UsageError
+from burnish.optimizers.catalog import list_optimizers
+
+BENCH = Path(__file__).parents[3] / "bench" / "peers"
+
+
+def test_every_optimizer_of_the_catalog_can_take_part():
+    assert set(list_optimizers()) < set(known_names())
+    assert {"gepa_package", "dspy_gepa"} < set(default_names())
+    assert [one.name for one in contestants(["random", "dspy_gepa", "random"])] == [
+        "random",
+        "dspy_gepa",
+    ]
+
+
+def test_an_unknown_name_is_refused_with_those_that_exist():
+    with pytest.raises(UsageError, match="dspy_gepa"):
+        contestants(["gepa_pakage"])
+
+
+@pytest.mark.parametrize("name", ["gepa", "dspy"])
+def test_pins_are_those_of_the_repository_so_that_one_environment_serves_both(name):
+    file = f"requirements-{name}.txt"
+
+    assert (PEERS / file).read_bytes() == (BENCH / file).read_bytes()
+
+
+def test_the_command_line_loads_no_benchmark_before_it_is_asked_for():
+    code = "import sys, burnish.cli.app; print([m for m in sys.modules if 'benchmarks' in m])"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"
+
+
+class FakePip:
+    """Makes the Python that a real venv would, and fails when told to."""
+
+    def __init__(self, folder, fails=False):
+        self.folder, self.fails, self.commands = folder, fails, []
+
+    def __call__(self, command, **options):
+        self.commands.append(command)
+        if self.fails:
+            raise subprocess.CalledProcessError(1, command, stderr="no network")
+        python = self.folder / "gepa" / "bin" / "python"
+        python.parent.mkdir(parents=True, exist_ok=True)
+        python.touch()
+
+
+def test_an_environment_is_made_once(tmp_path, monkeypatch):
+    pip = FakePip(tmp_path)
+    monkeypatch.setenv("BURNISH_BENCH_VENVS", str(tmp_path))
+    monkeypatch.setattr(environments.subprocess, "run", pip)
+
+    python = ensure_environment("gepa")
+    again = ensure_environment("gepa")
+
+    assert python == again == tmp_path / "gepa" / "bin" / "python"
+    assert [command[2] for command in pip.commands] == ["venv", "pip"]
+
+
+def test_a_peer_that_cannot_be_installed_says_how_to_do_without(tmp_path, monkeypatch):
+    monkeypatch.setenv("BURNISH_BENCH_VENVS", str(tmp_path))
+    monkeypatch.setattr(environments.subprocess, "run", FakePip(tmp_path, fails=True))
+
+    with pytest.raises(UnavailableError, match="no network.*--optimizers"):
+        ensure_environment("gepa")
