@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,13 +18,17 @@ Notice = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is compared. Every optimizer meets every world with every seed and every budget."""
+    """What is compared. Every optimizer meets every world with every seed and every budget.
+
+    `most` is the largest budget of contestants that are too slow for the larger ones.
+    """
 
     worlds: Sequence[str]
     contestants: Sequence[Contestant]
     seeds: Sequence[int]
     budgets: Sequence[int]
     processes: int = 2
+    most: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -105,6 +109,6 @@ def _batches(plan: Plan, ready: dict[str, list[str]]) -> list[Batch]:
         for budget in sorted(plan.budgets, reverse=True)
         for contestant in reversed(list(plan.contestants))
         for world in plan.worlds
-        if contestant.name in ready
+        if contestant.name in ready and budget <= plan.most.get(contestant.name, budget)
     ]
     return [batch for batch in found if batch.jobs]
