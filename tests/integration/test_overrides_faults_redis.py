@@ -163,6 +163,13 @@ async def test_a_server_without_memory_says_so(client):
             await store.store(PROMPT, override("system", "x" * 100_000), tag=f"t{number}")
 
 
+def test_a_client_that_blocks_is_refused(server):
+    blocking = redis.Redis.from_url(server.url)
+
+    with blocking, pytest.raises(UsageError, match=r"redis\.asyncio"):
+        RedisPromptOverridesStore(blocking)
+
+
 def test_an_address_that_cannot_be_understood_is_not_shown():
     for url in (f"http://{CANARY}@host", f"redis://:{CANARY}@host:port/0", CANARY):
         with pytest.raises(UsageError, match="redis://127.0.0.1") as caught:

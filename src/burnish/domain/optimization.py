@@ -68,6 +68,7 @@ class RunContext:
     """What is fixed for a run; made only after the baseline's trial completed.
 
     `perfect_score` is what nothing can be better than; None where the objective has no such end.
+    `evaluations_left` is what the search may spend from here on; None without a limit.
     """
 
     optimization_id: str
@@ -83,6 +84,7 @@ class RunContext:
     labels: tuple[str, ...] = ()
     placeholders: frozenset[str] = frozenset()
     perfect_score: float | None = 1.0
+    evaluations_left: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

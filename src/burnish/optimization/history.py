@@ -73,12 +73,18 @@ class History:
         return [self._items[item_id] for item_id in item_ids]
 
     async def load_item_results(self, candidate_id: str) -> Sequence[ItemResult]:
-        """All observed item results of a candidate, each (item, repeat) once."""
+        """All observed item results of a candidate, each (item, repeat) once.
+
+        An answer counts more than an outage, in whichever order the experiments come.
+        """
         found: dict[tuple[str, int], ItemResult] = {}
         for trial in (*self._mini_batches, *self._trials):
             if trial.candidate_id == candidate_id:
                 for result in await self._experiments.get_results(trial.experiment_id):
-                    found[result.item_id, result.repeat] = result
+                    key = result.item_id, result.repeat
+                    outage = result.error is not None and result.error.kind.outside
+                    if key not in found or not outage:
+                        found[key] = result
         return [found[key] for key in sorted(found)]
 
     async def load_items(self, item_ids: Sequence[str]) -> Sequence[Item]:

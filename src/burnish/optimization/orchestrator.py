@@ -129,7 +129,9 @@ class Orchestrator:
         if trial is None:
             raise BaselineFailed(next(iter(self.book.trials.values())))
         self._plan.objective.require(Measures.of(trial.summary))
-        state = await self._parts.optimizer.initialize(self._plan.context(trial))
+        left = self._parts.gate.evaluations_left()
+        context = self._plan.context(trial, evaluations_left=left)
+        state = await self._parts.optimizer.initialize(context)
         self.checkpoint = replace(
             self.checkpoint,
             phase=Phase.SEARCH,

@@ -34,7 +34,7 @@ class SearchPlan:
         """The items that a trial runs on."""
         return self.splits["validation"]
 
-    def context(self, baseline: TrialResult) -> RunContext:
+    def context(self, baseline: TrialResult, *, evaluations_left: int | None = None) -> RunContext:
         """What the optimizer is told, once the baseline has a score."""
         return RunContext(
             optimization_id=self.optimization_id,
@@ -50,4 +50,5 @@ class SearchPlan:
             labels=self.labels,
             placeholders=self.baseline.placeholders,
             perfect_score=self.objective.perfect_score,
+            evaluations_left=evaluations_left,
         )

@@ -11,6 +11,8 @@ from burnish.optimizers.parameter_values import are_whole, is_bounded
 
 # As many points as a few steps can try one by one; beyond, what was learnt should lead.
 _SMALL_GRID = 16
+# Reflection looks at training items first, and then needs a trial.
+_FEW_TRIALS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +24,7 @@ class Choice:
 
 
 def choose(context: RunContext, *, has_model: bool) -> Choice:
-    """By what may change, what there is to learn from, and whether a model can write.
+    """By what may change, what there is to learn from, the budget, and whether a model can write.
 
     Texts come first: they matter most, and `edits` tunes parameters along with them. Without free texts
     parameters are left, and without those examples.
@@ -33,6 +35,13 @@ def choose(context: RunContext, *, has_model: bool) -> Choice:
         if context.space.may_change(path) and text.strip()
     ]
     spaces = [one for one in context.space.parameters.values() if is_bounded(one)]
+    trials = _trials_left(context)
+    if texts and has_model and trials is not None and trials < _FEW_TRIALS:
+        return Choice(
+            name="edits",
+            reason=f"the budget has room for {_count(trials, 'trial')} only, too few to reflect on "
+            "failures first",
+        )
     if texts and has_model:
         return Choice(
             name="gepa",
@@ -47,6 +56,12 @@ def choose(context: RunContext, *, has_model: bool) -> Choice:
     if spaces:
         return _over_parameters(spaces)
     return _over_examples(context)
+
+
+def _trials_left(context: RunContext) -> int | None:
+    if context.evaluations_left is None:
+        return None
+    return context.evaluations_left // max(len(context.splits["validation"]), 1)
 
 
 def _over_parameters(spaces: list[ParameterSpace]) -> Choice:

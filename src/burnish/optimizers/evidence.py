@@ -12,7 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from burnish.domain import Candidate, ExperimentStatus, ItemResult, TrialHistory, TrialResult
+from burnish.domain import (
+    Candidate,
+    ExperimentStatus,
+    ExperimentType,
+    ItemResult,
+    TrialHistory,
+    TrialResult,
+)
 
 _USED = (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED)
 # Pull the mean difference of few items towards none. Passes are only sampled, so a single one that
@@ -28,11 +35,16 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """Everything one candidate showed so far."""
+    """Everything one candidate showed so far.
+
+    `pruned` is a trial that was ended early, `lost` how many mini-batches showed nothing at all.
+    """
 
     candidate: Candidate
     results: Mapping[str, ItemResult]
     trial_score: float | None
+    pruned: bool = False
+    lost: int = 0
 
     def weak(self, item_id: str) -> bool:
         """Whether it failed an item."""
@@ -72,18 +84,26 @@ class Evidence:
         """From a history; `train_items` are those that mini-batches take."""
         by_candidate: dict[str, list[TrialResult]] = {}
         for trial in (*history.trials, *history.mini_batches):
-            if trial.status in _USED:
-                by_candidate.setdefault(trial.candidate_id, []).append(trial)
+            by_candidate.setdefault(trial.candidate_id, []).append(trial)
         known = []
         for candidate_id, trials in by_candidate.items():
+            if not any(one.status in _USED for one in trials):
+                continue
             kept = memo.results.get(candidate_id)
             if kept is None or kept[0] != len(trials):
                 read = await history.load_item_results(candidate_id)
                 kept = (len(trials), _by_item(read))
                 memo.results[candidate_id] = kept
-            score = next((one.objective_score for one in trials if one.counts), None)
-            candidate = history.candidate(candidate_id)
-            known.append(Known(candidate=candidate, results=kept[1], trial_score=score))
+            batches = [one for one in trials if one.type is ExperimentType.MINI_BATCH]
+            known.append(
+                Known(
+                    candidate=history.candidate(candidate_id),
+                    results=kept[1],
+                    trial_score=next((one.objective_score for one in trials if one.counts), None),
+                    pruned=any(one.status is ExperimentStatus.PRUNED for one in trials),
+                    lost=sum(1 for one in batches if one.status not in _USED),
+                )
+            )
         known.sort(key=lambda one: one.candidate.number)
         return cls(known, baseline_id, train_items)
 
@@ -169,9 +189,18 @@ class Evidence:
             return one.trial_score - (self.baseline.trial_score or 0.0)
         parents = one.candidate.parent_candidate_ids
         parent = self.known.get(parents[0]) if parents else None
+        if one.pruned:
+            return self._raced(one)
         if parent is None:
             return 0.0
         return self.standing(parent.candidate.id) + self._difference(one, parent)
+
+    def _raced(self, one: Known) -> float:
+        """What a trial that was ended early says: all run their items in the same order."""
+        ran = [item for item in one.results if item not in self._train_items]
+        shared = [item for item in ran if item in self.baseline.results]
+        gained = sum(one.results[item].score - self.baseline.results[item].score for item in shared)
+        return gained / max(len(shared), 1)
 
     def _difference(self, child: Known, parent: Known) -> float:
         pool = self._pool(parent)
@@ -197,6 +226,8 @@ def _by_item(results: Sequence[ItemResult]) -> dict[str, ItemResult]:
     """One result an item; of several repeats the worst, with the mean score: it shows what fails."""
     grouped: dict[str, list[ItemResult]] = {}
     for result in results:
+        if result.error is not None and result.error.kind.outside:
+            continue  # Nobody answered, so it says nothing of the candidate.
         grouped.setdefault(result.item_id, []).append(result)
     return {item: _mean(many) if len(many) > 1 else many[0] for item, many in grouped.items()}
 

@@ -40,9 +40,9 @@ class Climb:
 
     async def moves(self, tip: Known, places: int) -> list[Move]:
         """Look at the window, try lines until its failures seem mended, join them, look further."""
-        missing = self._desk.missing(tip)
-        if missing:
-            return [self._desk.look(tip, missing)]
+        looks = self._desk.look(tip, self._desk.missing(tip))
+        if looks:
+            return looks
         failed = self._desk.failed(tip)
         lines = self._tried_lines(tip)
         kept = await self._desk.ideas.distinct(tip, lines.survivors, failed)
@@ -64,8 +64,7 @@ class Climb:
 
     def _look_further(self, one: Known) -> list[Move]:
         """The next chunk of the pool, rather than the same failures again: they may be bad luck."""
-        further = self._desk.next_chunk
-        return [self._desk.look(one, further)] if further else []
+        return self._desk.look(one, self._desk.next_chunk)
 
     def _in_turn(self, one: Known) -> list[str]:
         """Its failures that are worth a reflection.

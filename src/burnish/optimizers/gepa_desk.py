@@ -13,6 +13,7 @@ from burnish.optimizers.evidence import Evidence, Known, is_weak
 from burnish.optimizers.facts import RunFacts
 from burnish.optimizers.gepa_ideas import Ideas
 from burnish.optimizers.gepa_moves import Kind, Move, edits_between, kind_of
+from burnish.optimizers.standing import tried_hashes
 
 CLOSE = 1e-9
 
@@ -74,6 +75,8 @@ class Desk:
         self.ideas = ideas
         self.generation = generation
         self.left = math.inf if history.evaluations_left is None else history.evaluations_left
+        # Whatever came of their trial: no configuration gets another.
+        self.tried = tried_hashes(history)
         self.by_hash = {one.candidate.configuration.hash: one for one in evidence.known.values()}
 
     @cached_property
@@ -177,7 +180,7 @@ class Desk:
 
     def is_ahead(self, one: Known, by: float = 0.02) -> bool:
         """Whether it was not tried in full, and promises more than what was."""
-        if one.trial_score is not None:
+        if one.candidate.configuration.hash in self.tried:
             return False
         best = max(self.evidence.standing(other.candidate.id) for other in self.evidence.trialed)
         return self.evidence.standing(one.candidate.id) > best + by
@@ -186,9 +189,10 @@ class Desk:
         """The whole validation split."""
         return self.move(one.candidate.configuration, one, None, None)
 
-    def look(self, one: Known, items: Sequence[str]) -> Move:
-        """A candidate as it is on more items."""
-        return self.move(one.candidate.configuration, one, None, items)
+    def look(self, one: Known, items: Sequence[str]) -> list[Move]:
+        """A candidate as it is on more items: one fewer each time that none was answered."""
+        wanted = items[: max(len(items) - one.lost, 0)]
+        return [self.move(one.candidate.configuration, one, None, wanted)] if wanted else []
 
     def move(
         self,
@@ -219,6 +223,8 @@ class Desk:
 
     def is_new(self, move: Move) -> bool:
         """Whether it would show anything, and may be proposed."""
+        if move.items is None and move.configuration.hash in self.tried:
+            return False
         return move.cost > 0 and self.ideas.allows(move.configuration)
 
     def draw(self, purpose: str, item: str) -> float:

@@ -41,7 +41,7 @@ class Explore:
             1,
             seed=self._desk.facts.seed,
             generation=self._desk.generation,
-            tried=[one.candidate.configuration.hash for one in self._desk.evidence.trialed],
+            tried=self._desk.tried,
             allowed=self._desk.ideas.allows,
         )
         found = []
@@ -56,7 +56,8 @@ class Explore:
         found = []
         for one in self._desk.evidence.known.values():
             parent, kind = self._desk.parent(one), kind_of(one.candidate)
-            if one.trial_score is None and parent is not None and kind in _EXPLORERS:
+            untried = one.candidate.configuration.hash not in self._desk.tried
+            if untried and parent is not None and kind in _EXPLORERS:
                 gain = self._desk.evidence.gain(one, parent)
                 if gain > CLOSE or (kind is Kind.PRUNE and gain > -CLOSE):
                     found.append(one)
@@ -139,7 +140,7 @@ class Explore:
         if len(known) < min(self._desk.settings.look, len(pool)):
             missing = [item for item in pool if item not in parent.results]
             chosen = chance.sample(missing, min(self._desk.settings.look // 2, len(missing)))
-            return [self._desk.look(parent, chosen)]
+            return self._desk.look(parent, chosen)
         if not failed:
             return []
         chance.shuffle(failed)

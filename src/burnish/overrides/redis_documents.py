@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from burnish.domain import BurnishError, Clock, SystemClock, UnavailableError, UsageError
@@ -57,6 +58,13 @@ class RedisDocuments:
         clock: Clock | None,
         owns_client: bool,
     ) -> None:
+        if not inspect.iscoroutinefunction(getattr(client, "execute_command", None)):
+            raise UsageError(
+                what="overrides cannot be kept in Redis",
+                why=f"the client is a {type(client).__module__}.{type(client).__qualname__}",
+                fix="give a client of redis.asyncio, or use from_url",
+                code="blocking_client",
+            )
         self._client = client
         self._prefix = prefix
         self._patience = patience or Patience()

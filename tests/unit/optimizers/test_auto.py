@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from asking_driver import AskingRun, rows
@@ -162,3 +163,13 @@ def test_a_whole_optimization_with_a_model(tmp_path):
     said = [one.rationale or "" for one in result.candidates.values()]
     assert any(one.startswith("auto chose gepa") for one in said)
     assert result.best.score > result.baseline.score
+
+
+@pytest.mark.parametrize(("left", "name"), [(None, "gepa"), (1000, "gepa"), (1, "edits")])
+def test_a_budget_too_small_for_reflection_goes_to_mechanical_edits(left, name):
+    run = replace(context(), evaluations_left=left)
+
+    choice = choose(run, has_model=True)
+
+    assert choice.name == name
+    assert (left == 1) == ("budget" in choice.reason)
