@@ -31,6 +31,7 @@ _EXTRAS = {
     "objectstore": "obstore",
     "images": "pillow",
     "parameters": "optuna",
+    "gepa": "gepa",
 }
 _ANSWER_SECONDS = 60.0
 

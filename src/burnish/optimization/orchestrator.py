@@ -84,6 +84,7 @@ class Orchestrator:
         trials = await repository.list_trials(identity, mini_batches=True)
         self._parts.steps.started.update(trial.experiment_id for trial in trials)
         self.book.observe(trial for trial in trials if trial.experiment_id not in pending)
+        self._heed_choice()
 
     async def search(self) -> None:
         """Go on until somebody has had enough; the checkpoint then says who and why."""
@@ -197,7 +198,7 @@ class Orchestrator:
 
     async def _move_on(self, proposals: Sequence[object], rejections: Sequence[Rejection]) -> None:
         """Nothing came of a step: stop, or let the optimizer know so that it tries otherwise."""
-        if ran_out_of_budget(rejections):
+        if ran_out_of_budget(rejections) or (not proposals and self._is_nearly_spent()):
             self._stop(StopReason.BUDGET, "what is left of the budget is less than one trial")
         elif not proposals or self.checkpoint.empty_steps >= _MAX_EMPTY_STEPS:
             self._stop(StopReason.NO_CANDIDATES, "the optimizer has nothing new to propose")
@@ -217,6 +218,7 @@ class Orchestrator:
                 experiment_id=one.experiment_id,
                 item_ids=one.item_ids,
                 incumbent_experiment_id=None if best is None else best.experiment_id,
+                repeats=one.repeats,
             )
             for one in planned
         )
@@ -259,6 +261,7 @@ class Orchestrator:
         seen = self.book.as_seen(self.book.in_order(finished))
         state = await self._parts.optimizer.observe(self._state(), seen)
         self.checkpoint = replace(self.checkpoint, state=state)
+        self._heed_choice()
         after = self.book.best()
         if after is None or (before is not None and after.experiment_id == before.experiment_id):
             await self._save()
@@ -266,6 +269,11 @@ class Orchestrator:
         progress = (*self.checkpoint.progress, self._point(after))
         self.checkpoint = replace(self.checkpoint, progress=progress)
         await self._save(new_best=after)
+
+    def _heed_choice(self) -> None:
+        """Let an optimizer that chooses the winner itself do so."""
+        if self.checkpoint.state is not None:
+            self.book.choice = self._parts.optimizer.choice(self.checkpoint.state)
 
     def _point(self, trial: TrialResult) -> ProgressPoint:
         return ProgressPoint(
@@ -286,6 +294,10 @@ class Orchestrator:
             self._parts.items,
             evaluations_left=self._parts.gate.evaluations_left(),
         )
+
+    def _is_nearly_spent(self) -> bool:
+        left = self._parts.gate.evaluations_left()
+        return left is not None and left < len(self._plan.trial_items) * self._plan.repeats
 
     def _own_spending(self) -> dict[str, Any]:
         by_purpose: dict[str, Any] = self._parts.gate.own.to_json()["by_purpose"]

@@ -197,7 +197,7 @@ class Ideas:
         text, said = read
         configuration = parent.candidate.configuration
         edits = split_edits(question.section, question.text, text)
-        kept = [edit for edit in edits if not self._is_copied(edit, configuration, items)]
+        kept = self._without_quotes(edits, configuration, items)
         if whole or kept_share(question.text, text) < _KEPT:
             if len(kept) < len(edits):
                 return []
@@ -244,15 +244,20 @@ class Ideas:
             return (about + vague)[:_MOST_LINES]
         return other[:1]
 
-    def _is_copied(
-        self, edit: LineEdit, configuration: Configuration, items: Sequence[Item]
-    ) -> bool:
-        if not edit.new:
-            return False
+    def _without_quotes(
+        self, edits: Sequence[LineEdit], configuration: Configuration, items: Sequence[Item]
+    ) -> list[LineEdit]:
+        """Without lines that quote an item, and without any new ones if they do it together."""
         before = "\n".join(configuration.sections.values())
-        copied = copied_items(edit.new, before, items)
-        self.copied.extend(copied)
-        return bool(copied)
+        kept = []
+        for edit in edits:
+            copied = copied_items(edit.new, before, items) if edit.new else []
+            self.copied.extend(copied)
+            if not copied:
+                kept.append(edit)
+        together = copied_items("\n".join(edit.new for edit in kept), before, items)
+        self.copied.extend(together)
+        return [edit for edit in kept if not edit.new] if together else kept
 
 
 def _merged(first: Idea | None, second: Idea) -> Idea:

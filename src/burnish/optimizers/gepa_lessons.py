@@ -6,14 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from rapidfuzz import fuzz
+
 from burnish.optimizers.evidence import Evidence, Known
 from burnish.optimizers.gepa_moves import Kind, edits_between, kind_of
 from burnish.optimizers.gradient import Gradient, Observation
-from burnish.optimizers.line_edits import LineEdit, key_of
+from burnish.optimizers.line_edits import LineEdit, key_of, split_units
 
 _REJECTED_FOR_GOOD = 2
 _HINTS = 4
 _EARNS = 0.01
+# A line so alike says the same.
+_SAID = 70.0
+# The fit grows with the cube of what it is given; older results add little.
+_LATEST = 96
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,27 @@ class Lessons:
     def hints(self, section: str, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What helped elsewhere and is not in this text; what was tried in vain, lately."""
         in_vain = [edit for edit, _ in self._in_vain.values() if edit.section == section]
-        return (), tuple(edit.describe() for edit in in_vain[-_HINTS:])
+        useless = tuple(edit.describe() for edit in in_vain[-_HINTS:])
+        return tuple(self._helped(section, text)), useless
+
+    def _helped(self, section: str, text: str) -> Iterator[str]:
+        """Lines of other lineages that the gradient speaks for, with their estimated effect."""
+        units = [unit.key for unit in split_units(text)]
+        added = {
+            edit.key: edit
+            for child, parent in self._pairs()
+            for edit in _edits(child, parent)
+            if edit.section == section and edit.new and not edit.old
+        }
+        new = [
+            (self.gradient.effect(_name(edit)).mean, edit)
+            for edit in added.values()
+            if all(fuzz.token_set_ratio(key_of(edit.new), unit) < _SAID for unit in units)
+        ]
+        new.sort(key=lambda one: -one[0])
+        for effect, edit in new[:_HINTS]:
+            if effect >= _EARNS:
+                yield f"{edit.describe()} (estimated effect on the score: {effect:+.2f})"
 
     def luck(self, section: str) -> tuple[int, int]:
         """How many lines of a section mended something, and how many did not."""
@@ -62,7 +88,7 @@ class Lessons:
                 observations.append(
                     Observation(features=names, difference=gained, variance=0.25 / shared)
                 )
-        return Gradient(observations)
+        return Gradient(observations[-_LATEST:])
 
     @cached_property
     def _in_vain(self) -> dict[tuple[str, str, str], tuple[LineEdit, int]]:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist, fmean, variance
 
 _LEAST_ITEMS = 5
+# Below, the figure says more of the test than of the items.
+_LEAST_CHANCE = 1e-6
 # A side on which all gains are alike has some noise nevertheless: as if half a point came on top.
 _PRIOR = 0.25
 
@@ -43,8 +45,12 @@ def overfit_alarm(
         return None
     return (
         f"it gained {train:+.3g} on {sizes[0]} train items and {validation:+.3g} on {sizes[1]} "
-        f"validation items: it seems to have learnt the train items by heart (p = {chance:.2g})"
+        f"validation items: it seems to have learnt the train items by heart (p {_figure(chance)})"
     )
+
+
+def _figure(chance: float) -> str:
+    return f"= {chance:.2g}" if chance >= _LEAST_CHANCE else f"< {_LEAST_CHANCE:g}"
 
 
 def _error_squared(gains: Sequence[float]) -> float:

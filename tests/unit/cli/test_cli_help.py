@@ -13,7 +13,8 @@ HEAVY = ("sqlalchemy", "fastapi", "openai", "numpy", "pydantic", "xllamacpp", "p
 OF_TYPER = ["pydantic"]
 COMMANDS = (
     *("init", "validate", "eval", "optimize", "resume", "cancel", "list", "show", "diff"),
-    *("promote", "report", "export", "doctor", "demo", "models"),
+    *("compress", "tags"),
+    *("promote", "report", "export", "doctor", "demo", "models", "bench"),
 )
 
 PROBE = f"""
@@ -42,7 +43,9 @@ def test_help_imports_nothing_heavy(arguments):
     assert seen["heavy"] == []
 
 
-@pytest.mark.parametrize("command", ["eval", "optimize", "show", "promote", "list", "demo"])
+@pytest.mark.parametrize(
+    "command", ["eval", "optimize", "compress", "show", "promote", "list", "demo"]
+)
 def test_help_of_a_command_imports_nothing_heavy_of_ours(command):
     assert set(probe(command, "--help")["heavy"]) <= set(OF_TYPER)
 

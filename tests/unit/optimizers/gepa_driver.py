@@ -37,11 +37,14 @@ def topic_of(number: int) -> str:
 
 
 ITEMS = {
-    **rows("train", 30, ticket=lambda n: f"Hello, it is me, {n}, with my {topic_of(n)} since May {n}"),
+    **rows(
+        "train", 30, ticket=lambda n: f"Hello, it is me, {n}, with my {topic_of(n)} since May {n}"
+    ),
     **rows("validation", 24, ticket=lambda n: f"Dear all, {n} wrote about a {topic_of(n)} today"),
 }
 TRAIN, VALIDATION = (
-    tuple(one.id for one in ITEMS.values() if one.split == split) for split in ("train", "validation")
+    tuple(one.id for one in ITEMS.values() if one.split == split)
+    for split in ("train", "validation")
 )
 SPLITS = {"train": TRAIN, "validation": VALIDATION}
 
@@ -90,6 +93,7 @@ class GepaRun(AskingRun):
     budget: int | None = None
     repeats: int = 1
     paid: set[tuple[str, str]] = field(default_factory=set)
+    batch_items: list[tuple[str, ...]] = field(default_factory=list)
 
     def step(self, max_trials: int) -> bool:
         if self.budget is not None:
@@ -112,6 +116,7 @@ class GepaRun(AskingRun):
     def _run_batch(self, candidate: Candidate, item_ids: tuple[str, ...]) -> TrialResult:
         batch = self._merged(candidate, item_ids, ExperimentType.MINI_BATCH)
         self.batches.append(self.trials.pop())
+        self.batch_items.append(item_ids)
         return batch
 
     def _merged(self, candidate: Candidate, items, kind: ExperimentType) -> TrialResult:
@@ -129,7 +134,7 @@ class GepaRun(AskingRun):
         ]
 
 
-def gepa_run(model=helpful, **more) -> GepaRun:
+def gepa_run(model=helpful, *, kind: type[GepaRun] = GepaRun, **more) -> GepaRun:
     settings = more.pop("settings", {})
     given = {
         "items": ITEMS,
@@ -139,8 +144,42 @@ def gepa_run(model=helpful, **more) -> GepaRun:
         "places": 16,
         **more,
     }
-    return GepaRun(optimizer=lambda: Gepa(model=model, **settings), **given)
+    return kind(optimizer=lambda: Gepa(model=model, **settings), **given)
 
 
 def hashes(run: AskingRun) -> list[str]:
     return [one.configuration.hash for one in run.candidates.values()]
+
+
+def counted(model):
+    asked = []
+
+    def answer(prompt):
+        asked.append(prompt)
+        return model(prompt)
+
+    return answer, asked
+
+
+def renamed(text: str, ids: dict[str, str]) -> str:
+    for old, new in ids.items():
+        text = text.replace(f'"{old}"', f'"{new}"')
+    return text
+
+
+def with_ids(run: GepaRun, ids: dict[str, str]) -> GepaRun:
+    """The same run with other candidate ids."""
+    other = gepa_run()
+    other.evaluations_left = run.evaluations_left
+    other.candidates = {
+        ids[one.id]: replace(
+            one,
+            id=ids[one.id],
+            parent_candidate_ids=tuple(ids[parent] for parent in one.parent_candidate_ids),
+        )
+        for one in run.candidates.values()
+    }
+    other.trials = [replace(one, candidate_id=ids[one.candidate_id]) for one in run.trials]
+    other.batches = [replace(one, candidate_id=ids[one.candidate_id]) for one in run.batches]
+    other.results = {ids[key]: value for key, value in run.results.items()}
+    return other

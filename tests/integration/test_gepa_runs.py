@@ -1,0 +1,451 @@
+"""`gepa` through the real orchestrator: the same run by seed and after kills, within its budget."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from optimization_world import fingerprint, in_child, wait_for
+
+import burnish
+from burnish.benchmarks import make_world, run_burnish
+from burnish.bootstrap.optimizations import Optimization, load_result
+from burnish.bootstrap.search_spec import SearchSpec
+from burnish.bootstrap.workspace import Workspace
+from burnish.domain import OptimizationStatus, UnavailableError
+from burnish.optimizers import Auto, Gepa
+from burnish.storage import failpoints
+
+TOPICS = ("parcel", "invoice", "ferry", "boiler", "passport", "voucher", "antenna", "licence")
+SHARES = {"train": 24, "validation": 20, "test": 12}
+ROWS = [
+    {
+        "id": f"{split}{n}",
+        "ticket": f"Number {n} writes in {split} about the {TOPICS[n * 5 % 8]}",
+        "topic": TOPICS[n * 5 % 8],
+        "label": "right",
+        "split": split,
+    }
+    for split, count in SHARES.items()
+    for n in range(count)
+]
+
+
+def rule(topic: str) -> str:
+    return f"Tickets on the {topic} go to desk-{topic}."
+
+
+def draw(*parts: object) -> float:
+    return random.Random("|".join(map(str, parts))).random()
+
+
+def writer(prompt: str) -> str:
+    """Adds a rule or two for what failed; a useless line, a wrong one or nonsense now and then."""
+    text = re.search(r"```\n(.*?)\n```", prompt, re.DOTALL)[1]
+    told = dict.fromkeys(re.findall(r"wrong, score 0. Nothing on the (\w+)", prompt))
+    missing = [topic for topic in told if rule(topic) not in text]
+    lines = [rule(topic) for topic in missing[:2] if draw(prompt, topic) < 0.7]
+    if draw(prompt, "useless") < 0.3:
+        lines.append(f"Be careful with case {int(100 * draw(prompt))}.")
+    if draw(prompt, "nonsense") < 0.1:
+        return "I'd rather not."
+    return "\n".join(["Some rules were missing.", "```", text, *lines, "```"])
+
+
+def judge(output, item) -> burnish.Score:
+    right = str(output) == item["label"]
+    return burnish.Score(float(right), "" if right else f"Nothing on the {item['topic']}.")
+
+
+class World:
+    """An agent whose calls are logged, in a folder with a database."""
+
+    def __init__(self, folder, *, seconds: float = 0.0) -> None:
+        self.folder = Path(folder)
+        self.db = self.folder / "world.db"
+        self.log = self.folder / "calls.log"
+        self.id_file = self.folder / "id"
+        self.seconds = seconds
+
+    @property
+    def agent(self) -> burnish.Agent:
+        async def run(configuration, item):
+            text = configuration["sections"]["system"]
+            with self.log.open("a") as log:
+                log.write(f"{hash(text)} {item['ticket']}\n")
+            await asyncio.sleep(self.seconds)
+            known = rule(item["topic"]) in text
+            usage = burnish.Usage(calls=1, input_tokens=len(text.split()), output_tokens=1)
+            return burnish.AgentOutput(
+                text="right" if known and draw(text, item["ticket"]) < 0.95 else "wrong",
+                spending=burnish.Spending.on(burnish.Purpose.AGENT, usage),
+            )
+
+        return burnish.Agent(
+            name="desk",
+            configuration={
+                "sections": {"system": "Route the ticket.\nBe brief.", "user": "{{ticket}}"}
+            },
+            run=run,
+            version="1",
+            concurrency=4,
+        )
+
+    @property
+    def suite(self) -> burnish.Suite:
+        return burnish.Suite(dataset=ROWS, scorers=[judge], split="field")
+
+    def calls(self) -> int:
+        return len(self.log.read_text().splitlines()) if self.log.exists() else 0
+
+
+def optimize(world: World, optimizer=None, budget=None, **options) -> burnish.OptimizationResult:
+    return burnish.optimize(
+        agent=world.agent,
+        suite=world.suite,
+        optimizer=optimizer or Gepa(model=writer, accept_threshold=2.0),
+        budget=budget or burnish.Budget(max_evaluations=200),
+        space={"locked": ["user"]},
+        seed=7,
+        db=world.db,
+        **options,
+    )
+
+
+async def sit(world: World, model=writer, evaluations: int = 200) -> burnish.OptimizationResult:
+    """Start or go on with the world's optimization, to its end."""
+    async with Workspace.open(str(world.db)) as workspace:
+        optimization = Optimization(
+            workspace,
+            world.agent,
+            world.suite,
+            SearchSpec(
+                optimizer=Gepa(model=model, accept_threshold=2.0),
+                seed=7,
+                space=burnish.SearchSpace(locked=("user",)),
+            ),
+            burnish.Budget(max_evaluations=evaluations),
+        )
+        try:
+            if not world.id_file.exists():
+                world.id_file.write_text(await optimization.create())
+            return await optimization.run(world.id_file.read_text())
+        finally:
+            await optimization.close()
+
+
+async def stored(world: World) -> burnish.OptimizationResult:
+    async with Workspace.open(str(world.db)) as workspace:
+        return await load_result(workspace, world.id_file.read_text())
+
+
+def whole(result: burnish.OptimizationResult) -> dict:
+    """All that must be equal between two runs: everything but ids."""
+    candidates = sorted(result.candidates.values(), key=lambda one: one.number)
+    return {
+        **fingerprint(result),
+        "candidates": [(one.number, one.configuration.hash, one.rationale) for one in candidates],
+    }
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    world = World(tmp_path_factory.mktemp("calm"))
+    began = time.monotonic()
+    result = asyncio.run(sit(world))
+    return whole(result), time.monotonic() - began, result
+
+
+class TestTheSameRun:
+    def test_by_seed_in_fresh_databases(self, undisturbed, tmp_path):
+        expected, _, result = undisturbed
+
+        assert whole(optimize(World(tmp_path))) == expected
+        assert result.best.score > result.baseline.score + 0.3
+        assert len(result.candidates) > 10
+
+    def test_whatever_hashes_strings_have(self, undisturbed):
+        """Sets have another order in every process."""
+        expected, _, _ = undisturbed
+        program = (
+            "import json, sys, tempfile; from test_gepa_runs import *\n"
+            "with tempfile.TemporaryDirectory() as folder:\n"
+            "    print(json.dumps(whole(optimize(World(folder)))))"
+        )
+        said = subprocess.run(
+            [sys.executable, "-c", program],
+            env={
+                **os.environ,
+                "PYTHONHASHSEED": "1",
+                "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path]),
+            },
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+        assert json.loads(said) == json.loads(json.dumps(expected))
+
+    def test_killed_at_random_moments_and_resumed(self, undisturbed, tmp_path):
+        expected, seconds, _ = undisturbed
+        chance = random.Random("kill")
+        for number in range(4):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            world = World(folder)
+            child = in_child(lambda: asyncio.run(sit(world)))  # noqa: B023
+            time.sleep((0.15 + 0.8 * chance.random()) * seconds)
+            os.kill(child, signal.SIGKILL)
+            wait_for(child)
+
+            assert wait_for(in_child(lambda: asyncio.run(sit(world)))) == 0  # noqa: B023
+
+            assert whole(asyncio.run(stored(world))) == expected
+
+    @pytest.mark.parametrize("place", ["save_step", "save_checkpoint", "save_trial"])
+    def test_killed_at_a_write_and_resumed(self, place, undisturbed, tmp_path):
+        expected, _, _ = undisturbed
+        world = World(tmp_path)
+
+        assert wait_for(in_child(lambda: die_at(world, place, 7))) == -signal.SIGKILL
+        assert wait_for(in_child(lambda: asyncio.run(sit(world)))) == 0
+
+        assert whole(asyncio.run(stored(world))) == expected
+
+    def test_killed_while_the_model_is_asked_and_resumed(self, undisturbed, tmp_path):
+        expected, _, _ = undisturbed
+        world = World(tmp_path)
+        asked = Counter()
+
+        def deadly(prompt):
+            asked["times"] += 1
+            if asked["times"] == 9:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return writer(prompt)
+
+        assert wait_for(in_child(lambda: asyncio.run(sit(world, deadly)))) == -signal.SIGKILL
+        assert wait_for(in_child(lambda: asyncio.run(sit(world)))) == 0
+
+        assert whole(asyncio.run(stored(world))) == expected
+
+
+def die_at(world: World, place: str, at: int) -> None:
+    passed = Counter()
+
+    def reach(name):
+        passed[place] += place in name
+        if passed[place] == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    failpoints.on_reach = reach
+    asyncio.run(sit(world))
+
+
+class TestOutages:
+    @pytest.mark.parametrize("answers", [0, 5, 9])
+    def test_a_model_that_goes_away_fails_the_run_which_goes_on_later(
+        self, answers, undisturbed, tmp_path
+    ):
+        expected, _, _ = undisturbed
+        world = World(tmp_path)
+        asked = []
+
+        def away(prompt):
+            asked.append(prompt)
+            if len(asked) > answers:
+                raise UnavailableError(what="the model", why="is down", fix="start it")
+            return writer(prompt)
+
+        with pytest.raises(UnavailableError, match="is down"):
+            asyncio.run(sit(world, away))
+        record = asyncio.run(record_of(world))
+        assert record.status is OptimizationStatus.FAILED
+        assert "is down" in record.framework_error["message"]
+
+        assert whole(asyncio.run(sit(world))) == expected
+
+    def test_a_model_that_raises_anything_else_is_named(self, tmp_path):
+        def broken(prompt):
+            raise ValueError("no such key")
+
+        with pytest.raises(burnish.BurnishError, match="no such key"):
+            optimize(World(tmp_path), Gepa(model=broken))
+
+    def test_an_agent_that_is_away_during_a_look_costs_a_look(self, tmp_path):
+        world, asked = World(tmp_path), []
+        agent = world.agent
+
+        async def sometimes(configuration, item):
+            asked.append(item["ticket"])
+            if 20 < len(asked) <= 60:
+                raise UnavailableError(what="the model", why="is down", fix="start it")
+            return await agent.run(configuration, item)
+
+        result = burnish.optimize(
+            agent=burnish.Agent(
+                name="desk",
+                configuration=agent.configuration,
+                run=sometimes,
+                version="1",
+                concurrency=4,
+            ),
+            suite=world.suite,
+            optimizer=Gepa(model=writer),
+            budget=burnish.Budget(max_evaluations=250),
+            space={"locked": ["user"]},
+            seed=7,
+            db=world.db,
+        )
+
+        assert result.best.score > result.baseline.score
+
+
+async def record_of(world: World):
+    async with Workspace.open(str(world.db)) as workspace:
+        return await workspace.optimizations.get_optimization(world.id_file.read_text())
+
+
+class TestBudgets:
+    def test_a_budget_below_the_baseline_is_refused_before_anything_is_paid(self, tmp_path):
+        world = World(tmp_path)
+
+        with pytest.raises(burnish.BurnishError, match="no room for a search"):
+            optimize(world, budget=burnish.Budget(max_evaluations=1))
+        assert world.calls() == 0
+
+    @pytest.mark.parametrize("limit", [20, 61, 100, 333])
+    def test_evaluations_are_never_exceeded(self, limit, tmp_path):
+        world = World(tmp_path)
+
+        result = optimize(world, budget=burnish.Budget(max_evaluations=limit))
+
+        assert result.evaluations <= limit
+        assert result.stop_reason in ("budget", "no_candidates")
+        # The search, and the confirmation on the test split.
+        assert world.calls() <= limit + 2 * SHARES["test"]
+
+    @pytest.mark.parametrize("limit", [60, 75, 120, 200])
+    def test_calls_count_those_of_the_model_that_reflects(self, limit, tmp_path):
+        world, asked = World(tmp_path), []
+
+        def model(prompt):
+            asked.append(prompt)
+            return writer(prompt)
+
+        result = optimize(world, Gepa(model=model), burnish.Budget(max_calls=limit))
+
+        spent = {name: one["calls"] for name, one in result.usage["by_purpose"].items()}
+        assert spent.get("propose", 0) == len(asked)
+        assert world.calls() + len(asked) <= limit
+        assert sum(spent.values()) <= limit
+
+    def test_a_perfect_baseline_takes_one_suite(self, tmp_path):
+        world, asked = World(tmp_path), []
+        result = burnish.optimize(
+            agent=burnish.Agent(
+                name="perfect",
+                configuration={"sections": {"system": "Route it well.", "user": "{{ticket}}"}},
+                run=lambda configuration, item: "right",
+                version="1",
+            ),
+            suite=burnish.Suite(
+                dataset=[row for row in ROWS if row["split"] != "test"],
+                scorers=[judge],
+                split="field",
+            ),
+            optimizer=Gepa(model=lambda prompt: asked.append(prompt) or ""),
+            seed=7,
+            db=world.db,
+        )
+
+        assert result.evaluations == SHARES["validation"]
+        assert result.stop_reason == "target_reached"
+        assert "reaches the target 1" in result.to_json()["stop_message"]
+        assert not asked
+
+    def test_without_any_limit_a_useless_model_ends_it(self, tmp_path):
+        asked = []
+
+        def useless(prompt):
+            asked.append(prompt)
+            return "I'm sorry."
+
+        result = optimize(World(tmp_path), Gepa(model=useless), burnish.Budget())
+
+        assert result.stop_reason in ("no_candidates", "no_improvement")
+        assert len(asked) <= 300
+
+
+class TestModes:
+    def test_asynchronous(self, tmp_path):
+        result = optimize(World(tmp_path), asynchronous=True)
+
+        assert result.evaluations <= 200
+        assert result.best.score > result.baseline.score
+        assert len({one.configuration.hash for one in result.candidates.values()}) == len(
+            result.candidates
+        )
+
+    def test_racing(self, tmp_path):
+        result = optimize(
+            World(tmp_path), racing="aggressive", budget=burnish.Budget(max_evaluations=300)
+        )
+
+        assert result.evaluations <= 300
+        assert result.best.score > result.baseline.score
+
+    def test_repeats(self, tmp_path):
+        world = World(tmp_path)
+        result = burnish.optimize(
+            agent=world.agent,
+            suite=burnish.Suite(dataset=ROWS, scorers=[judge], split="field", repeats=2),
+            optimizer=Gepa(model=writer),
+            budget=burnish.Budget(max_evaluations=300),
+            space={"locked": ["user"]},
+            seed=7,
+            db=world.db,
+        )
+
+        assert result.evaluations <= 300
+        assert result.best.score > result.baseline.score
+
+    def test_auto_with_a_model_is_gepa(self, tmp_path):
+        (tmp_path / "a").mkdir()
+        (tmp_path / "b").mkdir()
+        auto = optimize(World(tmp_path / "a"), Auto(model=writer))
+        gepa = optimize(World(tmp_path / "b"), Gepa(model=writer))
+
+        assert [one.configuration.hash for one in auto.candidates.values()] == [
+            one.configuration.hash for one in gepa.candidates.values()
+        ]
+
+    def test_without_a_model_the_same_run_by_seed(self, tmp_path):
+        (tmp_path / "a").mkdir()
+        (tmp_path / "b").mkdir()
+        first, again = (
+            optimize(World(tmp_path / one), Gepa(), burnish.Budget(max_trials=16)) for one in "ab"
+        )
+
+        assert whole(first) == whole(again)
+        assert len(first.trials) == 17
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_rules_of_the_benchmark_are_found_with_few_evaluations(seed):
+    world = make_world("rules", seed)
+
+    curve = run_burnish(world, "gepa", 700, seed)
+
+    assert curve.calls_to(0.9) is not None
+    assert curve.calls_to(0.9) <= 450
