@@ -10,6 +10,8 @@ from bench.results import save
 NAMES = (
     *("startup", "overhead", "waiting", "memory", "framework", "browsing", "parallel", "demo"),
     "optimizers",
+    "compress",
+    "mailboxes",
 )
 
 

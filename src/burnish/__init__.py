@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from burnish import optimizers
-    from burnish.bootstrap.api import evaluate, evaluate_async, optimize, optimize_async
+    from burnish.bootstrap.api import compress, evaluate, evaluate_async, optimize, optimize_async
+    from burnish.bootstrap.compressions import CompressionResult, compress_async
     from burnish.bootstrap.evaluation_result import EvaluationResult
     from burnish.bootstrap.optimization_result import OptimizationResult
     from burnish.bootstrap.specs import AgentSpec as Agent
@@ -36,11 +37,16 @@ if TYPE_CHECKING:
         Usage,
         UsageError,
     )
+    from burnish.optimizers.compress_report import apply_modifications
 
 __version__ = "0.1.0"
 
 # Loaded on first use, so that `import burnish` and `burnish --help` stay instant.
 _HOMES = {
+    "CompressionResult": ("burnish.bootstrap.compressions", "CompressionResult"),
+    "apply_modifications": ("burnish.optimizers.compress_report", "apply_modifications"),
+    "compress": ("burnish.bootstrap.api", "compress"),
+    "compress_async": ("burnish.bootstrap.compressions", "compress_async"),
     "Agent": ("burnish.bootstrap.specs", "AgentSpec"),
     "Suite": ("burnish.bootstrap.specs", "SuiteSpec"),
     "EvaluationResult": ("burnish.bootstrap.evaluation_result", "EvaluationResult"),
@@ -84,6 +90,7 @@ __all__ = [
     "Budget",
     "BurnishError",
     "CandidateProposal",
+    "CompressionResult",
     "Configuration",
     "ConflictError",
     "EvaluationResult",
@@ -105,6 +112,9 @@ __all__ = [
     "UnavailableError",
     "Usage",
     "UsageError",
+    "apply_modifications",
+    "compress",
+    "compress_async",
     "evaluate",
     "evaluate_async",
     "optimize",

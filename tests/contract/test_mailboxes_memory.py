@@ -5,6 +5,7 @@ import pytest
 from burnish.testing.mailbox_contract import (
     MailboxContract,
     MailboxFaultsContract,
+    MailboxRefusalsContract,
     MailboxWaitingContract,
 )
 from burnish.testing.mailbox_samples import MemoryWorld
@@ -24,4 +25,8 @@ class TestWaiting(MailboxWaitingContract):
 
 
 class TestFaults(MailboxFaultsContract):
+    pass
+
+
+class TestRefusals(MailboxRefusalsContract):
     pass

@@ -7,6 +7,7 @@ from burnish.domain import SystemClock
 from burnish.testing.mailbox_contract import (
     MailboxContract,
     MailboxFaultsContract,
+    MailboxRefusalsContract,
     MailboxWaitingContract,
 )
 from burnish.testing.mailbox_samples import RedisWorld
@@ -36,4 +37,8 @@ class TestWaiting(MailboxWaitingContract):
 
 
 class TestFaults(MailboxFaultsContract):
+    pass
+
+
+class TestRefusals(MailboxRefusalsContract):
     pass

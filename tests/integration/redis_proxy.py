@@ -5,11 +5,12 @@ from contextlib import asynccontextmanager, suppress
 
 
 class Proxy:
-    """Passes everything on, until `lose_answer` lets the server work and cuts the line."""
+    """Passes everything on, until `lose_answers` lets the server work and cuts the line."""
 
     def __init__(self, port):
         self._upstream = port
         self._losing = 0
+        self.lines = set()
         self.lost = 0
 
     @property
@@ -21,28 +22,36 @@ class Proxy:
         self._losing = number
 
     async def serve(self, reader, writer):
+        self.lines.add(asyncio.current_task())
         upstream, out = await asyncio.open_connection("127.0.0.1", self._upstream)
-        pumps = [
-            asyncio.ensure_future(self._pump(reader, out)),
-            asyncio.ensure_future(self._pump(upstream, writer, answers=True)),
-        ]
-        await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
-        for pump in pumps:
-            pump.cancel()
-        for end in (out, writer):
-            end.close()
-            with suppress(OSError):
-                await end.wait_closed()
+        try:
+            pumps = {
+                asyncio.ensure_future(self._pump(reader, out)),
+                asyncio.ensure_future(self._pump(upstream, writer, answers=True)),
+            }
+            await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            out.close()
+            writer.close()
+        # With both ends closed, neither has anything more to pass on.
+        await asyncio.gather(
+            *pumps, out.wait_closed(), writer.wait_closed(), return_exceptions=True
+        )
 
     async def _pump(self, source, sink, *, answers=False):
         with suppress(OSError):
             while data := await source.read(65536):
-                if answers and self._losing and not data.startswith((b"-NOSCRIPT", b"+OK", b"%")):
+                if answers and self._losing and not _greets(data):
                     self._losing -= 1
                     self.lost += 1
                     return
                 sink.write(data)
                 await sink.drain()
+
+
+def _greets(data):
+    """Answers to what a client asks first on each new line."""
+    return data.startswith((b"-NOSCRIPT", b"+OK", b"%"))
 
 
 @asynccontextmanager
@@ -54,3 +63,4 @@ async def running_proxy(port):
         yield proxy
     finally:
         server.close()
+        await asyncio.gather(*proxy.lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from burnish.bootstrap.evaluation_result import EvaluationResult
 from burnish.bootstrap.evaluations import Evaluation, Selection
@@ -18,6 +18,9 @@ from burnish.domain import Budget, Optimizer, SearchSpace, UsageError
 from burnish.evaluation.progress import Progress
 from burnish.optimization.objective_reading import read_objective
 from burnish.optimization.sitting import Sitting
+
+if TYPE_CHECKING:
+    from burnish.bootstrap.compressions import CompressionResult
 
 T = TypeVar("T")
 
@@ -125,6 +128,22 @@ async def optimize_async(
             await optimization.close()
 
 
+def compress(
+    agent: AgentSpec,
+    suite: SuiteSpec,
+    budget: Budget | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> CompressionResult:
+    """Make a prompt as short as it can be without failing what it passes.
+
+    `options` are those of `compress_async`.
+    """
+    from burnish.bootstrap.compressions import compress_async  # noqa: PLC0415 - loads optimizers
+
+    return _run(compress_async(agent, suite, budget, seed, **options))
+
+
 def _run(work: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
@@ -134,6 +153,6 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
     raise UsageError(
         what="the sync call cannot be used here",
         why="an event loop is already running, as in a notebook or an async function",
-        fix="await burnish.evaluate_async(…) or burnish.optimize_async(…) instead",
+        fix="await burnish.evaluate_async(…), optimize_async(…) or compress_async(…) instead",
         code="running_loop",
     )

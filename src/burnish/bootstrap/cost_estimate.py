@@ -102,6 +102,11 @@ def require_price(objective: Objective, model: object, tables: Mapping[str, Any]
         )
 
 
+def price_of_input(model: str, tokens: int, tables: Mapping[str, Any]) -> float | None:
+    """Dollars for so many tokens of a prompt; None where nobody knows the price."""
+    return _price(model, Usage(calls=1, input_tokens=tokens), tables)
+
+
 def _calls(
     agent: PromptAgent, configuration: Configuration, suite: Suite, item: Item
 ) -> Iterator[_Call]:

@@ -9,6 +9,7 @@ import typer
 from burnish import __version__
 from burnish.cli.commands.bench import bench
 from burnish.cli.commands.cancel import cancel
+from burnish.cli.commands.compress import compress
 from burnish.cli.commands.demo import demo
 from burnish.cli.commands.diff import diff
 from burnish.cli.commands.doctor import doctor
@@ -22,6 +23,7 @@ from burnish.cli.commands.promote import promote
 from burnish.cli.commands.report import report
 from burnish.cli.commands.resume import resume
 from burnish.cli.commands.show import show
+from burnish.cli.commands.tags import tags
 from burnish.cli.commands.validate import validate
 from burnish.cli.options import Config, Db, Debug
 from burnish.cli.usage_mistakes import Commands
@@ -69,12 +71,14 @@ app.command()(init)
 app.command()(validate)
 app.command("eval", cls=EvalCommand)(evaluate)
 app.command()(optimize)
+app.command()(compress)
 app.command()(resume)
 app.command()(cancel)
 app.command("list")(list_all)
 app.command()(show)
 app.command()(diff)
 app.command()(promote)
+app.command()(tags)
 app.command()(export)
 app.command()(report)
 app.command()(doctor)

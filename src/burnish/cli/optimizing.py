@@ -68,7 +68,7 @@ def resume_optimization(session: Session, place: Place, reference: str) -> int:
     watch = SearchWatch()
     started = time.monotonic()
     with showing_search(session.messages, watch):
-        outcome = run(_resume(place, reference, watch), note=lambda: watch.kept(place))
+        outcome = run(resume_search(place, reference, watch), note=lambda: watch.kept(place))
     return _present(session, place, outcome, time.monotonic() - started)
 
 
@@ -87,7 +87,8 @@ async def start(
             await optimization.close()
 
 
-async def _resume(place: Place, reference: str, watch: SearchWatch) -> SearchOutcome:
+async def resume_search(place: Place, reference: str, watch: SearchWatch) -> SearchOutcome:
+    """An optimization gone on with to its end; one that has ended is only read."""
     async with place.read() as workspace:
         record = await resolve_optimization(workspace.optimizations, reference)
         if record.status is OptimizationStatus.COMPLETED:

@@ -40,6 +40,7 @@ from burnish.domain.optimization import (
     TrialHistory,
     TrialResult,
     TrialSummary,
+    WinnerChooser,
 )
 from burnish.domain.optimization_records import (
     Event,
@@ -122,6 +123,7 @@ __all__ = [
     "UnavailableError",
     "Usage",
     "UsageError",
+    "WinnerChooser",
     "canonical_hash",
     "canonical_json",
     "exact_hash",

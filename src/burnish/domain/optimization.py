@@ -118,12 +118,17 @@ class OptimizerState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateProposal:
-    """A full configuration to try. With `item_ids` it is a mini-batch and never a trial."""
+    """A full configuration to try. With `item_ids` it is a mini-batch and never a trial.
+
+    A mini-batch may ask for other `repeats` than the suite's: fewer for a first look, more to tell
+    a flaky failure from a true one. Repeats that were run before are not run again.
+    """
 
     configuration: Configuration | Mapping[str, Any]
     parent_candidate_ids: Sequence[str] = ()
     rationale: str | None = None
     item_ids: Sequence[str] | None = None
+    repeats: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,6 +248,16 @@ class Optimizer(Protocol):
     def should_stop(
         self, state: OptimizerState, history: TrialHistory
     ) -> StopDecision | Awaitable[StopDecision]: ...
+
+
+@runtime_checkable
+class WinnerChooser(Protocol):
+    """An optimizer that says itself which candidate is best, where that is not the best score.
+
+    It is asked after every step. What it names counts once it has had its trial.
+    """
+
+    def choice(self, state: OptimizerState) -> str | None: ...
 
 
 @runtime_checkable

@@ -51,6 +51,7 @@ class StepCandidate:
     candidate: Candidate
     experiment_id: str
     item_ids: tuple[str, ...] | None = None
+    repeats: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,8 @@ class ExperimentRequest:
     item_ids: tuple[str, ...]
     execution_params: Mapping[str, Any] = field(default_factory=dict)
     retry_errors: bool = False
+    # How often each item runs; None is the suite's policy.
+    repeats: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,7 +50,7 @@ class Admission:
             if same & items:
                 refused.append(_runs_already(one, len(same & items)))
                 continue
-            cost = len(one.item_ids or self._plan.trial_items) * self._plan.repeats
+            cost = len(items) * (one.repeats or self._plan.repeats)
             if left is not None and cost > left:
                 refused.append(_too_dear(one, cost, left))
                 continue

@@ -29,6 +29,8 @@ class Book:
     def __init__(self, optimization_id: str, objective: Objective | None = None) -> None:
         self._optimization_id = optimization_id
         self.objective = objective or Objective()
+        # The winner by the optimizer's own judgement, if it has one.
+        self.choice: str | None = None
         self.candidates: dict[str, Candidate] = {}
         self.trials: dict[str, TrialResult] = {}
         self._by_hash: dict[str, Candidate] = {}
@@ -61,7 +63,10 @@ class Book:
         return Ranking(objective=self.objective, baseline=None if point is None else point.measures)
 
     def best(self) -> TrialResult | None:
-        """The best trial so far, by the objective."""
+        """The best trial so far: the optimizer's choice, else the best by the objective."""
+        for trial in self.trials.values():
+            if trial.counts and trial.candidate_id == self.choice:
+                return trial
         best = self.ranking.best(self._points.values())
         return next(
             (self.trials[key] for key, point in self._points.items() if point is best), None

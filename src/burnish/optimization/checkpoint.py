@@ -29,6 +29,7 @@ class Pending:
     experiment_id: str
     item_ids: tuple[str, ...] | None = None
     incumbent_experiment_id: str | None = None
+    repeats: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,7 @@ class Checkpoint:
             "step": self.step,
             "optimizer_state": None if self.state is None else self.state.to_json(),
             "pending": [
-                [p.candidate_id, p.experiment_id, p.item_ids, p.incumbent_experiment_id]
+                [p.candidate_id, p.experiment_id, p.item_ids, p.incumbent_experiment_id, p.repeats]
                 for p in self.pending
             ],
             "empty_steps": self.empty_steps,
@@ -117,10 +118,12 @@ class Checkpoint:
 
 
 def _pending(value: Any) -> Pending:
-    candidate_id, experiment_id, item_ids, incumbent = value
+    # Checkpoints of earlier versions end before the repeats.
+    candidate_id, experiment_id, item_ids, incumbent, *repeats = value
     return Pending(
         candidate_id=candidate_id,
         experiment_id=experiment_id,
         item_ids=None if item_ids is None else tuple(item_ids),
         incumbent_experiment_id=incumbent,
+        repeats=repeats[0] if repeats else None,
     )

@@ -182,6 +182,7 @@ class LocalExperimentAdapter:
             gate=EvaluationGate(self._gate, self.seen, experiment.configuration.hash),
             on_result=collect,
         )
+        suite = _repeated(bench.suite, request.repeats)
         incumbent = await self._incumbent_scores(request)
         racing = bench.racing if incumbent else replace(bench.racing, mode=RacingMode.OFF)
         blocks = racing.blocks(request.item_ids, seed=bench.seed)
@@ -191,7 +192,7 @@ class LocalExperimentAdapter:
             await self._runner.evaluate(
                 experiment,
                 bench.agent,
-                bench.suite,
+                suite,
                 [bench.items[item] for item in block],
                 options=options,
                 progress=progress,
@@ -228,7 +229,7 @@ class LocalExperimentAdapter:
             configuration=await self._materializer.resolve(request.mask_id),
             suite_name=suite.name,
             dataset_id=self._bench.dataset_id,
-            planned_items=len(request.item_ids) * suite.policy.repeats,
+            planned_items=len(request.item_ids) * (request.repeats or suite.policy.repeats),
             optimization_id=request.optimization_id,
             metadata={
                 **request.execution_params,
@@ -246,3 +247,10 @@ class LocalExperimentAdapter:
             if error.code == "not_found":
                 return None
             raise
+
+
+def _repeated(suite: Suite, repeats: int | None) -> Suite:
+    """The suite with as many repeats as were asked for."""
+    return (
+        suite if repeats is None else replace(suite, policy=replace(suite.policy, repeats=repeats))
+    )

@@ -17,6 +17,7 @@ from burnish.domain import (
     StopDecision,
     TrialHistory,
     TrialResult,
+    WinnerChooser,
 )
 from burnish.evaluation.item_runner import describe
 from burnish.models.threads import DaemonThreads
@@ -73,6 +74,12 @@ class OptimizerCalls:
         if not isinstance(answer, StopDecision):
             raise self._failed("should_stop", f"it returned a {type(answer).__name__}")
         return answer
+
+    def choice(self, state: OptimizerState) -> str | None:
+        """The winner by the optimizer's own judgement; None where it has none."""
+        if not isinstance(self._optimizer, WinnerChooser):
+            return None
+        return self._optimizer.choice(state)
 
     def close(self) -> None:
         """Let the threads end."""

@@ -53,8 +53,9 @@ def plan_step(
         planned.append(
             StepCandidate(
                 candidate=candidate,
-                experiment_id=experiment_id(optimization_id, candidate.id, proposal.item_ids),
+                experiment_id=experiment_id(optimization_id, candidate.id, proposal.run_key),
                 item_ids=proposal.item_ids,
+                repeats=proposal.repeats,
             )
         )
     return planned

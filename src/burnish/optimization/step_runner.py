@@ -70,6 +70,7 @@ class StepRunner:
                 candidate=candidates[one.candidate_id],
                 experiment_id=one.experiment_id,
                 item_ids=one.item_ids,
+                repeats=one.repeats,
             )
             for one in pending
         }
@@ -124,6 +125,7 @@ class StepRunner:
                     "incumbent_experiment_id": pending.incumbent_experiment_id,
                 },
                 retry_errors=retry_errors,
+                repeats=one.repeats,
             )
         )
         if not started or one.experiment_id in self._again:

@@ -24,6 +24,14 @@ class Accepted:
     parent_candidate_ids: tuple[str, ...]
     rationale: str | None
     item_ids: tuple[str, ...] | None
+    repeats: int | None = None
+
+    @property
+    def run_key(self) -> tuple[str, ...] | None:
+        """What tells its runs from others of the same configuration."""
+        if self.item_ids is None or self.repeats is None:
+            return self.item_ids
+        return (*self.item_ids, f"repeats={self.repeats}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +125,7 @@ class CandidateValidator:
             parent_candidate_ids=tuple(dict.fromkeys(proposal.parent_candidate_ids)),
             rationale=proposal.rationale,
             item_ids=self._checked_items(proposal.item_ids),
+            repeats=_checked_repeats(proposal),
         )
 
     def _check_sections(self, configuration: Configuration) -> None:
@@ -205,7 +214,7 @@ def _without_duplicates(
         if isinstance(one, Refused):
             refused.append(one)
             continue
-        key = (one.configuration.hash, one.item_ids)
+        key = (one.configuration.hash, one.run_key)
         if key in taken or is_seen(*key):
             message = "the same configuration was already run on the same items"
             refused.append(
@@ -220,6 +229,19 @@ def _without_duplicates(
             taken.add(key)
             accepted.append(one)
     return accepted, refused
+
+
+def _checked_repeats(proposal: CandidateProposal) -> int | None:
+    repeats = proposal.repeats
+    if repeats is None:
+        return None
+    whole = isinstance(repeats, int) and not isinstance(repeats, bool)
+    if proposal.item_ids is None or not whole or repeats < 1:
+        raise _Refusal(
+            ReasonCode.INVALID_CONFIGURATION,
+            f"it asks for {repeats!r} repeats; only a mini-batch may, for a whole number from 1 up",
+        )
+    return repeats
 
 
 def _configuration(proposal: CandidateProposal) -> Configuration:

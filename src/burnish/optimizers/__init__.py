@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from burnish.optimizers.auto import Auto
     from burnish.optimizers.bootstrap import Bootstrap
     from burnish.optimizers.catalog import build_optimizer, list_optimizers
+    from burnish.optimizers.compress import Compress
+    from burnish.optimizers.compress_edits import CompressStrategy
+    from burnish.optimizers.compress_mechanical import MechanicalCompressStrategy
+    from burnish.optimizers.compress_model import LLMCompressStrategy
     from burnish.optimizers.edits import Edits
     from burnish.optimizers.evolve import Evolve
     from burnish.optimizers.few_shot import FewShot
@@ -23,12 +27,16 @@ if TYPE_CHECKING:
 _HOMES = {
     "Auto": "burnish.optimizers.auto",
     "Bootstrap": "burnish.optimizers.bootstrap",
+    "Compress": "burnish.optimizers.compress",
+    "CompressStrategy": "burnish.optimizers.compress_edits",
     "Edits": "burnish.optimizers.edits",
     "Evolve": "burnish.optimizers.evolve",
     "FewShot": "burnish.optimizers.few_shot",
     "Gepa": "burnish.optimizers.gepa",
     "GepaReference": "burnish.optimizers.gepa_reference",
     "GridSearch": "burnish.optimizers.grid_search",
+    "LLMCompressStrategy": "burnish.optimizers.compress_model",
+    "MechanicalCompressStrategy": "burnish.optimizers.compress_mechanical",
     "MetaPrompt": "burnish.optimizers.meta_prompt",
     "Parameters": "burnish.optimizers.parameters",
     "RandomSearch": "burnish.optimizers.random_search",
@@ -39,12 +47,16 @@ _HOMES = {
 __all__ = [
     "Auto",
     "Bootstrap",
+    "Compress",
+    "CompressStrategy",
     "Edits",
     "Evolve",
     "FewShot",
     "Gepa",
     "GepaReference",
     "GridSearch",
+    "LLMCompressStrategy",
+    "MechanicalCompressStrategy",
     "MetaPrompt",
     "Parameters",
     "RandomSearch",

@@ -16,6 +16,7 @@ GROUP = "burnish.optimizers"
 _BUILT_IN: Mapping[str, tuple[str, str]] = {
     "auto": ("burnish.optimizers.auto", "Auto"),
     "bootstrap": ("burnish.optimizers.bootstrap", "Bootstrap"),
+    "compress": ("burnish.optimizers.compress", "Compress"),
     "edits": ("burnish.optimizers.edits", "Edits"),
     "evolve": ("burnish.optimizers.evolve", "Evolve"),
     "few_shot": ("burnish.optimizers.few_shot", "FewShot"),

@@ -21,6 +21,7 @@ from burnish.optimizers.reflection import Question, Shown, feedback_of, read_ans
 # A rewrite that keeps less of its parent's lines is judged as a whole.
 _KEPT = 0.5
 _MOST_LINES = 6
+_SAME_WORDS = 0.5
 _MOST_CALLS = 8
 
 
@@ -219,11 +220,13 @@ class Ideas:
         """Edits worth a gate: what adds something about a failure, else what adds something at all.
 
         Rewordings are tried on the baseline only, and when nothing else came: later they are mostly
-        noise. What the text says already is not tried again.
+        noise. Of what drops or replaces a line that is about a failure, one is tried. What the text
+        says already is not tried again.
         """
         about: list[Idea] = []
         vague: list[Idea] = []
         other: list[Idea] = []
+        rewordings: list[Idea] = []
         for edit in edits:
             if self.lessons.is_rejected(edit):
                 continue
@@ -234,15 +237,17 @@ class Ideas:
                 edit=edit,
                 vague=not match.items and not edit.old,
             )
-            if edit.old:
-                other.append(idea)
+            if edit.old and edit.new and _is_reworded(edit):
+                rewordings.append(idea)
+            elif edit.old:
+                # Something else in its place, or nothing: what is there may be what is wrong.
+                other += [idea] if match.items else []
             elif not match.items:
                 vague.append(idea)
             elif not match.restated:
                 about.append(idea)
-        if about or vague or not first:
-            return (about + vague)[:_MOST_LINES]
-        return other[:1]
+        found = [*about, *other[:1], *vague][:_MOST_LINES]
+        return found or (rewordings[:1] if first else [])
 
     def _without_quotes(
         self, edits: Sequence[LineEdit], configuration: Configuration, items: Sequence[Item]
@@ -258,6 +263,12 @@ class Ideas:
         together = copied_items("\n".join(edit.new for edit in kept), before, items)
         self.copied.extend(together)
         return [edit for edit in kept if not edit.new] if together else kept
+
+
+def _is_reworded(edit: LineEdit) -> bool:
+    """Whether the new line says the old one's words, nearly."""
+    old, new = words_of(edit.old), words_of(edit.new)
+    return len(old & new) >= _SAME_WORDS * min(len(old), len(new))
 
 
 def _merged(first: Idea | None, second: Idea) -> Idea:

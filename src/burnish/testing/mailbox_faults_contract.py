@@ -118,6 +118,20 @@ class MailboxFaultsContract:
 
         assert [one.body for one in await waiting] == [Note(1)]
 
+    async def test_one_who_waits_for_dead_letters_gets_them_at_once(
+        self, world: MailboxWorld
+    ) -> None:
+        box = world.open()
+        waiting = asyncio.ensure_future(box.dead_letters.receive(wait_time_seconds=30))
+        await world.clock.sleep(0.1)
+        start = world.clock.monotonic()
+
+        await world.open_stranger().send(Riddle(1))
+        assert await box.receive() == []
+
+        assert [one.body.type for one in await waiting] == ["riddle"]
+        assert world.clock.monotonic() - start < 0.8
+
     async def test_dead_letters_die_no_second_death(self, world: MailboxWorld) -> None:
         box = world.open(max_delivery_count=1)
         await world.open_stranger().send(Riddle(1))

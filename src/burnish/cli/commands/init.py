@@ -23,6 +23,7 @@ class Template(StrEnum):
 
     REVIEWS = "reviews"
     PYTHON = "python"
+    VERBOSE = "verbose"
 
 
 def init(
@@ -35,7 +36,8 @@ def init(
         typer.Option(
             "--template",
             "-t",
-            help="`reviews`: a prompt on the embedded model. `python`: a function.",
+            help="`reviews`: a prompt on the embedded model. `python`: a function. "
+            "`verbose`: an over-long prompt to compress.",
         ),
     ] = Template.REVIEWS,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
@@ -61,8 +63,10 @@ def init(
 
 def template_files(template: Template) -> dict[str, bytes]:
     """The contents of an example's files by relative path."""
-    root = resources.files("burnish.cli") / "templates" / template.value
-    files = dict(_walk(root, ""))
+    root = resources.files("burnish.cli") / "templates"
+    files = dict(_walk(root / template.value, ""))
+    if template is Template.VERBOSE:
+        files |= _walk(root / Template.REVIEWS.value / "data", "data/")
     return {**files, ".gitignore": _IGNORED.encode()}
 
 
@@ -102,6 +106,8 @@ def _next_steps(folder: Path, template: Template) -> list[str]:
             "burnish eval --split validation",
             "burnish optimize",
         ]
+    elif template is Template.VERBOSE:
+        steps += ["burnish models pull smollm2-135m", "burnish compress --tag short"]
     else:
         steps += ["burnish validate", "burnish eval"]
     return [f"  {step}" for step in steps]

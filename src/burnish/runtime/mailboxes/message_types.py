@@ -165,7 +165,7 @@ class _Declared:
             return json.dumps(
                 require_json(self._dump(body)), ensure_ascii=False, separators=(",", ":")
             ).encode()
-        payload: bytes = self._adapter.dump_json(body, warnings="error")
+        payload: bytes = self._adapter.serializer.to_json(body, warnings="error")
         # Numbers that JSON lacks are written as null: that would be another message.
         if b"null" in payload and _holds_non_finite(body):
             raise _unwritable(self.name, "it holds a number that is infinite or not a number")
@@ -174,7 +174,7 @@ class _Declared:
     def read(self, payload: bytes) -> Any:
         if self._load is not None:
             return self._load(json.loads(payload))
-        return self._adapter.validate_json(payload, strict=True, extra="forbid")
+        return self._adapter.validator.validate_json(payload, strict=True, extra="forbid")
 
 
 MESSAGE_TYPES = MessageTypes()

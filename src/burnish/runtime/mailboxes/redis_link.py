@@ -42,8 +42,16 @@ _PASSING = (
 _RAW: dict[str, Any] = {NEVER_DECODE: True}
 
 
-class NoGroupError(Exception):
+class NoGroupError(UnavailableError):
     """The mailbox's stream is gone: the server was flushed, or lost its data."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            what="a mailbox is not on its Redis server",
+            why="the server keeps losing its data",
+            fix="find out who flushes it",
+            code="mailbox_lost",
+        )
 
 
 class RedisLink:
@@ -58,6 +66,11 @@ class RedisLink:
                 code="wrong_client",
             )
         self._client: Any = client
+        # Host, port and timeouts; a cluster has many of them.
+        single = isinstance(client, redis_asyncio.Redis)
+        self._connection: dict[str, Any] = (
+            client.connection_pool.connection_kwargs if single else {}
+        )
         self._patience = patience
 
     async def run(self, script: Script, keys: Sequence[str], *words: Any) -> Any:
@@ -90,21 +103,25 @@ class RedisLink:
             raise self._unreachable(failure) from failure
         except failures.RedisError as error:
             if str(error).startswith("NOGROUP"):
-                raise NoGroupError from error
+                raise NoGroupError() from error
             raise _refusal(error) from error
 
     async def block(self, bell: str, last: str, milliseconds: int) -> None:
         """Return when the bell rings after `last`, when time is over, or when the link breaks."""
+        # A client that gives up on its socket sooner would take the silence for a failure.
+        socket_timeout = self._connection.get("socket_timeout")
+        if socket_timeout:
+            milliseconds = max(1, min(milliseconds, int(500 * socket_timeout)))
         words = ("XREAD", "COUNT", 1, "BLOCK", milliseconds, "STREAMS", bell, last)
         try:
-            await self._client.execute_command(*words, **_RAW)
+            async with asyncio.timeout(milliseconds / 1000 + _LONGEST_DELAY):
+                await self._client.execute_command(*words, **_RAW)
         except (*_PASSING, failures.ResponseError):
             # Whoever waits asks again, and that call says what is wrong.
             await asyncio.sleep(_FIRST_DELAY)
 
     def _unreachable(self, failure: Exception | None) -> UnavailableError:
-        where = self._client.get_connection_kwargs() if self._is_single else {}
-        host, port = where.get("host", "its server"), where.get("port")
+        host, port = self._connection.get("host", "its server"), self._connection.get("port")
         return UnavailableError(
             what=f"Redis at {host}{f':{port}' if port else ''} cannot be reached",
             why=f"no answer in {self._patience:g} seconds"
@@ -112,10 +129,6 @@ class RedisLink:
             fix="check that the server runs and can be reached; messages that it keeps are not lost",
             code="mailbox_unavailable",
         )
-
-    @property
-    def _is_single(self) -> bool:
-        return isinstance(self._client, redis_asyncio.Redis)
 
 
 def _refusal(error: Exception) -> BurnishError:

@@ -14,7 +14,7 @@ from burnish.domain.mailboxes import DeadLetter, Mailbox
 from burnish.runtime.mailboxes.dead_letters import dead_letter
 from burnish.runtime.mailboxes.held_message import HeldMessage
 from burnish.runtime.mailboxes.message_types import MessageTypes, Packed, UndecodableError
-from burnish.runtime.mailboxes.redis_link import NoGroupError, RedisLink
+from burnish.runtime.mailboxes.redis_link import RedisLink
 from burnish.runtime.mailboxes.redis_stream import Delivered, Receipt, RedisStream, Taken
 from burnish.runtime.mailboxes.rules import (
     MAX_DELIVERIES,
@@ -70,6 +70,7 @@ class RedisMailbox(Generic[BodyT, ReplyT]):
         self._stream = RedisStream(settings.name, link, settings.max_size)
         self._correspondents: dict[str, RedisMailbox[Any, Any]] = {}
         self._closing = asyncio.Event()
+        self._has_received = False
         self.name = settings.name
 
     @property
@@ -140,9 +141,9 @@ class RedisMailbox(Generic[BodyT, ReplyT]):
         if self.closed:
             return
         self._closing.set()
-        for one in self._correspondents.values():
-            await one.close()
-        with suppress(BurnishError, NoGroupError, TimeoutError):
+        if not self._has_received:
+            return
+        with suppress(BurnishError, TimeoutError):
             async with asyncio.timeout(_FAREWELL):
                 await self._stream.leave()
 
@@ -167,6 +168,7 @@ class RedisMailbox(Generic[BodyT, ReplyT]):
 
     async def _take(self, most: int, seconds: float) -> Taken:
         """What the server gave; if the caller is cancelled meanwhile, it is given back."""
+        self._has_received = True
         taking = asyncio.ensure_future(self._stream.take(most, seconds))
         try:
             return await asyncio.shield(taking)
@@ -184,6 +186,8 @@ class RedisMailbox(Generic[BodyT, ReplyT]):
         closing = asyncio.ensure_future(self._closing.wait())
         try:
             await asyncio.wait({reading, closing}, return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                reading.result()
         finally:
             reading.cancel()
             closing.cancel()

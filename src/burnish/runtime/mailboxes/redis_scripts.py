@@ -2,8 +2,10 @@
 
 A mailbox is a stream with one consumer group, which knows the messages, who holds them and how
 often each was delivered, and a sorted set of the moments at which held messages are due again,
-because a group cannot say that. A second stream of one entry, the bell, changes whenever there may be
-something to receive, so that a receiver can block on it. All moments are the server's.
+because a group cannot say that. Its members are receipts, `id delivery consumer`: a delivery whose
+receipt is not there, or is due, counts no more. A second stream of one entry, the bell, changes
+whenever there may be something to receive, so that a receiver can block on it. All moments are the
+server's.
 
 Calls that change something and may be repeated after a lost connection carry a ticket: the answer to
 the last ticket of each sender is kept, and the same ticket gets the same answer.
@@ -21,6 +23,9 @@ TICKET_MS = 10 * 60 * 1000
 # Receivers look again after so long anyway; what is due sooner than that rings the bell.
 SLICE_MS = 1_000
 _IDLE_MS = 24 * 3600 * 1000
+# Bodies are read in chunks until the answer is large: a batch of large bodies is a short batch.
+_CHUNK = 32
+_LARGE = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +55,10 @@ local function ring(key)
   redis.call('XADD', key, 'MAXLEN', 1, '*', 'at', now)
 end
 
--- Of these ids, in the order of the stream, who has each and which delivery it is.
-local function holders(ids)
-  local found = {{}}
-  for _, held in ipairs(redis.call('XPENDING', messages, '{GROUP}', ids[1], ids[#ids], 2 * #ids)) do
-    found[held[1]] = held
-  end
-  for _, id in ipairs(ids) do
-    found[id] = found[id] or redis.call('XPENDING', messages, '{GROUP}', id, id, 1)[1]
-  end
-  return found
-end
-
-local function drop(ids)
+local function drop(ids, receipts)
   redis.call('XACK', messages, '{GROUP}', unpack(ids))
   redis.call('XDEL', messages, unpack(ids))
-  redis.call('ZREM', due, unpack(ids))
+  redis.call('ZREM', due, unpack(receipts))
 end
 """
 
@@ -81,15 +74,18 @@ local function answer(words)
 end
 """
 
-# ARGV: ticket, most messages, then the messages. Says the id of each, or `-` for no room.
+# ARGV: ticket, most messages, then the lengths of the new ones, and all of them in one text: clients
+# are slow with many words. Says the id of each, or `-` for no room.
 SEND = Script.of(
     _TOOLS,
     _TICKET,
     """
 local room, ids = tonumber(ARGV[2]) - redis.call('XLEN', messages), {}
-for i = 3, #ARGV do
-  ids[i - 2] = room > 0 and redis.call('XADD', messages, '*', 'message', ARGV[i]) or '-'
-  room = room - 1
+local from = 1
+for length in string.gmatch(ARGV[3], '%d+') do
+  local message = string.sub(ARGV[4], from, from + length - 1)
+  ids[#ids + 1] = room > 0 and redis.call('XADD', messages, '*', 'message', message) or '-'
+  room, from = room - 1, from + length
 end
 ring(bell)
 keep(messages, due, bell)
@@ -97,38 +93,38 @@ return answer(ids)
 """,
 )
 
-# ARGV: ticket, consumer, then `id delivery act milliseconds` of each in one text, in the order of the
-# ids. Says 1 or 0 for each.
+# ARGV: ticket, consumer, then `id delivery act milliseconds` of each in one text. Says 1 or 0 for each.
 SETTLE = Script.of(
     _TOOLS,
     _TICKET,
     f"""
-local consumer, ids, acts = ARGV[2], {{}}, {{}}
-for id, delivery, act, ms in string.gmatch(ARGV[3], '(%S+) (%d+) (%a+) (%d+)') do
-  ids[#ids + 1] = id
-  acts[#acts + 1] = {{tonumber(delivery), act, tonumber(ms)}}
+local receipts, ids, acts, delays = {{}}, {{}}, {{}}, {{}}
+for held, id, act, ms in string.gmatch(ARGV[3], '((%S+) %d+) (%a+) (%d+)') do
+  local i = #ids + 1
+  receipts[i], ids[i], acts[i], delays[i] = held .. ' ' .. ARGV[2], id, act, tonumber(ms)
 end
-local held, moments = holders(ids), redis.call('ZMSCORE', due, unpack(ids))
-local done, dropped, soon = {{}}, {{}}, false
+local moments = redis.call('ZMSCORE', due, unpack(receipts))
+local done, dropped, gone, ended, soon = {{}}, {{}}, {{}}, {{}}, false
 for i, id in ipairs(ids) do
-  local delivery, act, ms = unpack(acts[i])
-  local mine = held[id] and held[id][2] == consumer and held[id][4] == delivery
-  if not mine or not moments[i] or tonumber(moments[i]) <= now then
-    done[i] = '0'
-  else
-    done[i] = '1'
+  local receipt, act, ms = receipts[i], acts[i], delays[i]
+  local counts = moments[i] and tonumber(moments[i]) > now and not ended[receipt]
+  done[i] = counts and '1' or '0'
+  if counts then
+    ended[receipt] = act ~= 'hold' or ms == 0
     if act == 'drop' then
-      dropped[#dropped + 1] = id
+      dropped[#dropped + 1], gone[#gone + 1] = id, receipt
     else
       if act == 'return' then
+        redis.call('ZREM', due, receipt)
         redis.call('XCLAIM', messages, '{GROUP}', '{NOBODY}', 0, id, 'JUSTID')
+        receipt = string.gsub(receipt, '%S+$', '{NOBODY}')
       end
-      redis.call('ZADD', due, now + ms, id)
+      redis.call('ZADD', due, now + ms, receipt)
       soon = soon or ms < {SLICE_MS}
     end
   end
 end
-if #dropped > 0 then drop(dropped) end
+if #dropped > 0 then drop(dropped, gone) end
 if soon then ring(bell) end
 keep(messages, due, bell)
 return answer(done)
@@ -136,62 +132,74 @@ return answer(done)
 )
 
 # ARGV: consumer, most, milliseconds. Says the last ring, the milliseconds until the next message is
-# due (-1 when none is held), and each message after its id, its delivery and a space.
+# due (-1 when none is held), `id delivery length` of each message, and all of them in one text.
 RECEIVE = Script.of(
     _TOOLS,
     f"""
 local consumer, most, ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local taken, moments = {{'', 0}}, {{}}
+local heads, bodies, moments, bytes = {{}}, {{}}, {{}}, 0
 
 local function take(entry, delivery)
   local id, field = entry[1], entry[2]
   local message = field[1] == 'message' and field[2] or table.concat(field, ' ')
-  taken[#taken + 1] = id .. ' ' .. delivery .. ' ' .. message
+  local held = id .. ' ' .. delivery
+  bytes = bytes + #message
+  heads[#heads + 1] = held .. ' ' .. #message
+  bodies[#bodies + 1] = message
   moments[#moments + 1] = now + ms
-  moments[#moments + 1] = id
+  moments[#moments + 1] = held .. ' ' .. consumer
 end
 
-local back = redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, most)
-if #back > 0 then
-  redis.call('ZREM', due, unpack(back))
-  local lost = {{}}
-  for _, id in ipairs(back) do lost[id] = true end
-  for _, entry in ipairs(redis.call('XCLAIM', messages, '{GROUP}', consumer, 0, unpack(back))) do
+local function room()
+  return bytes < {_LARGE} and math.min({_CHUNK}, most - #moments / 2) or 0
+end
+
+local function take_back(receipts)
+  redis.call('ZREM', due, unpack(receipts))
+  local ids, deliveries = {{}}, {{}}
+  for i, receipt in ipairs(receipts) do
+    local id, delivery = string.match(receipt, '^(%S+) (%d+)')
+    ids[i], deliveries[id] = id, tonumber(delivery)
+  end
+  for _, entry in ipairs(redis.call('XCLAIM', messages, '{GROUP}', consumer, 0, unpack(ids))) do
     if entry then
-      lost[entry[1]] = nil
-      take(entry, redis.call('XPENDING', messages, '{GROUP}', entry[1], entry[1], 1)[1][4])
+      take(entry, deliveries[entry[1]] + 1)
+      deliveries[entry[1]] = nil
     end
   end
-  -- Somebody trimmed the stream: there is nothing left to deliver.
-  for id in pairs(lost) do redis.call('XACK', messages, '{GROUP}', id) end
+  -- Somebody trimmed the stream. Servers before 7.0 do not forget such holders by themselves.
+  for id in pairs(deliveries) do redis.call('XACK', messages, '{GROUP}', id) end
 end
 
-local room = most - #moments / 2
-if room > 0 then
+while room() > 0 do
+  local back = redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, room())
+  if #back == 0 then break end
+  take_back(back)
+end
+while room() > 0 do
   local read = redis.call(
-    'XREADGROUP', 'GROUP', '{GROUP}', consumer, 'COUNT', room, 'STREAMS', messages, '>')
-  if read then
-    for _, entry in ipairs(read[1][2]) do take(entry, 1) end
-  end
+    'XREADGROUP', 'GROUP', '{GROUP}', consumer, 'COUNT', room(), 'STREAMS', messages, '>')
+  if not read then break end
+  for _, entry in ipairs(read[1][2]) do take(entry, 1) end
 end
 
 if #moments > 0 then
   redis.call('ZADD', due, unpack(moments))
   if ms < {SLICE_MS} then ring(bell) end
   keep(messages, due, bell)
-  return taken
+  return {{'', 0, table.concat(heads, ' '), table.concat(bodies)}}
 end
 
 -- A held message without a moment would never come back: the sorted set was lost, not the stream.
 local pending = redis.call('XPENDING', messages, '{GROUP}')[1]
 if pending > redis.call('ZCARD', due) then
   for _, held in ipairs(redis.call('XPENDING', messages, '{GROUP}', '-', '+', 1000)) do
-    redis.call('ZADD', due, 'NX', now, held[1])
+    redis.call('ZADD', due, 'NX', now, table.concat({{held[1], held[4], held[2]}}, ' '))
   end
 end
 local rung = redis.call('XREVRANGE', bell, '+', '-', 'COUNT', 1)[1]
 local first = redis.call('ZRANGE', due, 0, 0, 'WITHSCORES')
-return {{rung and rung[1] or '0-0', first[2] and math.max(0, tonumber(first[2]) - now) or -1}}
+return {{rung and rung[1] or '0-0', first[2] and math.max(0, tonumber(first[2]) - now) or -1, '', ''}}
 """,
 )
 
@@ -201,10 +209,10 @@ BURY = Script.of(
     _TOOLS,
     """
 for i = 3, #ARGV, 3 do
-  local held = holders({ARGV[i]})[ARGV[i]]
-  if held and held[2] == ARGV[1] and held[4] == tonumber(ARGV[i + 1]) then
+  local receipt = ARGV[i] .. ' ' .. ARGV[i + 1] .. ' ' .. ARGV[1]
+  if redis.call('ZSCORE', due, receipt) then
     redis.call('XADD', KEYS[4], 'MAXLEN', ARGV[2], '*', 'message', ARGV[i + 2])
-    drop({ARGV[i]})
+    drop({ARGV[i]}, {receipt})
   end
 end
 ring(KEYS[5])

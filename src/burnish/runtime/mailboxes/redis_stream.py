@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from burnish.runtime.mailboxes.coalescer import Coalescer
@@ -37,7 +37,7 @@ class Receipt(NamedTuple):
 
 
 class Delivered(NamedTuple):
-    """A message as it came; `packed` is None when it is not one of ours."""
+    """A message as it came; when it is not one of ours there is no `packed`, but what it is."""
 
     receipt: Receipt
     packed: Packed | None
@@ -95,9 +95,9 @@ class RedisStream:
         except NoGroupError:
             await self._link.run(CREATE, self._keys[:1])
             reply = await self._receive(most, seconds)
-        rung, next_due, *messages = reply
+        rung, next_due, heads, messages = reply
         return Taken(
-            [_read(raw) for raw in messages],
+            list(_read_all(heads.decode().split(" "), messages)) if heads else [],
             rung.decode(),
             next_due / 1000 if next_due >= 0 else math.inf,
         )
@@ -134,7 +134,9 @@ class RedisStream:
     async def _send_all(self, messages: list[bytes]) -> list[str | None]:
         ticket = f"{next(self._tickets)}:"
         keys = [*self._keys, self._send_ticket]
-        said = await self._link.run(SEND, keys, ticket, self._max_size, *messages)
+        lengths = " ".join([str(len(message)) for message in messages])
+        words = (ticket, self._max_size, lengths, b"".join(messages))
+        said = await self._link.run(SEND, keys, *words)
         return [None if one == "-" else one for one in said.decode().split(" ")]
 
     async def _settle_all(self, calls: list[_Act]) -> list[bool]:
@@ -161,16 +163,19 @@ def _write(packed: Packed, reply_to: str | None) -> bytes:
     )
 
 
-def _read(raw: bytes) -> Delivered:
-    """What the server says of a message, which may be anything that somebody put there."""
-    id_, delivery, message = raw.split(b" ", 2)
-    receipt = Receipt(id_.decode(), int(delivery))
-    head = _HEAD.match(message)
-    if head is None:
-        return Delivered(receipt, None, None, message)
-    type_, version, reply_to = head.groups()
-    packed = Packed(type_.decode(), int(version), message[head.end() :])
-    return Delivered(receipt, packed, reply_to.decode() or None, message)
+def _read_all(words: list[str], messages: bytes) -> Iterator[Delivered]:
+    """What the server gave, which may be anything that somebody put there."""
+    start = 0
+    for id_, delivery, length in zip(words[::3], words[1::3], words[2::3], strict=True):
+        receipt, end = Receipt(id_, int(delivery)), start + int(length)
+        head = _HEAD.match(messages, start, end)
+        if head is None:
+            yield Delivered(receipt, None, None, messages[start:end])
+        else:
+            type_, version, reply_to = head.groups()
+            packed = Packed(type_.decode(), int(version), messages[head.end() : end])
+            yield Delivered(receipt, packed, reply_to.decode() or None, b"")
+        start = end
 
 
 class _Keys(NamedTuple):

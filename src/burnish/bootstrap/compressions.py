@@ -1,0 +1,176 @@
+"""Compressing a prompt: an optimization with the `compress` optimizer, its report, and its tag."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from burnish.bootstrap.compression_report import OptimizationReport, read_report
+from burnish.bootstrap.optimization_result import OptimizationResult
+from burnish.bootstrap.optimizations import Optimization
+from burnish.bootstrap.promotion import prepare_promotion, promote
+from burnish.bootstrap.search_spec import SearchSpec
+from burnish.bootstrap.specs import AgentSpec, SuiteSpec
+from burnish.bootstrap.workspace import STATE_FOLDER, Workspace, database_location
+from burnish.domain import AgentVersion, Budget, Configuration, SearchSpace
+from burnish.optimization.sitting import Sitting
+from burnish.optimizers.compress import Compress
+from burnish.optimizers.compress_edits import DEFAULT_MIN_TOKENS, CompressStrategy
+from burnish.optimizers.compress_report import Modification
+from burnish.overrides import (
+    LocalPromptOverridesStore,
+    PromptDescriptor,
+    PromptOverride,
+    PromptOverridesStore,
+    SectionOverride,
+    safe_name,
+)
+
+NAMESPACE = "agents"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionResult:
+    """The report, the optimization behind it, and where the result went."""
+
+    report: OptimizationReport
+    result: OptimizationResult
+    tag: str | None = None
+    version: int | None = None
+
+    @property
+    def configuration(self) -> Configuration:
+        """The compressed one; the baseline where nothing could go."""
+        return self.report.configuration
+
+    def to_json(self) -> dict[str, Any]:
+        """What `burnish compress --json` prints."""
+        return {**self.report.to_json(), "tag": self.tag, "applied_version": self.version}
+
+
+async def compress_async(
+    agent: AgentSpec,
+    suite: SuiteSpec,
+    budget: Budget | None = None,
+    seed: int = 0,
+    *,
+    model: Any = None,
+    strategies: Sequence[CompressStrategy] | None = None,
+    min_section_tokens: int = DEFAULT_MIN_TOKENS,
+    sections: Sequence[str] | None = None,
+    lines: bool = True,
+    eval_runs: int | None = None,
+    calls_per_month: int | None = None,
+    tag: str | None = None,
+    overrides: PromptOverridesStore | None = None,
+    apply: bool = False,
+    space: SearchSpace | Mapping[str, Any] | None = None,
+    name: str | None = None,
+    db: str | Path | None = None,
+    resume: str | None = None,
+    watch: Callable[[Sitting], None] | None = None,
+) -> CompressionResult:
+    """`compress` for callers that have an event loop of their own.
+
+    `model` rewrites sections; without one the edits are mechanical. `eval_runs` is how often the
+    baseline and the result run each item, in place of the suite's `repeats`. `tag` keeps the result
+    in `overrides`, by default the folder `.burnish/overrides`; `apply` makes it the agent's active
+    version. `resume` names a compression to go on with, given the same arguments.
+    """
+    if tag is not None:
+        check_tag(tag)
+    optimizer = Compress(
+        model=model,
+        strategies=strategies,
+        min_section_tokens=min_section_tokens,
+        sections=sections,
+        lines=lines,
+    )
+    search = SearchSpec(
+        optimizer=optimizer,
+        seed=seed,
+        space=space if isinstance(space, SearchSpace) else SearchSpace.of(space or {}),
+    )
+    chosen = suite if eval_runs is None else replace(suite, repeats=eval_runs)
+    location = database_location(Path.cwd(), None if db is None else str(db))
+    async with Workspace.open(location) as workspace:
+        optimization = Optimization(workspace, agent, chosen, search, budget or Budget())
+        try:
+            optimization_id = resume or await optimization.create(name=name)
+            result = await optimization.run(optimization_id, watch=watch)
+        finally:
+            await optimization.close()
+        report = await read_report(
+            workspace,
+            result,
+            optimizer,
+            model=agent.model if isinstance(agent.model, str) else None,
+            calls_per_month=calls_per_month,
+        )
+        version = await apply_result(workspace, result) if apply else None
+    if tag is not None and report.has_modifications:
+        store = overrides or local_overrides(Path.cwd())
+        await store_tag(store, agent.name, result.baseline.configuration, report.modifications, tag)
+    return CompressionResult(
+        report=report,
+        result=result,
+        tag=tag if report.has_modifications else None,
+        version=None if version is None else version.version,
+    )
+
+
+def local_overrides(folder: Path) -> LocalPromptOverridesStore:
+    """The store beside a config file."""
+    return LocalPromptOverridesStore(folder / STATE_FOLDER / "overrides")
+
+
+def descriptor_of(agent_name: str, configuration: Configuration) -> PromptDescriptor:
+    """Under which name an agent's prompt has its tags."""
+    return PromptDescriptor.of(configuration, namespace=NAMESPACE, key=safe_name(agent_name))
+
+
+def check_tag(tag: str) -> None:
+    """Refuse a name that no tag may have, before anything is paid."""
+    _ = PromptDescriptor(namespace=NAMESPACE, key="any", sections=()).address.tag(tag)
+
+
+async def store_tag(
+    store: PromptOverridesStore,
+    agent_name: str,
+    baseline: Configuration,
+    modifications: Sequence[Modification],
+    tag: str,
+) -> None:
+    """Make a tag exactly these modifications."""
+    descriptor = descriptor_of(agent_name, baseline)
+    override = PromptOverride.of(
+        descriptor,
+        tag,
+        (
+            SectionOverride(
+                path=one.section_path, expected_hash=one.original_hash, body=one.proposed_body
+            )
+            for one in modifications
+        ),
+    )
+    await store.upsert(descriptor, override, replace=True)
+
+
+async def apply_result(
+    workspace: Workspace, result: OptimizationResult, *, author: str = ""
+) -> AgentVersion | None:
+    """The result as the agent's active version; None where nothing was shortened."""
+    if not result.improved:
+        return None
+    candidates = result.candidates
+    promotion = await prepare_promotion(
+        workspace,
+        result.record,
+        candidates[result.baseline.candidate_id],
+        candidates[result.best.candidate_id],
+    )
+    if promotion.already_active:
+        return promotion.active
+    return await promote(workspace, promotion, author=author, note="compressed")

@@ -1,0 +1,49 @@
+"""The tags of an agent's prompt, listed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from burnish.bootstrap.compressions import NAMESPACE, descriptor_of, local_overrides
+from burnish.cli.place import Place
+from burnish.cli.running import run
+from burnish.cli.session import Session
+from burnish.domain import Configuration
+from burnish.models import count_tokens
+
+
+def list_tags(session: Session, place: Place) -> None:
+    """Print them."""
+    agent = place.settings().agent_spec()
+    configuration = Configuration.of(agent.configuration)
+    found = run(_tags(place, agent.name, configuration))
+    if session.json_output:
+        key = descriptor_of(agent.name, configuration).key
+        session.print_document({"namespace": NAMESPACE, "key": key, "tags": found})
+        return
+    if not found:
+        session.say("there are no tags yet; `burnish compress --tag NAME` makes one")
+    for one in found:
+        stale = f", {len(one['stale'])} stale" if one["stale"] else ""
+        session.say(f"{one['tag']}  {len(one['sections'])} sections, {one['tokens']} tokens{stale}")
+
+
+async def _tags(place: Place, agent: str, configuration: Configuration) -> list[dict[str, Any]]:
+    store = local_overrides(place.config.absolute().parent)
+    descriptor = descriptor_of(agent, configuration)
+    found = []
+    for tag in await store.list_tags(namespace=descriptor.namespace, key=descriptor.key):
+        resolved = await store.resolve(descriptor, tag=tag)
+        if resolved is None:
+            continue
+        under = resolved.apply(configuration)
+        found.append(
+            {
+                "tag": tag,
+                "sections": list(resolved.sections),
+                "stale": [one.path for one in resolved.stale],
+                "tokens": sum(count_tokens(text) for text in under.sections.values()),
+            }
+        )
+    await store.close()
+    return found

@@ -1,0 +1,240 @@
+"""Compression from Python and from the command line, killed, resumed and given bad input."""
+
+import asyncio
+import json
+import os
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from optimization_world import in_child, wait_for
+
+import burnish
+from burnish.bootstrap.compressions import descriptor_of, local_overrides
+from burnish.cli.failures import run_command
+
+SYSTEM = """Please note that you are a very helpful assistant. It is very important to read it all.
+Tickets about a refund or a bill are billing. Thank you very much for your help.
+Tickets about a crash or an error are technical.
+In order to do well, please read carefully. In order to do well, read carefully.
+For example, a ticket may be long."""
+SHORT = (
+    "Tickets about a refund or a bill are billing.\n"
+    "Tickets about a crash or an error are technical."
+)
+ROWS = [
+    {"id": f"r{n}", "text": f"ticket {n}", "label": ("billing", "technical")[n % 2]}
+    for n in range(30)
+]
+SPLIT = {"train": 0.2, "validation": 0.5, "test": 0.3}
+
+
+def knows(configuration, label):
+    text = configuration["sections"]["system"].lower()
+    return ("refund" in text) if label == "billing" else ("crash" in text)
+
+
+def answer(configuration, item):
+    return item["label"] if knows(configuration, item["label"]) else "other"
+
+
+def agent(run=answer, system=SYSTEM):
+    sections = {"system": system, "user": "{{text}}"}
+    return burnish.Agent(name="tickets", configuration={"sections": sections}, run=run, version="1")
+
+
+def suite(**changes):
+    scorers = [{"kind": "exact_match", "field": "label"}]
+    return burnish.Suite(**{"dataset": ROWS, "scorers": scorers, "split": SPLIT, **changes})
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BURNISH_DB", raising=False)
+
+
+def test_the_shortest_prompt_that_breaks_nothing_wins():
+    done = burnish.compress(agent(), suite(), calls_per_month=1000, tag="short", apply=True)
+
+    report = done.report
+    assert done.configuration.sections["system"] == SHORT
+    assert done.result.best.configuration == done.configuration
+    assert report.regressions == ()
+    assert report.tokens_after < 0.35 * report.tokens_before
+    assert report.savings.tokens_per_month == 1000 * report.total_token_reduction
+    assert report.held_out["baseline_score"] == report.held_out["best_score"] == 1.0
+    assert any(one.regression_count for one in report.rejected)
+    assert done.version == 1
+    json.dumps(done.to_json())
+
+
+def test_the_tag_and_the_modifications_give_the_same_prompt():
+    done = burnish.compress(agent(), suite(), tag="short")
+    baseline = done.result.baseline.configuration
+
+    found = asyncio.run(
+        local_overrides(Path.cwd()).resolve(descriptor_of("tickets", baseline), tag="short")
+    )
+
+    assert found.apply(baseline) == done.configuration
+    assert burnish.apply_modifications(baseline, done.report.modifications) == done.configuration
+    with pytest.raises(burnish.ConflictError, match="changed since"):
+        burnish.apply_modifications(done.configuration, done.report.modifications)
+    with pytest.raises(burnish.UsageError, match="no such section"):
+        burnish.apply_modifications({"sections": {"x": "y"}}, done.report.modifications)
+
+
+def test_flaky_failures_are_run_again_and_cost_no_saving():
+    seen = Counter()
+
+    def flaky(configuration, item):
+        key = (configuration["sections"]["system"], item["text"])
+        seen[key] += 1
+        first = seen[key] == 1 and configuration["sections"]["system"] != SYSTEM
+        shaky = item["text"].endswith(("3", "4"))
+        return "other" if first and shaky else answer(configuration, item)
+
+    done = burnish.compress(agent(flaky), suite(split=None), eval_runs=2)
+
+    assert done.configuration.sections["system"] == SHORT
+    assert done.report.eval_runs == 2
+
+
+def test_a_model_that_rewrites_is_counted():
+    def rewrite(prompt):
+        return f"```\n{SHORT if 'telegram' in prompt else 'Read the ticket.'}\n```"
+
+    done = burnish.compress(agent(), suite(), model=rewrite, lines=False)
+
+    assert done.configuration.sections["system"] == SHORT
+    assert sum(one["calls"] for one in done.report.usage["by_purpose"].values()) == 3
+
+
+@pytest.mark.parametrize(
+    ("run", "system", "message"),
+    [
+        (answer, SHORT, "every cut was tried"),
+        (answer, "Refund, crash.", "nothing to shorten"),
+        (lambda configuration, item: "other", SYSTEM, "no item passes consistently"),
+    ],
+)
+def test_where_nothing_can_go_the_prompt_stays(run, system, message):
+    done = burnish.compress(agent(run, system), suite(), tag="none", apply=True)
+
+    assert done.configuration.sections["system"] == system
+    assert not done.report.has_modifications
+    assert message in done.report.stop_message
+    assert (done.tag, done.version) == (None, None)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(burnish.UsageError, match="no such section"):
+        burnish.compress(agent(), suite(), sections=["sytem"])
+    with pytest.raises(burnish.UsageError, match="cannot be used"):
+        burnish.compress(agent(), suite(), tag="../x")
+
+    def broken(configuration, item):
+        raise ConnectionError("down")
+
+    done = burnish.compress(agent(broken), suite())
+    assert "no item passes" in done.report.stop_message
+
+
+def fingerprint(done):
+    result = done.result
+    return (
+        dict(done.configuration.sections),
+        done.report.evaluations,
+        [one.to_json() for one in done.report.rejected],
+        [one.configuration.hash for one in result.candidates.values()],
+    )
+
+
+def test_a_killed_compression_resumes_into_the_same_one(tmp_path):
+    undisturbed = fingerprint(burnish.compress(agent(), suite(), db=tmp_path / "a.db", seed=3))
+
+    def slow(configuration, item):
+        time.sleep(0.02)
+        return answer(configuration, item)
+
+    for number, seconds in enumerate((0.5, 1.0, 1.6)):
+        db, ids = tmp_path / f"k{number}.db", tmp_path / f"id{number}"
+
+        def watch(sitting, ids=ids):
+            ids.write_text(sitting.orchestrator._plan.optimization_id)
+
+        child = in_child(
+            lambda db=db, watch=watch: burnish.compress(
+                agent(slow), suite(), db=db, seed=3, watch=watch
+            )
+        )
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+        wait_for(child)
+
+        resume = ids.read_text() if ids.exists() else None
+        done = burnish.compress(agent(slow), suite(), db=db, seed=3, resume=resume)
+
+        assert fingerprint(done) == undisturbed
+
+
+CONFIG = f"""
+[agent]
+name = "tickets"
+run = "agent:answer"
+[agent.sections]
+system = {json.dumps(SYSTEM)}
+user = "{{{{text}}}}"
+[suite]
+dataset = "rows.jsonl"
+scorers = [{{ kind = "exact_match", field = "label" }}]
+split = {{ train = 0.2, validation = 0.5, test = 0.3 }}
+[optimizer]
+name = "edits"
+patience = 3
+"""
+AGENT = """
+def answer(configuration, item):
+    text = configuration["sections"]["system"].lower()
+    known = ("refund" in text) if item["label"] == "billing" else ("crash" in text)
+    return item["label"] if known else "other"
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "burnish.toml").write_text(CONFIG)
+    (tmp_path / "agent.py").write_text(AGENT)
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return tmp_path
+
+
+def command(capfd, *arguments, code=0):
+    capfd.readouterr()
+    assert run_command(list(arguments)) == code
+    return capfd.readouterr().out
+
+
+def test_the_command_prints_one_document_and_keeps_the_tag(project, capfd):
+    out = command(capfd, "compress", "--tag", "short", "--apply", "--yes", "--json")
+
+    document = json.loads(out)
+    assert document["regressions"] == 0
+    assert document["tokens"]["saved"] > 50
+    assert (document["tag"], document["applied_version"]) == ("short", 1)
+    assert document["held_out"]["best_score"] == 1.0
+    tags = json.loads(command(capfd, "tags", "--json"))["tags"]
+    assert [(one["tag"], one["tokens"]) for one in tags] == [("short", document["tokens"]["after"])]
+    identity = document["optimization_id"]
+    again = json.loads(command(capfd, "compress", "--resume", identity, "--json"))
+    assert again["modifications"] == document["modifications"]
+    assert "tokens" in command(capfd, "compress", "--resume", identity)
+
+
+def test_apply_without_a_terminal_needs_yes_and_a_bad_tag_is_refused(project, capfd):
+    command(capfd, "compress", "--apply", "--json", code=2)
+    command(capfd, "compress", "--tag", "Bad Tag", "--json", code=2)
+    command(capfd, "compress", "--only", "sytem", "--json", code=2)
