@@ -1,0 +1,26 @@
+"""The world of sections, and both algorithms in one of it."""
+
+import pytest
+
+from burnish.benchmarks.compress_comparison import run_compress, run_plain
+from burnish.benchmarks.compress_world import CompressWorld
+
+
+def test_a_world_is_the_same_for_the_same_seed():
+    one, other = CompressWorld(3), CompressWorld(3)
+
+    assert one.sections == other.sections
+    assert one.regressions(one.sections) == 0
+    hard = {part.path: part.hard for part in one.parts}
+    assert one.regressions(hard) == other.regressions(hard) > 0
+
+
+@pytest.mark.parametrize("flaky", [0.0, 0.15])
+def test_it_saves_more_than_the_plain_algorithm_with_fewer_evaluations(flaky):
+    plain = run_plain(CompressWorld(7, flaky=flaky), "hard", runs=3)
+
+    ours = run_compress(CompressWorld(7, flaky=flaky), runs=3, lines=False)
+
+    assert ours.saved >= plain.saved
+    assert ours.regressions == 0
+    assert ours.evaluations <= 0.4 * plain.evaluations
