@@ -47,6 +47,10 @@ class OptimizationDriver:
         lease = await self._take_lease(record)
         try:
             await self._run_leased(lease)
+        except BurnishError:
+            # A full disk, say, keeps the lease from being given back; the next try must not wait.
+            ownership.note_end(lease.owner)
+            raise
         except asyncio.CancelledError:
             with contextlib.suppress(BurnishError):
                 await asyncio.shield(self._job.stores.optimizations.release_lease(lease))

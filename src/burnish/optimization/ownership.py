@@ -8,13 +8,24 @@ import socket
 from pathlib import Path
 
 
+# Owners of this process that gave up without being able to give the lease back.
+_ended: set[str] = set()
+
+
 def new_owner() -> str:
     """This process: machine, boot, process namespace, process id and its start time."""
     return "|".join((*_machine(), str(os.getpid()), _started(os.getpid()), secrets.token_hex(4)))
 
 
+def note_end(owner: str) -> None:
+    """This owner will not write any more, though its process lives on."""
+    _ended.add(owner)
+
+
 def is_dead(owner: str) -> bool:
     """Whether the owner was a process of this machine that is gone; False when it can't be known."""
+    if owner in _ended:
+        return True
     parts = owner.split("|")
     if len(parts) != 6 or tuple(parts[:3]) != _machine() or not parts[3].isdecimal():
         return False
