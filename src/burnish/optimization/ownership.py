@@ -7,7 +7,6 @@ import secrets
 import socket
 from pathlib import Path
 
-
 # Owners of this process that gave up without being able to give the lease back.
 _ended: set[str] = set()
 
