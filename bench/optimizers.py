@@ -55,6 +55,8 @@ def run() -> Section:
             "finds beyond the budget does not count.",
             *(f"{name} ran with at most {most} calls: it is slow." for name, most in SLOW.items()),
             *(rivalry_note(one) for one in rivalries(rows, OWN, REFERENCE)),
+            "All worlds are our own. The simulated reflection model reads the first fenced text and "
+            "the feedback of any prompt, and nothing else.",
             *pace_notes(paces),
             *(f"Not measured: {one}" for one in (*outcome.failures, *failures)),
         ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +27,7 @@ class Section:
     notes: list[str] = field(default_factory=list)
     measured: str = ""
     machine: str = ""
+    commit: str = ""
 
 
 def save(section: Section) -> None:
@@ -34,6 +36,7 @@ def save(section: Section) -> None:
     stamped = asdict(section) | {
         "measured": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": machine(),
+        "commit": commit(),
     }
     path = FOLDER / f"{section.name}.json"
     path.write_text(json.dumps(stamped, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -51,7 +54,9 @@ def page() -> str:
     for path in sorted(FOLDER.glob("*.json")):
         section = Section(**json.loads(path.read_text(encoding="utf-8")))
         parts += ["", f"## {section.title}", ""]
-        parts += [f"`{section.command}` · {section.measured} · {section.machine}", ""]
+        facts = [f"`{section.command}`", section.measured, section.machine]
+        facts += [f"commit {section.commit}"] if section.commit else []
+        parts += [" · ".join(facts), ""]
         parts.append("| " + " | ".join(section.columns) + " |")
         parts.append("| " + " | ".join("---" for _ in section.columns) + " |")
         parts += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in section.rows]
@@ -62,3 +67,14 @@ def page() -> str:
 def machine() -> str:
     """The machine in one line."""
     return f"{os.cpu_count()} cores {platform.machine()}, Python {platform.python_version()}"
+
+
+def commit() -> str:
+    """What was measured; `+` where the package's files differ from it."""
+    head = _git("rev-parse", "--short", "HEAD")
+    return head + ("+" if head and _git("status", "--porcelain", "../src") else "")
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(Path(__file__).parent), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

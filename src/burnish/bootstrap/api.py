@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from burnish.bootstrap.evaluation_result import EvaluationResult
 from burnish.bootstrap.evaluations import Evaluation, Selection
 from burnish.bootstrap.optimization_result import OptimizationResult
-from burnish.bootstrap.optimizations import Optimization
+from burnish.bootstrap.optimizations import Optimization, run_prepared
 from burnish.bootstrap.search_spec import SearchSpec, racing_mode
 from burnish.bootstrap.specs import AgentSpec, SuiteSpec
 from burnish.bootstrap.workspace import Workspace, database_location
@@ -121,11 +121,7 @@ async def optimize_async(
     location = database_location(Path.cwd(), None if db is None else str(db))
     async with Workspace.open(location) as workspace:
         optimization = Optimization(workspace, agent, suite, search, budget or Budget())
-        try:
-            optimization_id = resume or await optimization.create(name=name)
-            return await optimization.run(optimization_id, watch=watch)
-        finally:
-            await optimization.close()
+        return await run_prepared(optimization, name=name, resume=resume, watch=watch)
 
 
 def compress(

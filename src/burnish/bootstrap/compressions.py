@@ -9,7 +9,7 @@ from typing import Any
 
 from burnish.bootstrap.compression_report import OptimizationReport, read_report
 from burnish.bootstrap.optimization_result import OptimizationResult
-from burnish.bootstrap.optimizations import Optimization
+from burnish.bootstrap.optimizations import Optimization, run_prepared
 from burnish.bootstrap.promotion import prepare_promotion, promote
 from burnish.bootstrap.search_spec import SearchSpec
 from burnish.bootstrap.specs import AgentSpec, SuiteSpec
@@ -97,11 +97,7 @@ async def compress_async(
     location = database_location(Path.cwd(), None if db is None else str(db))
     async with Workspace.open(location) as workspace:
         optimization = Optimization(workspace, agent, chosen, search, budget or Budget())
-        try:
-            optimization_id = resume or await optimization.create(name=name)
-            result = await optimization.run(optimization_id, watch=watch)
-        finally:
-            await optimization.close()
+        result = await run_prepared(optimization, name=name, resume=resume, watch=watch)
         report = await read_report(
             workspace,
             result,

@@ -163,6 +163,21 @@ class Optimization:
         return record.id
 
 
+async def run_prepared(
+    optimization: Optimization,
+    *,
+    name: str | None,
+    resume: str | None,
+    watch: Callable[[Sitting], None] | None,
+) -> OptimizationResult:
+    """Start a prepared optimization, or go on with the one named `resume`, and close it."""
+    try:
+        optimization_id = resume or await optimization.create(name=name)
+        return await optimization.run(optimization_id, watch=watch)
+    finally:
+        await optimization.close()
+
+
 async def load_result(workspace: Workspace, optimization_id: str) -> OptimizationResult:
     """The result of a finished optimization."""
     record = await workspace.optimizations.get_optimization(optimization_id)

@@ -92,27 +92,48 @@ class Sitting:
         self._materializer = CandidateMaterializer(
             stores.overlays, agent_name=job.agent.name, baseline=plan.baseline, lease=lease
         )
-        self._adapter = LocalExperimentAdapter(
-            Workbench(
-                agent=job.agent,
-                suite=job.suite,
-                items=job.items,
-                dataset_id=job.dataset_id,
-                options=job.settings.options,
-                racing=job.settings.racing,
-                seed=plan.seed,
-            ),
-            stores.experiments,
-            self._materializer,
+        self._adapter = self._make_adapter()
+        self._reserve = ConfirmationReserve(
+            job.settings.budget,
             self.gate,
-            lease,
+            stores.experiments,
+            runs=len(plan.splits.get("test", ())) * plan.repeats,
+            concurrency=job.settings.options.concurrency,
         )
-        aggregator = ResultAggregator(self._adapter, job.clock)
         if isinstance(job.optimizer, ModelUser):
             job.optimizer.connect(OwnModels(job.open_model, self.gate))
         self._calls = OptimizerCalls(
             job.optimizer, timeout_seconds=job.settings.optimizer_timeout_seconds
         )
+        aggregator = ResultAggregator(self._adapter, job.clock)
+        self.orchestrator = Orchestrator(plan, self._make_parts(aggregator), lease, checkpoint)
+        self._confirmer = Confirmer(
+            suite_id=plan.suite_id,
+            materializer=self._materializer,
+            adapter=self._adapter,
+            aggregator=aggregator,
+            experiments=stores.experiments,
+        )
+
+    def _make_adapter(self) -> LocalExperimentAdapter:
+        job = self._job
+        workbench = Workbench(
+            agent=job.agent,
+            suite=job.suite,
+            items=job.items,
+            dataset_id=job.dataset_id,
+            options=job.settings.options,
+            racing=job.settings.racing,
+            seed=job.plan.seed,
+        )
+        return LocalExperimentAdapter(
+            workbench, job.stores.experiments, self._materializer, self.gate, self._lease
+        )
+
+    def _make_parts(self, aggregator: ResultAggregator) -> Parts:
+        """What the orchestrator drives."""
+        job = self._job
+        plan, stores = job.plan, job.stores
         steps = StepRunner(
             suite_id=plan.suite_id,
             trial_items=plan.trial_items,
@@ -122,16 +143,9 @@ class Sitting:
             aggregator=aggregator,
             gate=self.gate,
             clock=job.clock,
-            lease=lease,
+            lease=self._lease,
         )
-        self._reserve = ConfirmationReserve(
-            job.settings.budget,
-            self.gate,
-            stores.experiments,
-            runs=len(plan.splits.get("test", ())) * plan.repeats,
-            concurrency=job.settings.options.concurrency,
-        )
-        parts = Parts(
+        return Parts(
             repository=stores.optimizations,
             experiments=stores.experiments,
             optimizer=self._calls,
@@ -140,14 +154,6 @@ class Sitting:
             gate=self.gate,
             reserve=self._reserve,
             items=job.items,
-        )
-        self.orchestrator = Orchestrator(plan, parts, lease, checkpoint)
-        self._confirmer = Confirmer(
-            suite_id=plan.suite_id,
-            materializer=self._materializer,
-            adapter=self._adapter,
-            aggregator=aggregator,
-            experiments=stores.experiments,
         )
 
     async def run(self) -> None:

@@ -20,6 +20,7 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
+from burnish.optimizers.pareto import leads
 
 _USED = (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED)
 # Pull the mean difference of few items towards none. Passes are only sampled, so a single one that
@@ -169,18 +170,16 @@ class Evidence:
         return self._standing[candidate_id]
 
     def leads(self, items: Iterable[str]) -> dict[str, int]:
-        """How many of the items each complete trial is best at: the per-item Pareto front."""
-        found = {one.candidate.id: 0 for one in self.trialed}
-        for item in items:
-            scores = {
-                one.candidate.id: one.results[item].score
+        """How many of the items each complete trial is best at."""
+        wanted = set(items)
+        return leads(
+            {
+                one.candidate.id: {
+                    item: result.score for item, result in one.results.items() if item in wanted
+                }
                 for one in self.trialed
-                if item in one.results
             }
-            best = max(scores.values(), default=0.0)
-            for identity, score in scores.items():
-                found[identity] += score >= best - _CLOSE
-        return found
+        )
 
     def _estimate(self, one: Known) -> float:
         if one is self.baseline:

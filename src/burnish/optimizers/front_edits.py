@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 from burnish.domain import OptimizerState, TrialHistory
 from burnish.optimizers.draws import generator
 from burnish.optimizers.edits import Edits
 from burnish.optimizers.facts import RunFacts
 from burnish.optimizers.library import Library
+from burnish.optimizers.pareto import draw_leaders, leads
 from burnish.optimizers.trial_reading import mean_scores
 
 _DRAWN = 2
 # Item results are read from storage on each call, so the front is that of the best trials.
 _ON_FRONT = 12
-_CLOSE = 1e-9
 
 
 class FrontEdits(Edits):
@@ -45,20 +45,8 @@ class FrontEdits(Edits):
         scores = {
             one.candidate_id: mean_scores(history.item_results(one.candidate_id)) for one in best
         }
-        leads = {one: _leads(own, scores.values()) for one, own in scores.items()}
+        led = leads(scores)
         # By number: ids differ between runs.
-        names = sorted(leads, key=lambda one: history.candidate(one).number)
-        power = 1 / max(self._temperature, 0.05)
+        order = sorted(led, key=lambda one: history.candidate(one).number)
         chance = generator(library.facts.seed, "front", state.generation)
-        weights = [max(leads[name], 0.1) ** power for name in names]
-        return chance.choices(names, weights, k=_DRAWN)
-
-
-def _leads(own: Mapping[str, float], all_scores: Iterable[Mapping[str, float]]) -> int:
-    """On how many items nobody is better."""
-    tables = list(all_scores)
-    return sum(
-        1
-        for item, score in own.items()
-        if all(table.get(item, score) <= score + _CLOSE for table in tables)
-    )
+        return draw_leaders(chance, led, order, temperature=self._temperature, count=_DRAWN)

@@ -195,7 +195,6 @@ class Gepa:
         settings = Settings(
             look=self.look or min(max(round(_LOOKED * data["trial_items"]), _LEAST), _MOST),
             temperature=self.exploration_temperature,
-            max_prompt_tokens=self.max_prompt_tokens,
         )
         ideas = Ideas(
             asker=self._asker,

@@ -32,8 +32,6 @@ class Settings:
     trial_share: float = 2.0
     few: float = 0.2
     temperature: float = 0.7
-    max_prompt_tokens: int | None = None
-    sections: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from burnish.optimizers.gepa_moves import (
     said_of,
 )
 from burnish.optimizers.line_edits import LineEdit, split_units
+from burnish.optimizers.pareto import draw_leaders
 from burnish.optimizers.recombination import Recombination
 
 _PRUNES = 2
@@ -129,11 +130,11 @@ class Explore:
     async def _rewrites(self, places: int) -> list[Move]:
         """Whole rewrites of a parent drawn from the per-item front."""
         leads = self._desk.evidence.leads(self._desk.items.validation)
-        names = sorted(leads, key=self._number)
-        power = 1 / max(self._desk.settings.temperature, 0.05)
-        weights = [max(leads[name], 0.1) ** power for name in names]
+        order = sorted(leads, key=self._number)
         chance = generator(self._desk.facts.seed, "parent", self._desk.generation)
-        parent = self._desk.evidence.known[chance.choices(names, weights)[0]]
+        temperature = self._desk.settings.temperature
+        drawn = draw_leaders(chance, leads, order, temperature=temperature, count=1)
+        parent = self._desk.evidence.known[drawn[0]]
         pool = self._desk.items.pool
         known = [item for item in pool if item in parent.results]
         failed = [item for item in known if parent.weak(item)]

@@ -15,9 +15,7 @@ from burnish.runtime.mailboxes.message_types import MessageTypes, UndecodableErr
 from burnish.runtime.mailboxes.rules import (
     MAX_DEAD_LETTERS,
     MAX_DELIVERIES,
-    MAX_MESSAGES,
-    check_count,
-    check_seconds,
+    check_receive,
     closed,
     foreign_reply_mailbox,
     full,
@@ -106,9 +104,7 @@ class InMemoryMailbox(Generic[BodyT, ReplyT]):
         """What is there, or what comes while waiting."""
         if self._closed:
             raise closed(self.name)
-        check_count(max_messages, "max_messages", MAX_MESSAGES)
-        check_seconds(visibility_timeout, "visibility_timeout")
-        check_seconds(wait_time_seconds, "wait_time_seconds")
+        check_receive(max_messages, visibility_timeout, wait_time_seconds)
         received = self._take(max_messages, visibility_timeout)
         if received or not wait_time_seconds:
             return received

@@ -18,9 +18,7 @@ from burnish.runtime.mailboxes.redis_link import RedisLink
 from burnish.runtime.mailboxes.redis_stream import Delivered, Receipt, RedisStream, Taken
 from burnish.runtime.mailboxes.rules import (
     MAX_DELIVERIES,
-    MAX_MESSAGES,
-    check_count,
-    check_seconds,
+    check_receive,
     closed,
     foreign_reply_mailbox,
     full,
@@ -110,9 +108,7 @@ class RedisMailbox(Generic[BodyT, ReplyT]):
         """What is there, or what comes while waiting."""
         if self.closed:
             raise closed(self.name)
-        check_count(max_messages, "max_messages", MAX_MESSAGES)
-        check_seconds(visibility_timeout, "visibility_timeout")
-        check_seconds(wait_time_seconds, "wait_time_seconds")
+        check_receive(max_messages, visibility_timeout, wait_time_seconds)
         deadline = time.monotonic() + wait_time_seconds
         while True:
             taken = await self._take(max_messages, visibility_timeout)

@@ -46,6 +46,13 @@ def check_seconds(seconds: float, what: str) -> float:
     return seconds
 
 
+def check_receive(max_messages: int, visibility_timeout: float, wait_time_seconds: float) -> None:
+    """What `receive` may be asked."""
+    check_count(max_messages, "max_messages", MAX_MESSAGES)
+    check_seconds(visibility_timeout, "visibility_timeout")
+    check_seconds(wait_time_seconds, "wait_time_seconds")
+
+
 def closed(name: str) -> UsageError:
     """For sending or receiving through a handle that was closed."""
     return UsageError(
