@@ -12,6 +12,8 @@ NAMES = (
     "optimizers",
     "compress",
     "mailboxes",
+    "serving",
+    "workers",
 )
 
 

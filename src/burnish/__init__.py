@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from burnish import optimizers
-    from burnish.bootstrap.api import compress, evaluate, evaluate_async, optimize, optimize_async
+    from burnish.bootstrap.api import (
+        compress,
+        evaluate,
+        evaluate_async,
+        optimize,
+        optimize_async,
+        work,
+    )
     from burnish.bootstrap.compressions import CompressionResult, compress_async
     from burnish.bootstrap.evaluation_result import EvaluationResult
     from burnish.bootstrap.optimization_result import OptimizationResult
     from burnish.bootstrap.specs import AgentSpec as Agent
     from burnish.bootstrap.specs import SuiteSpec as Suite
+    from burnish.bootstrap.worker import work_async
     from burnish.domain import (
         AgentOutput,
         Budget,
@@ -20,6 +28,7 @@ if TYPE_CHECKING:
         CandidateProposal,
         Configuration,
         ConflictError,
+        ExperimentContext,
         InvariantError,
         Item,
         ModelRequest,
@@ -36,15 +45,18 @@ if TYPE_CHECKING:
         UnavailableError,
         Usage,
         UsageError,
+        current_experiment,
     )
-    from burnish.optimizers.compress_report import apply_modifications
+    from burnish.optimizers.compress_apply import apply_modifications
+    from burnish.optimizers.compress_report import with_modifications
 
 __version__ = "0.1.0"
 
 # Loaded on first use, so that `import burnish` and `burnish --help` stay instant.
 _HOMES = {
     "CompressionResult": ("burnish.bootstrap.compressions", "CompressionResult"),
-    "apply_modifications": ("burnish.optimizers.compress_report", "apply_modifications"),
+    "apply_modifications": ("burnish.optimizers.compress_apply", "apply_modifications"),
+    "with_modifications": ("burnish.optimizers.compress_report", "with_modifications"),
     "compress": ("burnish.bootstrap.api", "compress"),
     "compress_async": ("burnish.bootstrap.compressions", "compress_async"),
     "Agent": ("burnish.bootstrap.specs", "AgentSpec"),
@@ -54,6 +66,8 @@ _HOMES = {
     "evaluate_async": ("burnish.bootstrap.api", "evaluate_async"),
     "optimize": ("burnish.bootstrap.api", "optimize"),
     "optimize_async": ("burnish.bootstrap.api", "optimize_async"),
+    "work": ("burnish.bootstrap.api", "work"),
+    "work_async": ("burnish.bootstrap.worker", "work_async"),
     "OptimizationResult": ("burnish.bootstrap.optimization_result", "OptimizationResult"),
     **{
         name: ("burnish.domain", name)
@@ -64,6 +78,7 @@ _HOMES = {
             "CandidateProposal",
             "Configuration",
             "ConflictError",
+            "ExperimentContext",
             "InvariantError",
             "Item",
             "ModelRequest",
@@ -80,6 +95,7 @@ _HOMES = {
             "UnavailableError",
             "Usage",
             "UsageError",
+            "current_experiment",
         )
     },
 }
@@ -94,6 +110,7 @@ __all__ = [
     "Configuration",
     "ConflictError",
     "EvaluationResult",
+    "ExperimentContext",
     "InvariantError",
     "Item",
     "ModelRequest",
@@ -115,11 +132,15 @@ __all__ = [
     "apply_modifications",
     "compress",
     "compress_async",
+    "current_experiment",
     "evaluate",
     "evaluate_async",
     "optimize",
     "optimize_async",
     "optimizers",
+    "with_modifications",
+    "work",
+    "work_async",
 ]
 
 

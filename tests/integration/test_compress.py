@@ -12,8 +12,9 @@ import pytest
 from optimization_world import in_child, wait_for
 
 import burnish
-from burnish.bootstrap.compressions import descriptor_of, local_overrides
+from burnish.bootstrap.compressions import local_overrides
 from burnish.cli.failures import run_command
+from burnish.overrides import descriptor_of
 
 SYSTEM = """Please note that you are a very helpful assistant. It is very important to read it all.
 Tickets about a refund or a bill are billing. Thank you very much for your help.
@@ -80,11 +81,11 @@ def test_the_tag_and_the_modifications_give_the_same_prompt():
     )
 
     assert found.apply(baseline) == done.configuration
-    assert burnish.apply_modifications(baseline, done.report.modifications) == done.configuration
+    assert burnish.with_modifications(baseline, done.report.modifications) == done.configuration
     with pytest.raises(burnish.ConflictError, match="changed since"):
-        burnish.apply_modifications(done.configuration, done.report.modifications)
+        burnish.with_modifications(done.configuration, done.report.modifications)
     with pytest.raises(burnish.UsageError, match="no such section"):
-        burnish.apply_modifications({"sections": {"x": "y"}}, done.report.modifications)
+        burnish.with_modifications({"sections": {"x": "y"}}, done.report.modifications)
 
 
 def test_flaky_failures_are_run_again_and_cost_no_saving():

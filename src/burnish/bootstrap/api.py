@@ -11,6 +11,7 @@ from burnish.bootstrap.evaluation_result import EvaluationResult
 from burnish.bootstrap.evaluations import Evaluation, Selection
 from burnish.bootstrap.optimization_result import OptimizationResult
 from burnish.bootstrap.optimizations import Optimization, run_prepared
+from burnish.bootstrap.runners import MailboxRunner
 from burnish.bootstrap.search_spec import SearchSpec, racing_mode
 from burnish.bootstrap.specs import AgentSpec, SuiteSpec
 from burnish.bootstrap.workspace import Workspace, database_location
@@ -99,6 +100,7 @@ async def optimize_async(
     db: str | Path | None = None,
     resume: str | None = None,
     watch: Callable[[Sitting], None] | None = None,
+    mailbox: str | None = None,
 ) -> OptimizationResult:
     """`optimize` for callers that have an event loop of their own.
 
@@ -106,7 +108,8 @@ async def optimize_async(
     that cannot reasonably win. `space` says which sections and parameters may change. `objective`
     weighs tokens, cost or latency against the score, such as {"tokens": 0.1}, or asks for a front,
     such as {"pareto": ["tokens"], "tolerance": 0.01}. `resume` names an optimization to go on with,
-    given the same agent, suite, optimizer and objective.
+    given the same agent, suite, optimizer and objective. `mailbox`, such as redis://HOST:6379/0,
+    has the evaluations done by the workers there that serve this agent: see `burnish.work`.
     """
     search = SearchSpec(
         optimizer=optimizer,
@@ -120,7 +123,14 @@ async def optimize_async(
     )
     location = database_location(Path.cwd(), None if db is None else str(db))
     async with Workspace.open(location) as workspace:
-        optimization = Optimization(workspace, agent, suite, search, budget or Budget())
+        optimization = Optimization(
+            workspace,
+            agent,
+            suite,
+            search,
+            budget or Budget(),
+            make_adapter=None if mailbox is None else MailboxRunner(mailbox),
+        )
         return await run_prepared(optimization, name=name, resume=resume, watch=watch)
 
 
@@ -138,6 +148,18 @@ def compress(
     from burnish.bootstrap.compressions import compress_async  # noqa: PLC0415 - loads optimizers
 
     return _run(compress_async(agent, suite, budget, seed, **options))
+
+
+def work(agent: AgentSpec, suite: SuiteSpec, *, mailbox: str, **options: Any) -> None:
+    """Serve an agent and scorers that are functions to other processes and machines.
+
+    Until SIGTERM or Ctrl-C it evaluates for `optimize(…, mailbox=…)` and `compress(…, mailbox=…)` of
+    the same agent and suite, and answers requests: what `burnish worker` does for a burnish.toml.
+    `options` are those of `work_async`.
+    """
+    from burnish.bootstrap.worker import work_async  # noqa: PLC0415 - workers alone need it
+
+    _run(work_async(agent, suite, mailbox=mailbox, **options))
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:

@@ -44,7 +44,7 @@ class Savings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptimizationReport:
+class CompressionReport:
     """A compression from the prompt as it was to the shortest that regresses nothing."""
 
     optimization_id: str
@@ -127,7 +127,7 @@ async def read_report(
     *,
     model: str | None = None,
     calls_per_month: int | None = None,
-) -> OptimizationReport:
+) -> CompressionReport:
     """The search replayed over its stored results: nothing is run."""
     record = result.record
     baseline, best = result.baseline.configuration, result.best.configuration
@@ -149,7 +149,7 @@ async def read_report(
         for path, text in baseline.sections.items()
     )
     saved = sum(one.before - one.after for one in sections)
-    return OptimizationReport(
+    return CompressionReport(
         optimization_id=record.id,
         status=result.status.value,
         stop_reason=result.stop_reason,

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from burnish.bootstrap.compression_report import OptimizationReport, read_report
+from burnish.bootstrap.compression_report import CompressionReport, read_report
 from burnish.bootstrap.optimization_result import OptimizationResult
 from burnish.bootstrap.optimizations import Optimization, run_prepared
 from burnish.bootstrap.promotion import prepare_promotion, promote
+from burnish.bootstrap.runners import MailboxRunner
 from burnish.bootstrap.search_spec import SearchSpec
 from burnish.bootstrap.specs import AgentSpec, SuiteSpec
 from burnish.bootstrap.workspace import STATE_FOLDER, Workspace, database_location
@@ -20,22 +21,21 @@ from burnish.optimizers.compress import Compress
 from burnish.optimizers.compress_edits import DEFAULT_MIN_TOKENS, CompressStrategy
 from burnish.optimizers.compress_report import Modification
 from burnish.overrides import (
+    NAMESPACE,
     LocalPromptOverridesStore,
     PromptDescriptor,
     PromptOverride,
     PromptOverridesStore,
     SectionOverride,
-    safe_name,
+    descriptor_of,
 )
-
-NAMESPACE = "agents"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionResult:
     """The report, the optimization behind it, and where the result went."""
 
-    report: OptimizationReport
+    report: CompressionReport
     result: OptimizationResult
     tag: str | None = None
     version: int | None = None
@@ -71,13 +71,15 @@ async def compress_async(
     db: str | Path | None = None,
     resume: str | None = None,
     watch: Callable[[Sitting], None] | None = None,
+    mailbox: str | None = None,
 ) -> CompressionResult:
     """`compress` for callers that have an event loop of their own.
 
     `model` rewrites sections; without one the edits are mechanical. `eval_runs` is how often the
     baseline and the result run each item, in place of the suite's `repeats`. `tag` keeps the result
     in `overrides`, by default the folder `.burnish/overrides`; `apply` makes it the agent's active
-    version. `resume` names a compression to go on with, given the same arguments.
+    version. `resume` names a compression to go on with, given the same arguments. `mailbox` is as
+    for `optimize`.
     """
     if tag is not None:
         check_tag(tag)
@@ -96,7 +98,14 @@ async def compress_async(
     chosen = suite if eval_runs is None else replace(suite, repeats=eval_runs)
     location = database_location(Path.cwd(), None if db is None else str(db))
     async with Workspace.open(location) as workspace:
-        optimization = Optimization(workspace, agent, chosen, search, budget or Budget())
+        optimization = Optimization(
+            workspace,
+            agent,
+            chosen,
+            search,
+            budget or Budget(),
+            make_adapter=None if mailbox is None else MailboxRunner(mailbox),
+        )
         result = await run_prepared(optimization, name=name, resume=resume, watch=watch)
         report = await read_report(
             workspace,
@@ -120,11 +129,6 @@ async def compress_async(
 def local_overrides(folder: Path) -> LocalPromptOverridesStore:
     """The store beside a config file."""
     return LocalPromptOverridesStore(folder / STATE_FOLDER / "overrides")
-
-
-def descriptor_of(agent_name: str, configuration: Configuration) -> PromptDescriptor:
-    """Under which name an agent's prompt has its tags."""
-    return PromptDescriptor.of(configuration, namespace=NAMESPACE, key=safe_name(agent_name))
 
 
 def check_tag(tag: str) -> None:

@@ -22,14 +22,16 @@ from burnish.domain import (
     ConflictError,
     OptimizationRecord,
     OptimizationStatus,
+    OverlayStore,
     UsageError,
 )
 from burnish.evaluation.runner import RunOptions
 from burnish.optimization.driver import OptimizationDriver
 from burnish.optimization.lease_keeper import LEASE_SECONDS
+from burnish.optimization.local_adapter import LocalExperimentAdapter
 from burnish.optimization.racing import Racing
 from burnish.optimization.search_plan import SearchPlan
-from burnish.optimization.sitting import Job, JobSettings, Sitting, Stores
+from burnish.optimization.sitting import Job, JobSettings, MakeAdapter, Sitting, Stores
 
 
 class Optimization:
@@ -44,12 +46,17 @@ class Optimization:
         budget: Budget,
         *,
         lease_seconds: float = LEASE_SECONDS,
+        make_adapter: MakeAdapter | None = None,
+        overlays: OverlayStore | None = None,
     ) -> None:
         self._workspace = workspace
         self._spec = agent
         self._search = search
         self._budget = budget
         self._lease_seconds = lease_seconds
+        # Where experiments are run and masks are kept: here and in the database unless said.
+        self._make_adapter = make_adapter or LocalExperimentAdapter
+        self._overlays = overlays or workspace.overlays
         self.suite = build_suite(suite, workspace.model)
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
@@ -57,7 +64,9 @@ class Optimization:
         self.splits = split_ids(self.suite)
 
     @classmethod
-    def of_settings(cls, workspace: Workspace, settings: Settings) -> Optimization:
+    def of_settings(
+        cls, workspace: Workspace, settings: Settings, *, make_adapter: MakeAdapter | None = None
+    ) -> Optimization:
         """The optimization that a config file describes."""
         return cls(
             workspace,
@@ -65,17 +74,25 @@ class Optimization:
             settings.suite_spec(),
             SearchSpec.of(settings.optimizer),
             settings.budget_spec(),
+            make_adapter=make_adapter,
         )
 
     async def create(
-        self, *, name: str | None = None, spec: Mapping[str, Any] | None = None
+        self,
+        *,
+        name: str | None = None,
+        spec: Mapping[str, Any] | None = None,
+        optimization_id: str | None = None,
     ) -> str:
-        """The id of a new optimization; `spec` is what `resume` needs in another process."""
+        """The id of a new optimization; `spec` is what `resume` needs in another process.
+
+        An `optimization_id` of the caller's that is taken already is a ConflictError.
+        """
         require_room(self.suite, self._budget)
         require_price(self._search.objective, self._spec.model, self._workspace.models.tables)
         dataset = await self._ensure_dataset()
         record = OptimizationRecord(
-            id=str(uuid_utils.uuid7()),
+            id=optimization_id or str(uuid_utils.uuid7()),
             name=name or f"{self._search.name} of {self.agent.name}",
             status=OptimizationStatus.INITIALIZED,
             objective_name=", ".join(self.suite.scorers.names),
@@ -145,7 +162,7 @@ class Optimization:
             stores=Stores(
                 optimizations=workspace.optimizations,
                 experiments=workspace.experiments,
-                overlays=workspace.overlays,
+                overlays=self._overlays,
             ),
             agent=self.agent,
             suite=suite,
@@ -153,6 +170,7 @@ class Optimization:
             items={item.id: item for item in suite.dataset.items()},
             dataset_id=record.dataset_id,
             open_model=workspace.model,
+            make_adapter=self._make_adapter,
         )
 
     async def _ensure_dataset(self) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from burnish.cli.runner_options import RunnerOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,8 @@ class CompressRequest:
     yes: bool = False
     seed: int | None = None
     resume: str | None = None
+
+    runner: RunnerOptions = field(default_factory=RunnerOptions)
 
     def overrides(self) -> dict[str, Any]:
         """The options that change the config, by dotted path."""

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from burnish.bootstrap.compression_report import OptimizationReport, read_report
+from burnish.bootstrap.compression_report import CompressionReport, read_report
 from burnish.bootstrap.compressions import (
     CompressionResult,
     apply_result,
@@ -24,7 +24,7 @@ from burnish.bootstrap.workspace import Workspace
 from burnish.cli.compress_request import CompressRequest
 from burnish.cli.display.compression import print_compression
 from burnish.cli.display.search_progress import showing_search
-from burnish.cli.optimizing import resume_search, start
+from burnish.cli.optimizing import chosen_runner, resume_search, start
 from burnish.cli.place import Place
 from burnish.cli.running import run
 from burnish.cli.search_watch import SearchWatch
@@ -62,13 +62,14 @@ def compress_request(session: Session, place: Place, request: CompressRequest) -
 def _search(
     session: Session, place: Place, request: CompressRequest, watch: SearchWatch
 ) -> OptimizationResult:
+    choice = chosen_runner(session, place, request.runner)
     with showing_search(session.messages, watch):
         if request.resume is not None:
-            work = resume_search(place, request.resume, watch)
+            work = resume_search(place, request.resume, watch, choice)
         else:
             settings = _settings(place, request)
             watch.budget = settings.budget_spec()
-            work = start(place.database, settings, watch)
+            work = start(place.database, settings, watch, choice)
         return run(work, note=lambda: watch.kept(place)).result
 
 
@@ -132,7 +133,7 @@ def _present(session: Session, place: Place, done: CompressionResult) -> None:
         print_compression(session.console, done, place)
 
 
-def _speaks_against(report: OptimizationReport) -> bool:
+def _speaks_against(report: CompressionReport) -> bool:
     """Whether held-out items show more than chance that the result is worse."""
     held_out = report.held_out
     return held_out is not None and (held_out["ci_high"] or 0.0) < 0

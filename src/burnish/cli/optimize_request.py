@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.cli.assignments import assigned
+from burnish.cli.runner_options import RunnerOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,8 @@ class OptimizeRequest:
     concurrency: int | None = None
     name: str | None = None
     dry_run: bool = False
+
+    runner: RunnerOptions = field(default_factory=RunnerOptions)
 
     def overrides(self) -> dict[str, Any]:
         """The options that change the config, by dotted path."""

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.bootstrap.collapse import collapse_warnings
+from burnish.bootstrap.default_budget import DEFAULT_TRIALS, limited
 from burnish.bootstrap.optimization_result import OptimizationResult
 from burnish.bootstrap.optimizations import Optimization, load_result
 from burnish.bootstrap.run_spec import require_unchanged, spec_of, stored_settings
+from burnish.bootstrap.runners import RunnerChoice
 from burnish.bootstrap.search_spec import SearchSpec
-from burnish.bootstrap.tables import BudgetTable, Settings
+from burnish.bootstrap.tables import Settings
 from burnish.bootstrap.workspace import Workspace
 from burnish.cli.display.optimization_summary import resumable
 from burnish.cli.display.search_progress import showing_search
@@ -21,19 +23,17 @@ from burnish.cli.optimize_request import OptimizeRequest
 from burnish.cli.place import Place
 from burnish.cli.planning import show_plan
 from burnish.cli.references import resolve_optimization
+from burnish.cli.runner_options import RunnerOptions
 from burnish.cli.running import run
 from burnish.cli.search_watch import SearchWatch
 from burnish.cli.session import Session
 from burnish.domain import (
-    Budget,
     BurnishError,
     ConflictError,
     OptimizationRecord,
     OptimizationStatus,
 )
 
-# Without any limit a search could go on, and be paid for, until somebody notices.
-_DEFAULT_TRIALS = 20
 _STOPPED_BY_SOMEBODY = 130
 
 
@@ -53,31 +53,54 @@ def optimize_request(session: Session, place: Place, request: OptimizeRequest) -
         return 0
     for note in SearchSpec.of(settings.optimizer).notes:
         session.messages.print(note, soft_wrap=True)
+    choice = chosen_runner(session, place, request.runner)
     watch = SearchWatch(budget=settings.budget_spec())
     started = time.monotonic()
     with showing_search(session.messages, watch):
         outcome = run(
-            start(place.database, settings, watch, name=request.name),
+            start(place.database, settings, watch, choice, name=request.name),
             note=lambda: watch.kept(place),
         )
     return _present(session, place, outcome, time.monotonic() - started)
 
 
-def resume_optimization(session: Session, place: Place, reference: str) -> int:
+def resume_optimization(
+    session: Session, place: Place, reference: str, options: RunnerOptions | None = None
+) -> int:
     """Go on with one, print the result and return the exit code."""
+    choice = chosen_runner(session, place, options or RunnerOptions())
     watch = SearchWatch()
     started = time.monotonic()
     with showing_search(session.messages, watch):
-        outcome = run(resume_search(place, reference, watch), note=lambda: watch.kept(place))
+        outcome = run(
+            resume_search(place, reference, watch, choice), note=lambda: watch.kept(place)
+        )
     return _present(session, place, outcome, time.monotonic() - started)
 
 
+def chosen_runner(session: Session, place: Place, options: RunnerOptions) -> RunnerChoice:
+    """Where to evaluate, with what has to be said about it."""
+    choice = options.choice(session)
+    note = choice.note(place.database)
+    if note is not None:
+        session.messages.print(note, soft_wrap=True)
+    return choice
+
+
 async def start(
-    database: str, settings: Settings, watch: SearchWatch, *, name: str | None = None
+    database: str,
+    settings: Settings,
+    watch: SearchWatch,
+    choice: RunnerChoice | None = None,
+    *,
+    name: str | None = None,
 ) -> SearchOutcome:
     """A new optimization, run to its end."""
+    choice = choice or RunnerChoice()
+    make_adapter = choice.make_adapter(database, settings.folder)
+    await choice.require_reachable()
     async with Workspace.open(database, models=settings.models) as workspace:
-        optimization = Optimization.of_settings(workspace, settings)
+        optimization = Optimization.of_settings(workspace, settings, make_adapter=make_adapter)
         try:
             spec = spec_of(settings, optimization)
             created = await optimization.create(name=name, spec=spec)
@@ -87,16 +110,21 @@ async def start(
             await optimization.close()
 
 
-async def resume_search(place: Place, reference: str, watch: SearchWatch) -> SearchOutcome:
+async def resume_search(
+    place: Place, reference: str, watch: SearchWatch, choice: RunnerChoice | None = None
+) -> SearchOutcome:
     """An optimization gone on with to its end; one that has ended is only read."""
+    choice = choice or RunnerChoice()
     async with place.read() as workspace:
         record = await resolve_optimization(workspace.optimizations, reference)
         if record.status is OptimizationStatus.COMPLETED:
             return await _outcome(workspace, await load_result(workspace, record.id))
         settings = stored_settings(record, _folder(place))
         watch.budget = settings.budget_spec()
+        make_adapter = choice.make_adapter(place.database, settings.folder)
+        await choice.require_reachable()
         workspace.models.use(settings.models)
-        optimization = Optimization.of_settings(workspace, settings)
+        optimization = Optimization.of_settings(workspace, settings, make_adapter=make_adapter)
         try:
             require_unchanged(record, optimization)
             return await _run(workspace, optimization, record, watch)
@@ -140,14 +168,13 @@ def _present(session: Session, place: Place, outcome: SearchOutcome, seconds: fl
 
 
 def _with_a_limit(session: Session, settings: Settings) -> Settings:
-    if settings.budget_spec() != Budget():
-        return settings
-    session.messages.print(
-        f"no budget is given: at most {_DEFAULT_TRIALS} trials (--max-trials changes that)",
-        soft_wrap=True,
-    )
-    budget = BudgetTable(max_trials=_DEFAULT_TRIALS)
-    return settings.model_copy(update={"budget": budget}).placed_in(settings.folder)
+    within, added = limited(settings)
+    if added:
+        session.messages.print(
+            f"no budget is given: at most {DEFAULT_TRIALS} trials (--max-trials changes that)",
+            soft_wrap=True,
+        )
+    return within
 
 
 def _folder(place: Place) -> Path:

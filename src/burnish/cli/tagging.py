@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from burnish.bootstrap.compressions import NAMESPACE, descriptor_of, local_overrides
+from burnish.bootstrap.compressions import local_overrides
 from burnish.cli.place import Place
 from burnish.cli.running import run
 from burnish.cli.session import Session
 from burnish.domain import Configuration
 from burnish.models import count_tokens
+from burnish.overrides import NAMESPACE, descriptor_of
 
 
 def list_tags(session: Session, place: Place) -> None:

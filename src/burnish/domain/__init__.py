@@ -13,6 +13,12 @@ from burnish.domain.errors import (
     UnavailableError,
     UsageError,
 )
+from burnish.domain.experiment_context import (
+    DEFAULT_TAG,
+    ExperimentContext,
+    current_experiment,
+    experiment_scope,
+)
 from burnish.domain.experiments import (
     ErrorKind,
     Experiment,
@@ -62,6 +68,7 @@ from burnish.domain.search_space import ParameterSpace, SearchSpace
 from burnish.domain.usage import Purpose, Spending, Usage
 
 __all__ = [
+    "DEFAULT_TAG",
     "SPLITS",
     "Agent",
     "AgentOutput",
@@ -82,6 +89,7 @@ __all__ = [
     "Event",
     "EventType",
     "Experiment",
+    "ExperimentContext",
     "ExperimentRepository",
     "ExperimentStatus",
     "ExperimentSummary",
@@ -126,7 +134,9 @@ __all__ = [
     "WinnerChooser",
     "canonical_hash",
     "canonical_json",
+    "current_experiment",
     "exact_hash",
+    "experiment_scope",
     "placeholders",
     "render",
     "require_json",

@@ -12,15 +12,16 @@ from burnish.domain import (
     Agent,
     BurnishError,
     CacheScope,
-    ErrorKind,
     Experiment,
     ExperimentRepository,
     ExperimentStatus,
     ExperimentSummary,
     Item,
     ItemResult,
-    UnavailableError,
+    canonical_hash,
+    current_experiment,
 )
+from burnish.evaluation.failure_streak import FailureStreak
 from burnish.evaluation.gates import Gate, OpenGate
 from burnish.evaluation.item_runner import ItemRunner
 from burnish.evaluation.progress import Progress
@@ -128,7 +129,7 @@ class _Run:
             pass_threshold=suite.policy.pass_threshold,
             timeout_seconds=options.item_timeout_seconds,
         )
-        self._failures_in_a_row = 0
+        self._streak = FailureStreak(options.max_failures_in_a_row)
         # Why the gate let nothing more start; what runs already ends.
         self._refusal: BurnishError | None = None
 
@@ -171,7 +172,7 @@ class _Run:
             await writer.add(result)
             if self._options.on_result is not None:
                 self._options.on_result(result)
-            self._check_health(result, progress)
+            self._streak.note(result, done=progress.done)
             since_turn += 1
             if since_turn >= _ITEMS_A_TURN:
                 since_turn = 0
@@ -210,20 +211,6 @@ class _Run:
             scorers_fingerprint=self._suite.scorers.fingerprint,
         )
 
-    def _check_health(self, result: ItemResult, progress: Progress) -> None:
-        if result.error is None or result.error.kind is not ErrorKind.INFRASTRUCTURE:
-            self._failures_in_a_row = 0
-            return
-        self._failures_in_a_row += 1
-        if self._failures_in_a_row >= self._options.max_failures_in_a_row:
-            raise UnavailableError(
-                what=f"the evaluation stopped after {progress.done} runs",
-                why=f"{self._failures_in_a_row} in a row failed for reasons outside the agent; "
-                f"the last: {result.error.message}",
-                fix="run the same command again once it answers; finished items are kept",
-                code="endpoint_unavailable",
-            )
-
 
 def final_status(progress: Progress) -> ExperimentStatus:
     """Nothing but infrastructure failures is a failed experiment, not a score of 0."""
@@ -235,8 +222,13 @@ def final_status(progress: Progress) -> ExperimentStatus:
 def _scope(agent: Agent, experiment: Experiment) -> CacheScope | None:
     if agent.fingerprint is None:
         return None
+    context = current_experiment()
+    fingerprint = agent.fingerprint
+    if context is not None and context.flags:
+        # The agent's code can see them, so what it said under others is no answer here.
+        fingerprint = canonical_hash([fingerprint, dict(context.flags)])
     return CacheScope(
-        agent_fingerprint=agent.fingerprint,
+        agent_fingerprint=fingerprint,
         configuration_hash=experiment.configuration.hash,
     )
 

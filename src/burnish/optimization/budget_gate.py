@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from burnish.domain import Budget, BurnishError, Clock, ItemResult, Spending
+from burnish.domain import Budget, BurnishError, Clock, ItemResult, Spending, Usage
 
 
 class BudgetReached(BurnishError):  # noqa: N818 - an outcome, not a failure
@@ -111,6 +111,12 @@ class BudgetGate:
             if name in limits and amount
         ]
         return max(math.floor(min(left)), 0) if left else None
+
+    @property
+    def foresees(self) -> bool:
+        """Whether it knows what one run likely takes of all that is limited."""
+        limits = self._budget.to_json()
+        return all(name in self.expected for name in Budget.amounts(Usage()) if name in limits)
 
     def seconds_left(self) -> float | None:
         """Until the time of the search is up; None without a limit."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+
 from burnish.domain import (
+    BurnishError,
     Candidate,
     Configuration,
     InvariantError,
@@ -12,6 +15,7 @@ from burnish.domain import (
 )
 
 NAMESPACE = "burnish.masks"
+log = logging.getLogger(__name__)
 
 
 class CandidateMaterializer:
@@ -28,6 +32,8 @@ class CandidateMaterializer:
         self._lease = lease
         self._agent_name = agent_name
         self._baseline = baseline
+        # What was written in this sitting: somebody may change or drop a tag meanwhile.
+        self._written: dict[str, Configuration] = {}
 
     @staticmethod
     def mask_id(optimization_id: str, number: int) -> str:
@@ -40,9 +46,22 @@ class CandidateMaterializer:
         await self._store.put(
             NAMESPACE, self._agent_name, candidate.mask_id, overlay, lease=self._lease
         )
+        self._written[candidate.mask_id] = candidate.configuration
 
     async def resolve(self, mask_id: str) -> Configuration:
-        """The configuration under a mask."""
+        """The configuration under a mask; as it was written, whatever became of the tag since."""
+        written = self._written.get(mask_id)
+        if written is not None:
+            problem = await tag_problem(
+                self._store,
+                mask_id,
+                agent_name=self._agent_name,
+                baseline=self._baseline,
+                expected=written,
+            )
+            if problem is not None:
+                log.warning("overrides tag %s %s; its candidate runs as proposed", mask_id, problem)
+            return written
         overlay = await self._store.get(NAMESPACE, self._agent_name, mask_id)
         if overlay is None:
             raise InvariantError(
@@ -55,9 +74,30 @@ class CandidateMaterializer:
     async def remove(self, mask_id: str) -> None:
         """Take a mask away; one that is gone is fine."""
         await self._store.delete(NAMESPACE, self._agent_name, mask_id, lease=self._lease)
+        self._written.pop(mask_id, None)
 
     async def sweep(self, optimization_id: str) -> None:
         """Take away whatever masks an optimization left, for instance in a crash."""
         prefix = f"opt-{optimization_id}-"
         for tag in await self._store.list_tags(NAMESPACE, self._agent_name, prefix=prefix):
             await self._store.delete(NAMESPACE, self._agent_name, tag, lease=self._lease)
+
+
+async def tag_problem(
+    store: OverlayStore,
+    mask_id: str,
+    *,
+    agent_name: str,
+    baseline: Configuration,
+    expected: Configuration,
+) -> str | None:
+    """Why a mask does not say what it should, in words that go on after its name; None if it does."""
+    try:
+        overlay = await store.get(NAMESPACE, agent_name, mask_id)
+    except BurnishError as error:
+        return f"cannot be read ({error.why})"
+    if overlay is None:
+        return "is gone"
+    if overlay.apply(baseline).hash != expected.hash:
+        return "was changed by somebody"
+    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from burnish.domain import (
@@ -27,12 +27,13 @@ from burnish.models import as_model
 from burnish.optimization import events
 from burnish.optimization.admission import Admission
 from burnish.optimization.aggregator import ResultAggregator
+from burnish.optimization.block_adapter import BlockExperimentAdapter, Workbench
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.checkpoint import Checkpoint, Phase
 from burnish.optimization.confirmation import Confirmation, Confirmer
 from burnish.optimization.confirmation_reserve import ConfirmationReserve
 from burnish.optimization.lease_keeper import LEASE_SECONDS
-from burnish.optimization.local_adapter import LocalExperimentAdapter, Workbench
+from burnish.optimization.local_adapter import LocalExperimentAdapter
 from burnish.optimization.materializer import CandidateMaterializer
 from burnish.optimization.optimizer_calls import OptimizerCalls
 from burnish.optimization.orchestrator import Orchestrator, Parts
@@ -41,6 +42,11 @@ from burnish.optimization.own_models import ModelOpener, OwnModels
 from burnish.optimization.racing import Racing
 from burnish.optimization.search_plan import SearchPlan
 from burnish.optimization.step_runner import StepRunner
+
+MakeAdapter = Callable[
+    [Workbench, ExperimentRepository, CandidateMaterializer, BudgetGate, Lease],
+    BlockExperimentAdapter,
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +82,8 @@ class Job:
     items: Mapping[str, Item]
     dataset_id: str | None = None
     open_model: ModelOpener = as_model
+    # Where experiments are run.
+    make_adapter: MakeAdapter = LocalExperimentAdapter
     clock: Clock = field(default_factory=SystemClock)
 
 
@@ -115,7 +123,7 @@ class Sitting:
             experiments=stores.experiments,
         )
 
-    def _make_adapter(self) -> LocalExperimentAdapter:
+    def _make_adapter(self) -> BlockExperimentAdapter:
         job = self._job
         workbench = Workbench(
             agent=job.agent,
@@ -126,7 +134,7 @@ class Sitting:
             racing=job.settings.racing,
             seed=job.plan.seed,
         )
-        return LocalExperimentAdapter(
+        return job.make_adapter(
             workbench, job.stores.experiments, self._materializer, self.gate, self._lease
         )
 

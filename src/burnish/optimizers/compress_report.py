@@ -1,4 +1,4 @@
-"""What a compression came to: accepted and rejected modifications, and how to apply them."""
+"""What a compression came to: accepted and rejected modifications, and how they are applied."""
 
 from __future__ import annotations
 
@@ -45,8 +45,13 @@ class RejectedModification:
     item_ids: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Everything by name."""
+        """The JSON form that `of` reads."""
         return {**asdict(self), "item_ids": list(self.item_ids)}
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> RejectedModification:
+        """From its JSON form."""
+        return cls(**{**value, "item_ids": tuple(value.get("item_ids") or ())})
 
 
 def modifications_of(
@@ -90,7 +95,7 @@ def rejections_of(solution: Solution | None) -> tuple[RejectedModification, ...]
     )
 
 
-def apply_modifications(
+def with_modifications(
     configuration: Configuration | Mapping[str, Any], modifications: Iterable[Modification]
 ) -> Configuration:
     """The configuration under the modifications; refused where a text has changed since."""

@@ -1,5 +1,6 @@
 """Sections, descriptors and tags, and the stores that keep them."""
 
+from burnish.overrides.agent_prompts import NAMESPACE, descriptor_of
 from burnish.overrides.descriptor import PromptDescriptor, SectionDescriptor
 from burnish.overrides.local_store import LocalPromptOverridesStore
 from burnish.overrides.masks import MaskTags
@@ -18,6 +19,7 @@ from burnish.overrides.store import ABSENT, PromptOverridesStore
 
 __all__ = [
     "ABSENT",
+    "NAMESPACE",
     "LocalPromptOverridesStore",
     "MaskTags",
     "Patience",
@@ -32,5 +34,6 @@ __all__ = [
     "SqlPromptOverridesStore",
     "StaleOverride",
     "check_name",
+    "descriptor_of",
     "safe_name",
 ]

@@ -9,6 +9,7 @@ import typer
 from burnish.cli.compress_request import CompressRequest
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.place import Place
+from burnish.cli.runner_options import Mailbox, RayAddress, Runner, RunnerOptions
 
 
 def compress(
@@ -45,6 +46,9 @@ def compress(
     resume: Annotated[
         str | None, typer.Option(metavar="ID", help="Go on with a compression, or show it again.")
     ] = None,
+    runner: Runner = None,
+    mailbox: Mailbox = None,
+    ray_address: RayAddress = None,
     json_output: Json = False,
     config: Config = None,
     db: Db = None,
@@ -66,6 +70,7 @@ def compress(
         yes=yes,
         seed=seed,
         resume=resume,
+        runner=RunnerOptions(runner=runner, mailbox=mailbox, ray_address=ray_address),
     )
     from burnish.cli.compressing import compress_request  # noqa: PLC0415
 

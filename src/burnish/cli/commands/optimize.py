@@ -9,6 +9,7 @@ import typer
 from burnish.cli.optimize_request import OptimizeRequest
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.place import Place
+from burnish.cli.runner_options import Mailbox, RayAddress, Runner, RunnerOptions
 
 _SEARCH, _BUDGET, _AGENT = "How to search", "What it may spend", "Which configuration"
 
@@ -87,6 +88,9 @@ def optimize(
         bool,
         typer.Option("--dry-run", help="Print what it would run and cost, and call nothing."),
     ] = False,
+    runner: Runner = None,
+    mailbox: Mailbox = None,
+    ray_address: RayAddress = None,
     json_output: Json = False,
     config: Config = None,
     db: Db = None,
@@ -113,6 +117,7 @@ def optimize(
         concurrency=concurrency,
         name=name,
         dry_run=dry_run,
+        runner=RunnerOptions(runner=runner, mailbox=mailbox, ray_address=ray_address),
     )
     from burnish.cli.optimizing import optimize_request  # noqa: PLC0415
 

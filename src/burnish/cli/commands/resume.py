@@ -6,11 +6,15 @@ import typer
 
 from burnish.cli.options import Config, Db, Json, OptimizationReference
 from burnish.cli.place import Place
+from burnish.cli.runner_options import Mailbox, RayAddress, Runner, RunnerOptions
 
 
 def resume(
     context: typer.Context,
     optimization: OptimizationReference,
+    runner: Runner = None,
+    mailbox: Mailbox = None,
+    ray_address: RayAddress = None,
     json_output: Json = False,
     config: Config = None,
     db: Db = None,
@@ -22,4 +26,5 @@ def resume(
     from burnish.cli.optimizing import resume_optimization  # noqa: PLC0415
 
     place = Place.of(context, config, db)
-    raise typer.Exit(resume_optimization(context.obj, place, optimization))
+    options = RunnerOptions(runner=runner, mailbox=mailbox, ray_address=ray_address)
+    raise typer.Exit(resume_optimization(context.obj, place, optimization, options))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from burnish.bootstrap.compression_report import OptimizationReport
+from burnish.bootstrap.compression_report import CompressionReport
 from burnish.bootstrap.compressions import CompressionResult
 from burnish.cli.display.rows import print_rows, print_steps
 from burnish.cli.place import Place
@@ -48,7 +48,7 @@ def print_compression(console: Console, done: CompressionResult, place: Place) -
         print_steps(console, [(place.command("diff", identity), "what changed")])
 
 
-def _facts(report: OptimizationReport) -> list[tuple[str, str]]:
+def _facts(report: CompressionReport) -> list[tuple[str, str]]:
     saved = report.savings
     each = "price unknown" if saved.usd_per_call is None else money(saved.usd_per_call)
     rows = [
@@ -63,7 +63,7 @@ def _facts(report: OptimizationReport) -> list[tuple[str, str]]:
     return rows
 
 
-def _held_out(report: OptimizationReport) -> str:
+def _held_out(report: CompressionReport) -> str:
     held_out = report.held_out
     if held_out is None:
         return report.confirmation

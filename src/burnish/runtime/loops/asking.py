@@ -1,0 +1,101 @@
+"""The other side of the loops: sends requests and waits for their answers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+from uuid import UUID, uuid4
+
+from burnish.domain import BurnishError, ExperimentContext, Item, UnavailableError
+from burnish.domain.mailboxes import Mailbox, Message
+from burnish.runtime.loops.eval_messages import EvalReport, EvalRequest, EvalResult
+from burnish.runtime.loops.main_messages import MainLoopRequest, MainLoopResult
+from burnish.runtime.loops.optimize_messages import OptimizeRequest, OptimizeResult
+
+RequestT = TypeVar("RequestT", MainLoopRequest, EvalRequest, OptimizeRequest)
+Result = MainLoopResult | EvalResult | OptimizeResult
+
+_BATCH = 100
+_WAIT_SECONDS = 20.0
+_REST_SECONDS = 0.5
+
+
+async def ask(
+    requests: Mailbox[RequestT, Any], request: RequestT, *, timeout: float = 600.0
+) -> Any:
+    """The answer to one request: a MainLoopResult, an EvalResult or an OptimizeResult."""
+    (answer,) = await ask_all(requests, [request], timeout=timeout)
+    return answer
+
+
+async def ask_all(
+    requests: Mailbox[RequestT, Any], all_of: Sequence[RequestT], *, timeout: float = 600.0
+) -> list[Any]:
+    """The answers to many requests, in the order of the requests.
+
+    The requests travel at once, and workers share them. A request that was answered twice, because
+    a worker died late, counts once. Raises UnavailableError when time is over.
+    """
+    deadline = time.monotonic() + timeout
+    replies = requests.sibling(f"replies-{uuid4()}")
+    wanted = {request.request_id for request in all_of}
+    found: dict[UUID, Result] = {}
+    try:
+        for batch in _batches(all_of):
+            await asyncio.gather(*(requests.send(one, reply_to=replies) for one in batch))
+        while len(found) < len(wanted):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise _too_late(requests.name, len(found), len(wanted), timeout)
+            for message in await _received(replies, min(left, _WAIT_SECONDS)):
+                if message.body.request_id in wanted:
+                    found.setdefault(message.body.request_id, message.body)
+                with suppress(BurnishError):  # It comes again, and is known then.
+                    await message.acknowledge()
+    finally:
+        with suppress(BurnishError):
+            await replies.purge()
+        await replies.close()
+    return [found[request.request_id] for request in all_of]
+
+
+async def run_eval(
+    eval_requests: Mailbox[Any, Any],
+    samples: Iterable[Item],
+    experiment: ExperimentContext | None = None,
+    *,
+    repeat: int = 0,
+    timeout: float = 600.0,
+) -> EvalReport:
+    """All samples evaluated by whatever workers serve the mailbox."""
+    requests = [
+        EvalRequest(sample=sample, experiment=experiment, repeat=repeat) for sample in samples
+    ]
+    return EvalReport(tuple(await ask_all(eval_requests, requests, timeout=timeout)))
+
+
+async def _received(replies: Mailbox[Any, Any], seconds: float) -> Sequence[Message[Any, Any]]:
+    """What came; nothing while the server is away."""
+    try:
+        return await replies.receive(max_messages=_BATCH, wait_time_seconds=seconds)
+    except UnavailableError:
+        await asyncio.sleep(min(seconds, _REST_SECONDS))
+        return ()
+
+
+def _batches(requests: Sequence[RequestT]) -> Iterator[Sequence[RequestT]]:
+    for start in range(0, len(requests), _BATCH):
+        yield requests[start : start + _BATCH]
+
+
+def _too_late(mailbox: str, found: int, wanted: int, timeout: float) -> UnavailableError:
+    return UnavailableError(
+        what=f"{wanted - found} of {wanted} requests to {mailbox} were not answered",
+        why=f"{timeout:g} seconds are over",
+        fix="start workers that serve this mailbox (`burnish worker`), or allow more time; "
+        f"what could not be handled is in {mailbox}.dead",
+        code="no_answer",
+    )

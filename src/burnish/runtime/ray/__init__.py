@@ -1,0 +1,1 @@
+"""Shards as tasks of a Ray cluster that a team already has."""

@@ -1,0 +1,211 @@
+"""Evaluates a shard on a worker."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from contextlib import suppress
+
+from burnish.domain import (
+    BurnishError,
+    Experiment,
+    ExperimentContext,
+    ExperimentRepository,
+    OptimizationRepository,
+    OverlayStore,
+    experiment_scope,
+)
+from burnish.evaluation.item_runner import describe
+from burnish.evaluation.runner import ExperimentRunner, RunOptions
+from burnish.optimization.fenced_experiments import FencedExperiments
+from burnish.optimization.materializer import tag_problem
+from burnish.runtime.shards.benches import ShardBench, ShardBenches, require_same
+from burnish.runtime.shards.claims import Claims
+from burnish.runtime.shards.messages import ShardReply, ShardRequest, ShardStatus, reply_to
+from burnish.runtime.shards.shard_guard import STOPPING, ShardGuard
+from burnish.runtime.shards.shard_suite import only, with_runs_of
+from burnish.runtime.shards.workload import Workload
+
+log = logging.getLogger(__name__)
+
+# Every worker meets these alike, so they are the experiment's failure and not the worker's.
+_FAILS_THE_EXPERIMENT = ("endpoint_unavailable",)
+
+
+class ShardEvaluator:
+    """Evaluates shards of experiments; safe to call for several shards at once.
+
+    `concurrency` bounds the runs of all shards together. Nothing depends on this machine's clock.
+    """
+
+    def __init__(
+        self,
+        *,
+        experiments: ExperimentRepository,
+        optimizations: OptimizationRepository,
+        overlays: OverlayStore,
+        benches: ShardBenches,
+        concurrency: int = 16,
+        look_seconds: float = 1.0,
+    ) -> None:
+        self._experiments = experiments
+        self._optimizations = optimizations
+        self._overlays = overlays
+        self._benches = benches
+        self._concurrency = concurrency
+        self._slots = asyncio.Semaphore(concurrency)
+        self._look = look_seconds
+        self._claims = Claims()
+        self._load = Workload(concurrency)
+        self.worker = f"{socket.gethostname()}:{os.getpid()}"
+
+    async def evaluate(
+        self, request: ShardRequest, *, stopping: asyncio.Event | None = None
+    ) -> ShardReply:
+        """Run what has no result yet, and save each result as it comes.
+
+        When `stopping` is set, nothing new is started and the reply comes once what runs has ended.
+        The caller replies and acknowledges, whatever the status says.
+        """
+        guard = ShardGuard(
+            request, self._experiments, self._optimizations, stopping, on_end=self._load.end
+        )
+        self._load.take(len(request.pairs))
+        try:
+            if not await guard.is_wanted():
+                return reply_to(request, "cancelled", self.worker)
+            async with self._claims.of(request, guard):
+                return reply_to(request, "done", self.worker, results=await self._run(guard))
+        except BurnishError as error:
+            return self._failed(request, error)
+        except asyncio.CancelledError:
+            if not guard.unwanted:
+                raise  # The worker itself is cancelled.
+            return reply_to(request, "cancelled", self.worker)
+        except Exception as error:
+            log.exception(
+                "shard %s of experiment %s failed", request.shard_id, request.experiment_id
+            )
+            return reply_to(
+                request,
+                "failed",
+                self.worker,
+                error_code="internal",
+                what="a worker failed",
+                why=describe(error),
+                fix="this is a bug in burnish: report it; the worker's log has the trace",
+            )
+        finally:
+            self._load.end(guard.open)
+
+    @property
+    def room(self) -> asyncio.Event:
+        """Set while this worker should take another shard."""
+        return self._load.room
+
+    async def close(self) -> None:
+        """Free what the agents hold."""
+        await self._benches.close()
+
+    async def _run(self, guard: ShardGuard) -> int:
+        request = guard.request
+        experiment = guard.experiment
+        assert experiment is not None
+        async with self._benches.use(request) as bench:
+            require_same(bench, experiment, request)
+            await self._look_at_tag(request, experiment, bench)
+            todo = set(request.pairs) - await self._stored(request)
+            if not todo:
+                return 0
+            context = ExperimentContext(
+                id=experiment.id,
+                name=experiment.name,
+                overrides_tag=request.overrides_tag,
+                parent_tag=request.parent_tag,
+                flags=request.flags,
+            )
+            with experiment_scope(context):
+                work = asyncio.ensure_future(self._evaluate(guard, experiment, bench, todo))
+            watch = asyncio.ensure_future(guard.watch(work, every=self._look))
+            try:
+                await work
+            finally:
+                watch.cancel()
+                work.cancel()
+                with suppress(asyncio.CancelledError, BurnishError):
+                    await work
+            return len(todo)
+
+    async def _evaluate(
+        self,
+        guard: ShardGuard,
+        experiment: Experiment,
+        bench: ShardBench,
+        todo: set[tuple[str, int]],
+    ) -> None:
+        request = guard.request
+        runner = ExperimentRunner(FencedExperiments(self._experiments, request.lease))
+        await runner.evaluate(
+            experiment,
+            bench.agent,
+            with_runs_of(bench.suite, todo),
+            [bench.items[item] for item in dict.fromkeys(item for item, _ in request.pairs)],
+            options=RunOptions(
+                concurrency=self._concurrency,
+                item_timeout_seconds=request.item_timeout_seconds,
+                use_cache=request.use_cache,
+                slots=self._slots,
+                gate=guard,
+            ),
+            skip=only(todo, request.pairs),
+        )
+
+    async def _stored(self, request: ShardRequest) -> set[tuple[str, int]]:
+        """Pairs that have their result already: an earlier delivery of the shard came so far."""
+        items = list(dict.fromkeys(item for item, _ in request.pairs))
+        return {
+            (result.item_id, result.repeat)
+            for result in await self._experiments.get_results(request.experiment_id, item_ids=items)
+            if not (request.retry_errors and result.error is not None and result.error.kind.outside)
+        }
+
+    async def _look_at_tag(
+        self, request: ShardRequest, experiment: Experiment, bench: ShardBench
+    ) -> None:
+        """Say when the tag is not what the experiment runs with; the database's word counts."""
+        problem = await tag_problem(
+            self._overlays,
+            request.overrides_tag,
+            agent_name=experiment.agent_name,
+            baseline=bench.agent.configuration,
+            expected=experiment.configuration,
+        )
+        if problem is not None:
+            log.warning(
+                "overrides tag %s %s; experiment %s goes on with its stored configuration",
+                request.overrides_tag,
+                problem,
+                request.experiment_id,
+            )
+
+    def _failed(self, request: ShardRequest, error: BurnishError) -> ShardReply:
+        status: ShardStatus = "refused"
+        if error.code == STOPPING:
+            status = "stopped"
+        elif error.code == "lease_lost":
+            status = "cancelled"
+        elif error.code in _FAILS_THE_EXPERIMENT:
+            status = "failed"
+        if status == "refused":
+            log.warning("refused shard %s: %s: %s", request.shard_id, error.what, error.why)
+        return reply_to(
+            request,
+            status,
+            self.worker,
+            error_code=error.code,
+            what=error.what,
+            why=error.why,
+            fix=error.fix,
+        )

@@ -1,0 +1,154 @@
+"""Runs blocks on workers: cut into shards, sent, and read back from the database."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+
+from burnish.domain import Clock, ExperimentRepository, Lease, SystemClock, UnavailableError
+from burnish.evaluation.work_source import runs_of
+from burnish.optimization.blocks import Block
+from burnish.optimization.budget_gate import BudgetGate
+from burnish.runtime.shards.carrier import ShardCarrier
+from burnish.runtime.shards.failures import refused_by_all
+from burnish.runtime.shards.messages import ShardReply
+from burnish.runtime.shards.settings import ShardSettings
+from burnish.runtime.shards.shard_suite import waves
+from burnish.runtime.shards.wave import Wave
+
+log = logging.getLogger(__name__)
+
+_PAUSE = 0.2
+_LONGEST_PAUSE = 5.0
+
+
+class ShardedBlocks:
+    """A BlockRunner whose work is done elsewhere.
+
+    The database is the truth and replies are news: a result counts once it is read from there. So a
+    lost, late or doubled message changes nothing but the time it takes.
+    """
+
+    def __init__(
+        self,
+        carrier: ShardCarrier,
+        experiments: ExperimentRepository,
+        gate: BudgetGate,
+        lease: Lease,
+        settings: ShardSettings,
+        clock: Clock | None = None,
+    ) -> None:
+        self.carrier = carrier
+        self.experiments = experiments
+        self.lease = lease
+        self.settings = settings
+        self.clock = clock or SystemClock()
+        self._gate = gate
+        self._waves: set[Wave] = set()
+        self._in_flight = 0
+        self._listener: asyncio.Task[None] | None = None
+        self._last_sign = self.clock.monotonic()
+        self._noticed = False
+        self._refused_since: float | None = None
+        self._refusal: ShardReply | None = None
+        self._refusers: set[str] = set()
+
+    async def run(self, block: Block) -> None:
+        """Evaluate a block on whatever workers there are."""
+        if self._listener is None:
+            self._listener = asyncio.create_task(self._listen())
+        pairs = list(runs_of(block.items, block.suite.policy.repeats, block.skip))
+        remembers = block.options.use_cache and block.agent.fingerprint is not None
+        for runs in waves(pairs) if remembers else [pairs]:
+            if not self._waves:
+                self.note_sign()  # Nobody was waited for until now.
+            wave = Wave(self, block, runs)
+            self._waves.add(wave)
+            try:
+                await wave.run()
+            finally:
+                self._waves.discard(wave)
+
+    async def close(self) -> None:
+        """Listen no more. Workers notice by themselves that nobody waits."""
+        if self._listener is not None:
+            self._listener.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._listener
+        await self.carrier.close()
+
+    # --- for its waves ------------------------------------------------------------------------
+
+    def window(self, block: Block) -> int:
+        """How many runs may be under way: few as long as nobody knows what one costs."""
+        most = self.settings.max_in_flight
+        return most if self._gate.foresees else min(block.options.concurrency, most)
+
+    def has_room(self, count: int, window: int) -> bool:
+        """Whether so many more may be sent; one shard always may."""
+        return not self._in_flight or self._in_flight + count <= window
+
+    def depart(self, count: int) -> None:
+        """So many runs are under way."""
+        self._in_flight += count
+
+    def arrive(self, count: int) -> None:
+        """So many are not any more; whoever waits for room looks again."""
+        self._in_flight -= count
+        for wave in self._waves:
+            wave.wake()
+
+    def note_refusal(self, reply: ShardReply) -> None:
+        """Some worker cannot do the work; the first time, it is told to whoever watches."""
+        if self._refused_since is None:
+            self._refused_since = self.clock.monotonic()
+        self._refusal = reply
+        if reply.worker not in self._refusers:
+            self._refusers.add(reply.worker)
+            self.settings.on_notice(f"worker {reply.worker} refuses the work: {reply.why}")
+
+    def note_results(self) -> None:
+        """Some worker does the work."""
+        self._refused_since = None
+        self.note_sign()
+
+    def require_takers(self, item_seconds: float) -> None:
+        """End the run when workers refuse it, and none that does not has shown itself in time."""
+        if self._refused_since is None or self._refusal is None:
+            return
+        seconds = self.clock.monotonic() - self._refused_since
+        if seconds >= self.settings.refusal_seconds + item_seconds:
+            raise refused_by_all(self._refusal)
+
+    def note_sign(self) -> None:
+        """Some worker is alive."""
+        self._last_sign = self.clock.monotonic()
+        self._noticed = False
+
+    def quiet_seconds(self) -> float:
+        """Since the last sign of any worker; after a while it is told to whoever watches."""
+        quiet = self.clock.monotonic() - self._last_sign
+        if quiet >= self.settings.notice_seconds and not self._noticed:
+            self._noticed = True
+            carrier = self.carrier
+            text = f"no result from any worker on {carrier.where} for {quiet:.0f} s"
+            self.settings.on_notice(f"{text}; if none is running there, {carrier.advice}")
+        return quiet
+
+    # --- replies ------------------------------------------------------------------------------
+
+    async def _listen(self) -> None:
+        pause = _PAUSE
+        while True:
+            try:
+                replies = await self.carrier.replies()
+            except UnavailableError as error:
+                log.warning("replies cannot be read now: %s", error.why)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE)
+                continue
+            pause = _PAUSE
+            for reply in replies:
+                for wave in self._waves:
+                    wave.hear(reply)

@@ -1,0 +1,250 @@
+"""Optimization requests by mailbox: the same orchestrator, resumed by whoever takes them next."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from loop_world import QUICK, client_of, until_sync
+from optimization_world import in_child, wait_for
+
+import burnish
+from burnish.bootstrap.requested_compressions import Project, RequestedCompressions
+from burnish.bootstrap.workspace import Workspace
+from burnish.overrides import (
+    LocalPromptOverridesStore,
+    PromptOverride,
+    SectionOverride,
+    descriptor_of,
+)
+from burnish.runtime import (
+    InMemoryMailbox,
+    OptimizeLoop,
+    OptimizeRequest,
+    RedisMailbox,
+    ask,
+    ask_all,
+    samples_of,
+)
+from burnish.testing.valkey import running_valkey
+
+SYSTEM = """Please note that you are a very helpful assistant. It is very important to read it all.
+Tickets about a refund or a bill are billing. Thank you very much for your help.
+Tickets about a crash or an error are technical.
+In order to do well, please read carefully. In order to do well, read carefully."""
+SHORT = (
+    "Tickets about a refund or a bill are billing.\n"
+    "Tickets about a crash or an error are technical."
+)
+ROWS = [
+    {"id": f"r{n}", "text": f"ticket {n}", "label": ("billing", "technical")[n % 2]}
+    for n in range(20)
+]
+
+
+class Office:
+    """A project whose agent logs its calls, with a database and a store of tags in a folder."""
+
+    def __init__(self, folder, *, seconds=0.0):
+        self.folder = Path(folder)
+        self.log = self.folder / "calls"
+        self.seconds = seconds
+        self.store = LocalPromptOverridesStore(self.folder / "tags")
+
+        async def answer(configuration, item):
+            with self.log.open("a") as log:
+                log.write(f"{configuration.hash} {item.id}\n")
+            await asyncio.sleep(self.seconds)
+            experiment = burnish.current_experiment()
+            if experiment is not None and experiment.flag("broken"):
+                return "other"
+            text = configuration["sections"]["system"].lower()
+            word = {"billing": "refund", "technical": "crash"}[item["label"]]
+            return item["label"] if word in text else "other"
+
+        sections = {"system": SYSTEM, "user": "{{text}}"}
+        self.agent = burnish.Agent(
+            name="tickets",
+            configuration={"sections": sections},
+            run=answer,
+            version="1",
+            concurrency=4,
+        )
+        self.suite = burnish.Suite(
+            dataset=ROWS, scorers=[{"kind": "exact_match", "field": "label"}]
+        )
+        self.descriptor = descriptor_of("tickets", self.agent.configuration)
+
+    def calls(self):
+        return Counter(self.log.read_text().splitlines() if self.log.exists() else [])
+
+    def request(self, **changes):
+        return OptimizeRequest(**{"descriptor": self.descriptor, "eval_runs": 1, **changes})
+
+    @contextlib.asynccontextmanager
+    async def worker(self, box, *, visibility_timeout=30, **settings):
+        """A loop that serves optimization requests within the block."""
+        async with Workspace.open(str(self.folder / "office.db")) as workspace:
+            optimizer = RequestedCompressions(
+                workspace, Project(agent=self.agent, suite=self.suite), store=self.store
+            )
+            loop = OptimizeLoop(optimizer=optimizer, requests=box, rules=QUICK, **settings)
+            times = {"visibility_timeout": visibility_timeout, "wait_time_seconds": 1}
+            running = asyncio.create_task(loop.run(**times))
+            try:
+                yield loop
+            finally:
+                await loop.shutdown(timeout=5)
+                await running
+
+
+@pytest.fixture
+def office(tmp_path):
+    return Office(tmp_path)
+
+
+@pytest.fixture
+def box():
+    return InMemoryMailbox("optimize-requests")
+
+
+async def test_a_request_is_answered_with_modifications_that_fit_a_tag(office, box):
+    async with office.worker(box):
+        result = await ask(box, office.request(dataset=samples_of(ROWS)), timeout=30)
+
+    report = result.report
+    assert (result.error, report.regressions) == (None, ())
+    (change,) = report.modifications
+    assert (change.section_path, change.proposed_body) == ("system", SHORT)
+    assert report.total_token_reduction == report.tokens_before - report.tokens_after > 30
+    await burnish.apply_modifications(office.store, office.descriptor, report.modifications)
+    found = await office.store.resolve(office.descriptor, tag="stable")
+    assert found.apply(office.agent.configuration).sections["system"] == SHORT
+
+
+async def test_the_baseline_is_the_prompt_under_its_tag(office, box):
+    longer = SYSTEM + "\nThank you very much for your help. Tickets are never empty."
+    own_hash = office.descriptor.section("system").content_hash
+    override = SectionOverride(path="system", expected_hash=own_hash, body=longer)
+    tag = PromptOverride.of(office.descriptor, "base", [override])
+    await office.store.upsert(office.descriptor, tag)
+
+    async with office.worker(box):
+        result = await ask(box, office.request(baseline_tag="base"), timeout=30)
+
+    (change,) = result.report.modifications
+    assert result.report.tokens_before > 70
+    # The hash is that of the prompt's own text: so it fits the store, whatever the tag held.
+    assert change.original_hash == own_hash
+    await burnish.apply_modifications(
+        office.store, office.descriptor, [change], tag="next", built_on="base"
+    )
+    found = await office.store.resolve(office.descriptor, tag="next")
+    assert found.apply(office.agent.configuration).sections["system"] == SHORT
+
+
+async def test_the_same_request_is_the_same_optimization(office, box):
+    request = office.request(request_id=UUID(int=5))
+    async with office.worker(box, concurrency=2):
+        # Sent twice at once: one worker's lease keeps the other out until it has ended.
+        first, second = await asyncio.gather(*(ask(box, request, timeout=40) for _ in range(2)))
+        calls = office.calls()
+        third = await ask(box, request, timeout=30)
+
+    assert first.report == second.report == third.report
+    assert first.report.experiment_id == str(UUID(int=5))
+    assert office.calls() == calls
+    assert sum(calls.values()) == first.report.evaluations
+
+
+async def test_flags_reach_the_agent_and_nothing_is_reused_across_them(office, box):
+    async with office.worker(box):
+        fine, broken = await ask_all(
+            box, [office.request(), office.request(flags={"broken": True})], timeout=40
+        )
+
+    assert fine.report.baseline_pass_rate == 1.0
+    assert broken.report.baseline_pass_rate == 0.0
+    assert not broken.report.has_modifications
+
+
+async def test_what_cannot_be_served_is_answered_with_the_reason(office, box):
+    other = descriptor_of("tickets", {"sections": {"system": "Another.", "user": "{{text}}"}})
+    stranger = descriptor_of("somebody", office.agent.configuration)
+    requests = [
+        office.request(descriptor=other),
+        office.request(descriptor=stranger),
+        office.request(dataset_id="nowhere"),
+        office.request(settings={"min_section_tokens": -3}),
+        office.request(settings={"nonsense": 1}),
+        office.request(settings={"model": "local/somewhere.gguf"}),
+        office.request(settings={"strategies": [{"name": "x"}]}),
+        office.request(eval_runs=0),
+        office.request(baseline_tag="../up"),
+        office.request(dataset=samples_of([{"text": "no label"}])),
+    ]
+    async with office.worker(box):
+        answers = await ask_all(box, requests, timeout=30)
+
+    reasons = [one.error for one in answers]
+    assert all(reasons)
+    assert "other" in reasons[0]
+    assert "agents/somebody" in reasons[1]
+    assert "nowhere" in reasons[2]
+    assert office.calls() == {}
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running_valkey() as running:
+        yield running
+
+
+def test_a_killed_owner_is_followed_by_another_that_goes_on(server, tmp_path):
+    (tmp_path / "still").mkdir()
+    (tmp_path / "killed").mkdir()
+    still = Office(tmp_path / "still")
+
+    async def undisturbed():
+        box = InMemoryMailbox("optimize-requests")
+        async with still.worker(box):
+            return await ask(box, still.request(), timeout=30)
+
+    expected = asyncio.run(undisturbed()).report
+    office = Office(tmp_path / "killed", seconds=0.02)
+
+    async def serve():
+        async with (
+            client_of(server) as client,
+            office.worker(RedisMailbox("optimize", client), visibility_timeout=1),
+        ):
+            await asyncio.sleep(60)
+
+    child = in_child(lambda: asyncio.run(serve()))
+    request = office.request()
+
+    def kill():
+        until_sync(lambda: sum(office.calls().values()) > 30, "getting half-way")
+        os.kill(child, signal.SIGKILL)
+        assert wait_for(child) == -signal.SIGKILL
+
+    async def follow():
+        async with client_of(server) as client:
+            box = RedisMailbox("optimize", client)
+            asking = asyncio.create_task(ask(box, request, timeout=40))
+            await asyncio.to_thread(kill)
+            async with office.worker(box, visibility_timeout=1):
+                return await asking
+
+    report = asyncio.run(follow()).report
+
+    assert report.experiment_id == str(request.request_id)
+    assert replace(report, experiment_id="") == replace(expected, experiment_id="")
+    # What was in flight at the kill may run again; nothing else does.
+    again = sum(office.calls().values()) - sum(still.calls().values())
+    assert 0 <= again <= 8
