@@ -1,30 +1,16 @@
 """Agents and their versions on SQLite."""
 
-import asyncio
 import shutil
 
 import pytest
 
-pytest.register_assert_rewrite("burnish.testing.agent_contract")
-
-from burnish.storage import Database, SqlAgentRepository  # noqa: E402
-from burnish.testing.agent_contract import AgentRepositoryContract, configuration  # noqa: E402
-
-
-@pytest.fixture(scope="session")
-def template(tmp_path_factory):
-    path = tmp_path_factory.mktemp("template") / "burnish.db"
-
-    async def make():
-        await (await Database.open(path)).close()
-
-    asyncio.run(make())
-    return path
+from burnish.storage import Database, SqlAgentRepository
+from burnish.testing.agent_contract import AgentRepositoryContract, configuration
 
 
 @pytest.fixture
-async def database(template, tmp_path):
-    path = shutil.copy(template, tmp_path / "burnish.db")
+async def database(sqlite_template, tmp_path):
+    path = shutil.copy(sqlite_template, tmp_path / "burnish.db")
     async with await Database.open(path) as opened:
         yield opened
 

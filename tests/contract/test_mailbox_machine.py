@@ -7,7 +7,6 @@ from redis.asyncio import Redis
 from burnish.domain import SystemClock
 from burnish.testing.mailbox_machine import MailboxMachine
 from burnish.testing.mailbox_samples import MemoryWorld, RedisWorld
-from burnish.testing.valkey import running_valkey
 
 LONG = {"deadline": None, "suppress_health_check": list(HealthCheck), "derandomize": True}
 
@@ -23,18 +22,16 @@ def test_a_mailbox_in_this_process_agrees_with_the_model():
     )
 
 
-def test_a_mailbox_on_redis_agrees_with_the_model():
-    with running_valkey() as server:
+def test_a_mailbox_on_redis_agrees_with_the_model(valkey):
+    class RedisMachine(MailboxMachine):
+        async def make_world(self):
+            client = Redis.from_url(valkey.url)
+            await client.flushall()
+            return RedisWorld(client, SystemClock())
 
-        class RedisMachine(MailboxMachine):
-            async def make_world(self):
-                client = Redis.from_url(server.url)
-                await client.flushall()
-                return RedisWorld(client, SystemClock())
+        async def end_world(self):
+            await self.world.client.aclose()
 
-            async def end_world(self):
-                await self.world.client.aclose()
-
-        run_state_machine_as_test(
-            RedisMachine, settings=settings(max_examples=60, stateful_step_count=40, **LONG)
-        )
+    run_state_machine_as_test(
+        RedisMachine, settings=settings(max_examples=60, stateful_step_count=40, **LONG)
+    )

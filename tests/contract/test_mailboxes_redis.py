@@ -11,18 +11,11 @@ from burnish.testing.mailbox_contract import (
     MailboxWaitingContract,
 )
 from burnish.testing.mailbox_samples import RedisWorld
-from burnish.testing.valkey import running_valkey
-
-
-@pytest.fixture(scope="module")
-def server():
-    with running_valkey() as running:
-        yield running
 
 
 @pytest.fixture
-async def world(server):
-    client = Redis.from_url(server.url)
+async def world(valkey):
+    client = Redis.from_url(valkey.url)
     await client.flushall()
     yield RedisWorld(client, SystemClock())
     await client.aclose()

@@ -4,16 +4,7 @@ import asyncio
 
 import pytest
 
-pytest.register_assert_rewrite(
-    "burnish.testing.lease_contract",
-    "burnish.testing.optimization_contract",
-    "burnish.testing.optimization_database_contract",
-    "burnish.testing.overlay_contract",
-    "burnish.testing.repository_contract",
-    "burnish.testing.run_results_contract",
-)
-
-from burnish.storage import (  # noqa: E402
+from burnish.storage import (
     Database,
     SqlDatasetRepository,
     SqlExperimentRepository,
@@ -21,50 +12,32 @@ from burnish.storage import (  # noqa: E402
     SqlOverlayStore,
     leases,
 )
-from burnish.testing.optimization_contract import (  # noqa: E402
+from burnish.testing.optimization_contract import (
     LeaseContract,
     OptimizationRepositoryContract,
     OverlayStoreContract,
 )
-from burnish.testing.optimization_database_contract import (  # noqa: E402
+from burnish.testing.optimization_database_contract import (
     OptimizationDatabaseContract,
 )
-from burnish.testing.optimization_samples import begin  # noqa: E402
-from burnish.testing.postgres import running_postgres  # noqa: E402
-from burnish.testing.repository_contract import make_experiment, make_result  # noqa: E402
-from burnish.testing.run_results_contract import RunResultsContract  # noqa: E402
-
-
-@pytest.fixture(scope="session")
-def server():
-    with running_postgres() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def template(server):
-    name = server.create_database()
-
-    async def migrate():
-        await (await Database.open(server.url(name))).close()
-
-    asyncio.run(migrate())
-    return name
+from burnish.testing.optimization_samples import begin
+from burnish.testing.repository_contract import make_experiment, make_result
+from burnish.testing.run_results_contract import RunResultsContract
 
 
 @pytest.fixture
-async def database(server, template):
-    name = server.create_database(template=template)
-    async with await Database.open(server.url(name)) as opened:
+async def database(postgres, postgres_template):
+    name = postgres.create_database(template=postgres_template)
+    async with await Database.open(postgres.url(name)) as opened:
         yield opened
-    server.drop_database(name)
+    postgres.drop_database(name)
 
 
 @pytest.fixture
-def address(server):
-    name = server.create_database()
-    yield server.url(name)
-    server.drop_database(name)
+def address(postgres):
+    name = postgres.create_database()
+    yield postgres.url(name)
+    postgres.drop_database(name)
 
 
 @pytest.fixture

@@ -7,18 +7,11 @@ from burnish.overrides import RedisPromptOverridesStore
 from burnish.testing.overrides_contract import OverridesStoreContract
 from burnish.testing.overrides_refusals_contract import OverridesRefusalsContract
 from burnish.testing.overrides_writers_contract import OverridesWritersContract
-from burnish.testing.valkey import running_valkey
-
-
-@pytest.fixture(scope="module")
-def server():
-    with running_valkey() as running:
-        yield running
 
 
 @pytest.fixture
-async def client(server):
-    async with Redis.from_url(server.url) as opened:
+async def client(valkey):
+    async with Redis.from_url(valkey.url) as opened:
         await opened.flushall()
         yield opened
 
@@ -29,9 +22,9 @@ def store(client):
 
 
 @pytest.fixture
-async def another(server, client):
+async def another(valkey, client):
     # A client that decodes: documents are bytes all the same.
-    async with Redis.from_url(server.url, decode_responses=True) as opened:
+    async with Redis.from_url(valkey.url, decode_responses=True) as opened:
         yield RedisPromptOverridesStore(opened)
 
 

@@ -10,14 +10,6 @@ from burnish.overrides import S3PromptOverridesStore
 from burnish.testing.overrides_contract import OverridesStoreContract
 from burnish.testing.overrides_refusals_contract import OverridesRefusalsContract
 from burnish.testing.overrides_writers_contract import OverridesWritersContract
-from burnish.testing.s3_server import running_s3
-
-
-@pytest.fixture(scope="module")
-def server():
-    with running_s3() as running:
-        running.create_bucket("overrides")
-        yield running
 
 
 @pytest.fixture
@@ -26,14 +18,14 @@ def folder():
 
 
 @pytest.fixture
-def store(server, folder):
-    return S3PromptOverridesStore.from_url(f"s3://overrides/{folder}", **server.settings)
+def store(s3, folder):
+    return S3PromptOverridesStore.from_url(f"s3://overrides/{folder}", **s3.settings)
 
 
 @pytest.fixture
-def bucket(server, folder):
+def bucket(s3, folder):
     options = {"allow_http": True}
-    return S3Store("overrides", prefix=folder, client_options=options, **server.settings)
+    return S3Store("overrides", prefix=folder, client_options=options, **s3.settings)
 
 
 @pytest.fixture

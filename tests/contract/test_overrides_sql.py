@@ -1,4 +1,4 @@
-"""Overrides in a database: the contract on SQLite and on a PostgreSQL server."""
+"""Overrides in a database: the contract on SQLite and on a PostgreSQL postgres."""
 
 import pytest
 from sqlalchemy import text
@@ -10,27 +10,20 @@ from burnish.testing.overrides_contract import OverridesStoreContract
 from burnish.testing.overrides_refusals_contract import OverridesRefusalsContract
 from burnish.testing.overrides_samples import HERE, PROMPT, bodies, override
 from burnish.testing.overrides_writers_contract import OverridesWritersContract
-from burnish.testing.postgres import running_postgres
 
 
 @pytest.fixture(scope="module")
-def server():
-    with running_postgres() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def postgres(server):
-    name = server.create_database()
-    yield server.url(name)
-    server.drop_database(name)
+def postgres_url(postgres):
+    name = postgres.create_database()
+    yield postgres.url(name)
+    postgres.drop_database(name)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def address(request, tmp_path):
     if request.param == "sqlite":
         return str(tmp_path / "burnish.db")
-    return request.getfixturevalue("postgres")
+    return request.getfixturevalue("postgres_url")
 
 
 @pytest.fixture

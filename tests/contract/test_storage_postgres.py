@@ -7,17 +7,15 @@ import pytest
 from psycopg import sql
 from sqlalchemy import text
 
-pytest.register_assert_rewrite("burnish.testing.repository_contract")
-
-from burnish.domain import UnavailableError, UsageError  # noqa: E402
-from burnish.storage import (  # noqa: E402
+from burnish.domain import UnavailableError, UsageError
+from burnish.storage import (
     Database,
     SqlCallCache,
     SqlDatasetRepository,
     SqlExperimentRepository,
 )
-from burnish.testing.postgres import LOCKED_USER, running_postgres  # noqa: E402
-from burnish.testing.repository_contract import (  # noqa: E402
+from burnish.testing.postgres import LOCKED_USER
+from burnish.testing.repository_contract import (
     CallCacheContract,
     DatabaseContract,
     DatasetRepositoryContract,
@@ -27,35 +25,18 @@ from burnish.testing.repository_contract import (  # noqa: E402
 )
 
 
-@pytest.fixture(scope="session")
-def server():
-    with running_postgres() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def template(server):
-    name = server.create_database()
-
-    async def migrate():
-        await (await Database.open(server.url(name))).close()
-
-    asyncio.run(migrate())
-    return name
+@pytest.fixture
+def migrated(postgres, postgres_template):
+    name = postgres.create_database(template=postgres_template)
+    yield postgres.url(name)
+    postgres.drop_database(name)
 
 
 @pytest.fixture
-def migrated(server, template):
-    name = server.create_database(template=template)
-    yield server.url(name)
-    server.drop_database(name)
-
-
-@pytest.fixture
-def address(server):
-    name = server.create_database()
-    yield server.url(name)
-    server.drop_database(name)
+def address(postgres):
+    name = postgres.create_database()
+    yield postgres.url(name)
+    postgres.drop_database(name)
 
 
 @pytest.fixture
@@ -107,15 +88,15 @@ async def test_text_is_sorted_by_code_point_whatever_the_locale(database):
     assert found.all() == []
 
 
-async def test_a_socket_serves_as_well(server, migrated):
-    over_socket = server.url(migrated.rpartition("/")[2], over_socket=True)
+async def test_a_socket_serves_as_well(postgres, migrated):
+    over_socket = postgres.url(migrated.rpartition("/")[2], over_socket=True)
 
     async with await Database.open(over_socket) as database:
         await SqlExperimentRepository(database).create_experiment(make_experiment())
         assert database.location.startswith("postgresql://postgres@")
 
 
-async def test_a_restart_in_the_middle_of_a_run_is_waited_for(server, database, experiments):
+async def test_a_restart_in_the_middle_of_a_run_is_waited_for(postgres, database, experiments):
     await experiments.create_experiment(make_experiment())
     stopping = asyncio.Event()
 
@@ -127,25 +108,25 @@ async def test_a_restart_in_the_middle_of_a_run_is_waited_for(server, database, 
 
     saving = [asyncio.ensure_future(save()) for _ in range(3)]
     await stopping.wait()
-    server.stop()
+    postgres.stop()
     await asyncio.sleep(0.3)
-    await asyncio.to_thread(server.start)
+    await asyncio.to_thread(postgres.start)
     await asyncio.gather(*saving)
 
     assert (await experiments.summarise("e1")).runs == 300
     await experiments.create_experiment(make_experiment("e2"))
 
 
-async def test_a_server_that_does_not_come_back_is_unavailable(server, migrated):
+async def test_a_server_that_does_not_come_back_is_unavailable(postgres, migrated):
     async with await Database.open(migrated, patience_seconds=0.3) as database:
-        server.stop()
+        postgres.stop()
         try:
             with pytest.raises(UnavailableError, match="reached"):
                 await SqlExperimentRepository(database).list_experiments()
             with pytest.raises(UnavailableError, match="reached"):
                 await Database.open(migrated)
         finally:
-            server.start()
+            postgres.start()
 
 
 async def test_a_server_that_hangs_is_given_up(migrated):
@@ -161,10 +142,10 @@ class TestRefusals:
     QUOTED = "canary%2Fp%40ss%20word"
 
     @pytest.fixture
-    def locked_address(self, server, address):
+    def locked_address(self, postgres, address):
         role = sql.Identifier(LOCKED_USER)
-        server.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(role))
-        server.execute(
+        postgres.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(role))
+        postgres.execute(
             sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(role, sql.Literal(self.PASSWORD))
         )
         host = address.partition("@")[2]

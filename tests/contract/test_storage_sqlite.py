@@ -16,27 +16,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-pytest.register_assert_rewrite("burnish.testing.repository_contract")
-
-from burnish.domain import UnavailableError, UsageError  # noqa: E402
-from burnish.storage import (  # noqa: E402
+from burnish.domain import UnavailableError, UsageError
+from burnish.storage import (
     Database,
     SqlCallCache,
     SqlDatasetRepository,
     SqlExperimentRepository,
 )
-from burnish.storage.addresses import Address  # noqa: E402
-from burnish.storage.codec import (  # noqa: E402
+from burnish.storage.addresses import Address
+from burnish.storage.codec import (
     decode_json,
     decode_text,
     encode_json,
     encode_text,
 )
-from burnish.storage.failures import passing, translate  # noqa: E402
-from burnish.storage.retries import Patience, persist  # noqa: E402
-from burnish.storage.schema import HEAD, MIGRATIONS  # noqa: E402
-from burnish.testing.clocks import FakeClock  # noqa: E402
-from burnish.testing.repository_contract import (  # noqa: E402
+from burnish.storage.failures import passing, translate
+from burnish.storage.retries import Patience, persist
+from burnish.storage.schema import HEAD, MIGRATIONS
+from burnish.testing.clocks import FakeClock
+from burnish.testing.repository_contract import (
     SCOPE,
     CallCacheContract,
     DatabaseContract,
@@ -47,20 +45,9 @@ from burnish.testing.repository_contract import (  # noqa: E402
 )
 
 
-@pytest.fixture(scope="session")
-def template(tmp_path_factory):
-    path = tmp_path_factory.mktemp("template") / "burnish.db"
-
-    async def make():
-        await (await Database.open(path)).close()
-
-    asyncio.run(make())
-    return path
-
-
 @pytest.fixture
-async def database(template, tmp_path):
-    path = shutil.copy(template, tmp_path / "burnish.db")
+async def database(sqlite_template, tmp_path):
+    path = shutil.copy(sqlite_template, tmp_path / "burnish.db")
     async with await Database.open(path) as opened:
         yield opened
 
@@ -263,13 +250,13 @@ class TestFailures:
         assert words in error.why
         assert error.fix
 
-    def test_a_read_only_file_is_told_by_sqlite_itself(self, template):
-        reader = sqlite3.connect(f"file:{template}?mode=ro", uri=True)
+    def test_a_read_only_file_is_told_by_sqlite_itself(self, sqlite_template):
+        reader = sqlite3.connect(f"file:{sqlite_template}?mode=ro", uri=True)
         with pytest.raises(sqlite3.OperationalError) as caught:
             reader.execute("DELETE FROM experiments")
         reader.close()
 
-        error = translate(OperationalError("", {}, caught.value), Address.of(template))
+        error = translate(OperationalError("", {}, caught.value), Address.of(sqlite_template))
 
         assert isinstance(error, UnavailableError)
         assert passing(OperationalError("", {}, caught.value)) is None
@@ -295,8 +282,10 @@ class TestFailures:
         with pytest.raises(UnavailableError):
             await Database.open(tmp_path / "file" / "burnish.db")
 
-    async def test_a_lock_that_stays_is_an_error_and_one_that_goes_is_not(self, template, tmp_path):
-        path = shutil.copy(template, tmp_path / "burnish.db")
+    async def test_a_lock_that_stays_is_an_error_and_one_that_goes_is_not(
+        self, sqlite_template, tmp_path
+    ):
+        path = shutil.copy(sqlite_template, tmp_path / "burnish.db")
         other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         async with await Database.open(path, patience_seconds=0.2) as database:
             experiments = SqlExperimentRepository(database)
@@ -313,8 +302,8 @@ class TestFailures:
             await creating
         other.close()
 
-    async def test_a_new_dataset_waits_for_a_lock_too(self, template, tmp_path):
-        path = shutil.copy(template, tmp_path / "burnish.db")
+    async def test_a_new_dataset_waits_for_a_lock_too(self, sqlite_template, tmp_path):
+        path = shutil.copy(sqlite_template, tmp_path / "burnish.db")
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         clock = UnlockingClock(other)
@@ -325,15 +314,15 @@ class TestFailures:
         assert clock.sleeps
         other.close()
 
-    async def test_reading_goes_on_while_somebody_writes(self, template, tmp_path):
-        path = shutil.copy(template, tmp_path / "burnish.db")
+    async def test_reading_goes_on_while_somebody_writes(self, sqlite_template, tmp_path):
+        path = shutil.copy(sqlite_template, tmp_path / "burnish.db")
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         async with await Database.open(path) as database:
             assert await SqlExperimentRepository(database).list_experiments() == []
         other.close()
 
-    def test_a_full_disk_is_unavailable_and_what_was_kept_stays(self, template, tmp_path):
+    def test_a_full_disk_is_unavailable_and_what_was_kept_stays(self, sqlite_template, tmp_path):
         if subprocess.run(["unshare", "-m", "true"], check=False).returncode:
             pytest.skip("mounting is not permitted here")
         mount = f'mount -t tmpfs -o size=2m none "{tmp_path}" && exec "$@"'

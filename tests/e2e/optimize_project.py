@@ -99,7 +99,7 @@ class Here:
 
 
 def optimized(project, *arguments):
-    """The document of an optimization in a process of its own."""
+    """The document of an optimization in a process of its own, loaded and hashing anew."""
     done = subprocess.run(
         [*BURNISH, "optimize", "--json", *arguments],
         cwd=project,
@@ -118,16 +118,9 @@ def _environment(seconds=0.0):
     return {**kept, "AGENT_SECONDS": str(seconds)}
 
 
-def start(project, *arguments, seconds):
+def start(commands, project, *arguments, seconds):
     """A command in the background, with an agent that takes its time."""
-    return subprocess.Popen(
-        [*BURNISH, *arguments],
-        cwd=project,
-        env=_environment(seconds),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return commands.start(arguments, cwd=project, env=_environment(seconds))
 
 
 def calls(project):

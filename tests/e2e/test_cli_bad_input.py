@@ -5,13 +5,10 @@ from __future__ import annotations
 import http.server
 import json
 import os
-import subprocess
-import sys
 import threading
 
 import pytest
 
-BURNISH = [sys.executable, "-P", "-c", "from burnish.cli import main; main()"]
 KEY = "sk-canary-0123456789abcdef"
 CONFIG = """
 [agent]
@@ -34,23 +31,28 @@ def project(tmp_path):
     return tmp_path
 
 
-def fails(project, *arguments, code):
-    """The message of a command that ends with this code, in the one form, without a trace."""
-    done = subprocess.run(
-        [*BURNISH, *arguments],
-        cwd=project,
-        env={**os.environ, "OPENAI_API_KEY": KEY},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    everything = done.stdout + done.stderr
-    assert done.returncode == code, everything
-    assert "Traceback" not in everything
-    assert KEY not in everything
-    assert all(part in done.stderr for part in ("error: ", "\n  why: ", "\n  fix: ")), done.stderr
-    return done.stderr
+@pytest.fixture
+def run(commands):
+    def run(project, *arguments):
+        return commands.run(arguments, cwd=project, env={**os.environ, "OPENAI_API_KEY": KEY})
+
+    return run
+
+
+@pytest.fixture
+def fails(run):
+    def fails(project, *arguments, code):
+        """The message of a command that ends with this code, in the one form, without a trace."""
+        done = run(project, *arguments)
+        everything = done.stdout + done.stderr
+        assert done.returncode == code, everything
+        assert "Traceback" not in everything
+        assert KEY not in everything
+        parts = ("error: ", "\n  why: ", "\n  fix: ")
+        assert all(part in done.stderr for part in parts), done.stderr
+        return done.stderr
+
+    return fails
 
 
 def change(project, old, new):
@@ -70,7 +72,7 @@ def change(project, old, new):
         ("validate", 'field = "label"', 'field = "lable"', ["lable", "label"]),
     ],
 )
-def test_a_wrong_word_in_the_config_is_named(project, command, old, new, words):
+def test_a_wrong_word_in_the_config_is_named(fails, project, command, old, new, words):
     change(project, old, new)
 
     message = fails(project, command, code=2)
@@ -86,7 +88,7 @@ def test_a_wrong_word_in_the_config_is_named(project, command, old, new, words):
         ("", ["empty"]),
     ],
 )
-def test_bad_rows_are_named_with_file_line_and_column(project, rows, words):
+def test_bad_rows_are_named_with_file_line_and_column(fails, project, rows, words):
     (project / "rows.jsonl").write_text(rows)
 
     message = fails(project, "eval", code=2)
@@ -94,29 +96,29 @@ def test_bad_rows_are_named_with_file_line_and_column(project, rows, words):
     assert all(word in message for word in words), message
 
 
-def test_a_folder_without_a_config_points_to_init(tmp_path):
+def test_a_folder_without_a_config_points_to_init(fails, tmp_path):
     assert "burnish init" in fails(tmp_path, "eval", code=2)
 
 
-def test_a_broken_config_names_the_line(project):
+def test_a_broken_config_names_the_line(fails, project):
     change(project, "[suite]", "[suite")
 
     assert "line 8" in fails(project, "eval", code=2)
 
 
-def test_an_unknown_experiment_points_to_the_list(project):
-    subprocess.run([*BURNISH, "eval"], cwd=project, check=True, capture_output=True)
+def test_an_unknown_experiment_points_to_the_list(fails, run, project):
+    assert run(project, "eval").returncode == 0
 
     assert "burnish list" in fails(project, "show", "nope", code=2)
 
 
-def test_reading_where_nothing_is_makes_no_database(project):
+def test_reading_where_nothing_is_makes_no_database(fails, project):
     fails(project, "show", code=2)
 
     assert not (project / ".burnish").exists()
 
 
-def test_an_unreachable_database_is_4_and_its_password_stays_hidden(project):
+def test_an_unreachable_database_is_4_and_its_password_stays_hidden(fails, project):
     message = fails(project, "eval", "--db", "postgresql://me:hunter2@127.0.0.1:1/x", code=4)
 
     assert "hunter2" not in message
@@ -175,14 +177,14 @@ def on_endpoint(port):
     return ["--model", "openai/m", "--set", address, "--set", "models.openai.max_attempts=1"]
 
 
-def test_a_bad_key_is_2_and_is_never_repeated(project, endpoint):
+def test_a_bad_key_is_2_and_is_never_repeated(fails, project, endpoint):
     message = fails(project, "eval", *on_endpoint(endpoint.server_port), code=2)
 
     assert "OPENAI_API_KEY" in message
     assert endpoint.calls == 1, "every item would meet the same answer"
 
 
-def test_what_was_evaluated_before_the_key_went_bad_is_kept(project, endpoint):
+def test_what_was_evaluated_before_the_key_went_bad_is_kept(fails, run, project, endpoint):
     endpoint.good_answers = 4
 
     message = fails(project, "eval", *on_endpoint(endpoint.server_port), code=2)
@@ -190,19 +192,13 @@ def test_what_was_evaluated_before_the_key_went_bad_is_kept(project, endpoint):
 
     endpoint.good_answers = 100
     command = message.split("go on with: burnish ")[1].split()
-    done = subprocess.run(
-        [*BURNISH, *command, "--json"],
-        cwd=project,
-        env={**os.environ, "OPENAI_API_KEY": KEY},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run(project, *command, "--json")
+    assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["items"] == 6
     assert endpoint.calls == 4 + 1 + 2
 
 
-def test_an_unreachable_endpoint_is_4(project):
+def test_an_unreachable_endpoint_is_4(fails, project):
     message = fails(project, "eval", *on_endpoint(9), code=4)
 
     assert "http://127.0.0.1:9/v1" in message

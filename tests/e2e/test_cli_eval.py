@@ -15,20 +15,18 @@ from burnish.cli.commands.init import Template, template_files, write_files
 BURNISH = [sys.executable, "-P", "-c", "from burnish.cli import main; main()"]
 
 
-def burnish(*arguments, cwd, code=0, env=None):
-    """Run a command; it must end with this code and never show a trace."""
-    done = subprocess.run(
-        [*BURNISH, *map(str, arguments)],
-        cwd=cwd,
-        env={**os.environ, "COLUMNS": "200", **(env or {})},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
-    return done
+@pytest.fixture
+def burnish(commands):
+    def run(*arguments, cwd, code=0, env=None):
+        """Run a command; it must end with this code and never show a trace."""
+        done = commands.run(
+            [*map(str, arguments)], cwd=cwd, env={**os.environ, "COLUMNS": "200", **(env or {})}
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        assert "Traceback" not in done.stdout + done.stderr
+        return done
+
+    return run
 
 
 @pytest.fixture
@@ -37,7 +35,7 @@ def project(tmp_path):
     return tmp_path
 
 
-def test_from_nothing_to_a_shared_report(tmp_path):
+def test_from_nothing_to_a_shared_report(burnish, tmp_path):
     made = burnish("init", "here", "--template", "python", cwd=tmp_path)
     assert "cd here" in made.stdout
     project = tmp_path / "here"
@@ -56,7 +54,7 @@ def test_from_nothing_to_a_shared_report(tmp_path):
     assert (project / "report.html").read_text().startswith("<!doctype html>")
 
 
-def test_json_is_one_document_whatever_the_agent_prints(project):
+def test_json_is_one_document_whatever_the_agent_prints(burnish, project):
     agent = project / "my_agent.py"
     noisy = '    print("noise")\n    import os; os.write(1, b"more noise")\n    if item["unit"] not'
     agent.write_text(agent.read_text().replace('    if item["unit"] not', noisy))
@@ -72,7 +70,7 @@ def test_json_is_one_document_whatever_the_agent_prints(project):
     assert "more noise" in done.stderr
 
 
-def test_a_change_is_compared_item_by_item_and_gated(project):
+def test_a_change_is_compared_item_by_item_and_gated(burnish, project):
     agent = project / "my_agent.py"
     burnish("eval", cwd=project)
     gate = burnish("eval", "--min-score", "0.9", cwd=project, code=1)
@@ -95,7 +93,7 @@ def test_a_change_is_compared_item_by_item_and_gated(project):
     assert document["gates"][0]["passed"] is False
 
 
-def test_only_what_failed_runs_again(project):
+def test_only_what_failed_runs_again(burnish, project):
     agent = project / "my_agent.py"
     burnish("eval", cwd=project)
     agent.write_text(agent.read_text().replace('"m": 1.0,', '"m": 1.0, "yd": 0.9144,'))
@@ -106,7 +104,7 @@ def test_only_what_failed_runs_again(project):
     assert (document["items"], document["failed"]) == (2, 1)
 
 
-def test_flags_win_over_variables_and_variables_over_the_file(project):
+def test_flags_win_over_variables_and_variables_over_the_file(burnish, project):
     variable = {"BURNISH_AGENT_NAME": "from-variable"}
 
     burnish("eval", cwd=project)
@@ -117,7 +115,7 @@ def test_flags_win_over_variables_and_variables_over_the_file(project):
     assert [one["agent"] for one in listed] == ["from-flag", "from-variable", "units"]
 
 
-def test_init_never_overwrites_unless_forced(project):
+def test_init_never_overwrites_unless_forced(burnish, project):
     (project / "my_agent.py").write_text("mine")
 
     refused = burnish("init", "--template", "python", cwd=project, code=3)
@@ -128,7 +126,7 @@ def test_init_never_overwrites_unless_forced(project):
     assert (project / "my_agent.py").read_text() != "mine"
 
 
-def test_a_closed_pipe_is_no_error(project):
+def test_a_closed_pipe_is_no_error(burnish, project):
     burnish("eval", cwd=project)
     command = " ".join(["exec", *(f"'{word}'" for word in BURNISH), "export", "-f", "jsonl"])
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 
 import pytest
 
-BURNISH = [sys.executable, "-P", "-c", "from burnish.cli import main; main()"]
 ITEMS = 60
 CONFIG = """
 [agent]
@@ -50,15 +47,9 @@ def calls(project):
     return Counter(log.read_text().split()) if log.exists() else Counter()
 
 
-def stop_midway(project, number):
+def stop_midway(commands, project, number):
     """Start an evaluation and send it a signal once a third of its calls are answered."""
-    running = subprocess.Popen(
-        [*BURNISH, "eval"],
-        cwd=project,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    running = commands.start(["eval"], cwd=project)
     deadline = time.monotonic() + 30
     while calls(project).total() < ITEMS // 3:
         assert running.poll() is None, running.communicate()
@@ -70,16 +61,15 @@ def stop_midway(project, number):
     return running.returncode, err
 
 
-def finish(project, *arguments):
-    done = subprocess.run(
-        [*BURNISH, *arguments, "--json"], cwd=project, capture_output=True, text=True, check=True
-    )
+def finish(commands, project, *arguments):
+    done = commands.run([*arguments, "--json"], cwd=project)
+    assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_saves_everything_and_resuming_repeats_nothing(project, number):
-    code, message = stop_midway(project, number)
+def test_a_signal_saves_everything_and_resuming_repeats_nothing(commands, project, number):
+    code, message = stop_midway(commands, project, number)
 
     assert code == 130
     answered = calls(project).total()
@@ -87,24 +77,24 @@ def test_a_signal_saves_everything_and_resuming_repeats_nothing(project, number)
     assert f"{answered} of {ITEMS} runs saved" in message
     command = message.split("go on with: burnish ")[1].split()
 
-    document = finish(project, *command)
+    document = finish(commands, project, *command)
 
     assert document["status"] == "completed"
     assert (document["items"], document["score"]) == (ITEMS, 1.0)
     assert calls(project) == Counter({f"r{n}": 1 for n in range(ITEMS)})
 
 
-def test_kill_9_costs_only_the_calls_in_flight(project):
-    code, _ = stop_midway(project, signal.SIGKILL)
+def test_kill_9_costs_only_the_calls_in_flight(commands, project):
+    code, _ = stop_midway(commands, project, signal.SIGKILL)
 
     assert code == -signal.SIGKILL
     answered = calls(project).total()
-    [experiment] = finish(project, "list")["experiments"]
+    [experiment] = finish(commands, project, "list")["experiments"]
     saved = experiment["items"]
     assert experiment["status"] == "running"
     assert saved >= answered - 8, "answers are saved as they come"
 
-    document = finish(project, "eval")
+    document = finish(commands, project, "eval")
 
     assert (document["items"], document["cached"]) == (ITEMS, saved)
     assert calls(project).total() == answered + ITEMS - saved

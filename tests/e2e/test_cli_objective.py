@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from optimize_project import Here
 
 CONFIG = """
 [agent]
@@ -33,11 +32,6 @@ def answer(configuration, item):
     text = "yes" if item["n"] < worth * 100 else "no"
     return burnish.AgentOutput(text=text, spending=spending, latency_ms=tokens / 10)
 """
-
-
-@pytest.fixture
-def here(capfd, monkeypatch):
-    return Here(capfd, monkeypatch)
 
 
 @pytest.fixture

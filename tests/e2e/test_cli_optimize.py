@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from optimize_project import PROMPT, Here, calls, essence, make_project, optimized
+from optimize_project import PROMPT, calls, essence, make_project, optimized
 
 import burnish as api
 
@@ -22,11 +22,6 @@ FIELDS = {
     "rejections",
     "usage",
 }
-
-
-@pytest.fixture
-def here(capfd, monkeypatch):
-    return Here(capfd, monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import signal
 import pytest
 from optimize_project import (
     CONCURRENCY,
-    Here,
     calls,
     essence,
     make_project,
@@ -32,11 +31,6 @@ def undisturbed(tmp_path_factory):
 
 
 @pytest.fixture
-def here(capfd, monkeypatch):
-    return Here(capfd, monkeypatch)
-
-
-@pytest.fixture
 def project(tmp_path):
     return make_project(tmp_path / "p")
 
@@ -49,8 +43,10 @@ def stop(running, number):
 
 
 @pytest.mark.parametrize("answered", [10, 60, 200])
-def test_kill_9_and_resume_is_as_if_nothing_had_happened(here, project, undisturbed, answered):
-    running = start(project, "optimize", seconds=SECONDS)
+def test_kill_9_and_resume_is_as_if_nothing_had_happened(
+    commands, here, project, undisturbed, answered
+):
+    running = start(commands, project, "optimize", seconds=SECONDS)
     wait_for_calls(project, answered, running)
     assert stop(running, signal.SIGKILL)[0] == -signal.SIGKILL
     # It goes on with what it was started with.
@@ -66,8 +62,10 @@ def test_kill_9_and_resume_is_as_if_nothing_had_happened(here, project, undistur
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_saves_everything_and_says_how_to_go_on(here, project, undisturbed, number):
-    running = start(project, "optimize", seconds=SECONDS)
+def test_a_signal_saves_everything_and_says_how_to_go_on(
+    commands, here, project, undisturbed, number
+):
+    running = start(commands, project, "optimize", seconds=SECONDS)
     wait_for_calls(project, 100, running)
 
     code, message = stop(running, number)
@@ -83,12 +81,14 @@ def test_a_signal_saves_everything_and_says_how_to_go_on(here, project, undistur
     assert set(calls(project).values()) == {1}
 
 
-def test_of_two_who_resume_at_once_one_wins(project, undisturbed):
-    running = start(project, "optimize", seconds=SECONDS)
+def test_of_two_who_resume_at_once_one_wins(commands, project, undisturbed):
+    running = start(commands, project, "optimize", seconds=SECONDS)
     wait_for_calls(project, 50, running)
     stop(running, signal.SIGKILL)
 
-    rivals = [start(project, "resume", "latest", "--json", seconds=SLOW) for _ in range(2)]
+    rivals = [
+        start(commands, project, "resume", "latest", "--json", seconds=SLOW) for _ in range(2)
+    ]
     outputs = [rival.communicate(timeout=60) for rival in rivals]
 
     assert sorted(rival.returncode for rival in rivals) == [0, 3], outputs
@@ -100,8 +100,8 @@ def test_of_two_who_resume_at_once_one_wins(project, undisturbed):
     assert "go on with" not in json.dumps(documents[3]), "it is somebody else's now"
 
 
-def test_cancelling_from_another_process_is_for_good(here, project):
-    running = start(project, "optimize", "--json", seconds=SLOW)
+def test_cancelling_from_another_process_is_for_good(commands, here, project):
+    running = start(commands, project, "optimize", "--json", seconds=SLOW)
     wait_for_calls(project, 30, running)
 
     cancelled = here.document(project, "cancel", "latest")
@@ -122,8 +122,8 @@ def test_cancelling_from_another_process_is_for_good(here, project):
     assert "go on with" not in refused
 
 
-def test_what_nobody_works_on_is_cancelled_at_once(here, project):
-    running = start(project, "optimize", seconds=SECONDS)
+def test_what_nobody_works_on_is_cancelled_at_once(commands, here, project):
+    running = start(commands, project, "optimize", seconds=SECONDS)
     wait_for_calls(project, 60, running)
     stop(running, signal.SIGKILL)
     assert "at work" not in here.out(project, "show")
@@ -136,8 +136,8 @@ def test_what_nobody_works_on_is_cancelled_at_once(here, project):
     assert events[-1]["type"] == "run_finished"
 
 
-def test_changed_code_is_not_mixed_with_old_scores(here, project):
-    running = start(project, "optimize", seconds=SECONDS)
+def test_changed_code_is_not_mixed_with_old_scores(commands, here, project):
+    running = start(commands, project, "optimize", seconds=SECONDS)
     wait_for_calls(project, 30, running)
     stop(running, signal.SIGKILL)
     rows, agent = project / "rows.jsonl", project / "agent.py"
@@ -148,7 +148,7 @@ def test_changed_code_is_not_mixed_with_old_scores(here, project):
 
     rows.write_text(before)
     agent.write_text(agent.read_text().replace("0.4 *", "0.3 *"))
-    again = start(project, "resume", "latest", seconds=SECONDS)
+    again = start(commands, project, "resume", "latest", seconds=SECONDS)
     _, message = again.communicate(timeout=30)
     assert again.returncode == 3
     assert "the agent's code or model has changed" in message

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
 import burnish
 
-BURNISH = [sys.executable, "-P", "-c", "from burnish.cli import main; main()"]
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 
@@ -71,22 +68,19 @@ def project(tmp_path_factory):
     return folder, done.optimization_id
 
 
-def report(*arguments, cwd, code=0):
-    done = subprocess.run(
-        [*BURNISH, "report", *map(str, arguments)],
-        cwd=cwd,
-        env={**os.environ, "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
-    return done
+@pytest.fixture
+def report(commands):
+    def run(*arguments, cwd, code=0):
+        words = ["report", *map(str, arguments)]
+        done = commands.run(words, cwd=cwd, env={**os.environ, "COLUMNS": "200"})
+        assert done.returncode == code, done.stdout + done.stderr
+        assert "Traceback" not in done.stdout + done.stderr
+        return done
+
+    return run
 
 
-def test_a_report_is_written_and_its_path_printed(project):
+def test_a_report_is_written_and_its_path_printed(report, project):
     folder, _ = project
 
     done = report("latest", "-o", "out.html", cwd=folder)
@@ -100,7 +94,7 @@ def test_a_report_is_written_and_its_path_printed(project):
     assert "https://" not in html
 
 
-def test_without_a_name_the_file_is_named_after_the_optimization(project):
+def test_without_a_name_the_file_is_named_after_the_optimization(report, project):
     folder, optimization_id = project
 
     done = report(optimization_id[-8:], "--json", cwd=folder)
@@ -110,7 +104,7 @@ def test_without_a_name_the_file_is_named_after_the_optimization(project):
     assert path.is_file()
 
 
-def test_a_folder_is_refused_and_stays(project):
+def test_a_folder_is_refused_and_stays(report, project):
     folder, optimization_id = project
     (folder / "here").mkdir(exist_ok=True)
 
@@ -120,7 +114,7 @@ def test_a_folder_is_refused_and_stays(project):
     assert (folder / "here").is_dir()
 
 
-def test_an_unknown_optimization_is_met_with_what_to_do(project):
+def test_an_unknown_optimization_is_met_with_what_to_do(report, project):
     folder, _ = project
 
     done = report("nonsense", cwd=folder, code=2)

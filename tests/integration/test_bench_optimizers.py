@@ -1,7 +1,6 @@
 """`burnish bench optimizers` as a user runs it, with tiny budgets."""
 
 import json
-import subprocess
 import sys
 
 import pytest
@@ -14,14 +13,15 @@ from burnish.benchmarks.curves import Curve
 from burnish.benchmarks.environments import PEERS
 
 
-def burnish(*arguments):
-    code = "import sys; from burnish.cli import main; main(sys.argv[1:])"
-    return subprocess.run(
-        [sys.executable, "-P", "-c", code, *arguments], capture_output=True, text=True, check=False
-    )
+@pytest.fixture
+def burnish(commands, tmp_path):
+    def run(*arguments):
+        return commands.run(arguments, cwd=tmp_path)
+
+    return run
 
 
-def test_one_command_compares_and_writes_the_same_document_twice(tmp_path):
+def test_one_command_compares_and_writes_the_same_document_twice(burnish, tmp_path):
     file = tmp_path / "bench.json"
     options = ("--worlds", "rules,noisy", "--optimizers", "random", "--seeds", "2")
 
@@ -41,7 +41,7 @@ def test_one_command_compares_and_writes_the_same_document_twice(tmp_path):
     assert document["failures"] == []
 
 
-def test_a_table_is_printed_and_tuning_seeds_are_called_so():
+def test_a_table_is_printed_and_tuning_seeds_are_called_so(burnish):
     options = ("--worlds", "rules", "--optimizers", "random", "--seeds", "1", "--first-seed", "5")
 
     done = burnish("bench", "optimizers", *options, "--budgets", "70", "--processes", "1")
@@ -51,7 +51,7 @@ def test_a_table_is_printed_and_tuning_seeds_are_called_so():
     assert "do not report them" in done.stdout
 
 
-def test_without_a_name_the_benchmarks_are_listed():
+def test_without_a_name_the_benchmarks_are_listed(burnish):
     assert "optimizers" in burnish("bench").stdout
     assert "bench" in burnish("--help").stdout
 
@@ -65,7 +65,7 @@ def test_without_a_name_the_benchmarks_are_listed():
         (("--output", "/nowhere/at/all.json"), "folder"),
     ],
 )
-def test_bad_usage_is_answered_before_anything_runs(options, said):
+def test_bad_usage_is_answered_before_anything_runs(burnish, options, said):
     done = burnish("bench", "optimizers", *options)
 
     assert done.returncode == 2

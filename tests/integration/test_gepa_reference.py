@@ -16,7 +16,7 @@ import burnish
 from burnish.optimizers import GepaReference, reference_desk, reference_replay
 from burnish.storage import failpoints
 
-CALLS = 300
+CALLS = 200
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def reason(result):
 
 
 class TestTheSameRun:
-    @pytest.mark.parametrize("seed", range(5))
+    @pytest.mark.parametrize("seed", [0, 4])
     @pytest.mark.parametrize("settings", [{}, {"use_merge": True}], ids=["plain", "merge"])
     def test_as_the_package_alone(self, seed, settings, tmp_path, inner):
         alone = world.straight(seed=seed, max_metric_calls=CALLS, **settings)
@@ -84,7 +84,7 @@ class TestTheSameRun:
         result = asyncio.run(world.run(tmp_path / "db", optimizer, seed=seed))
 
         package, behind_burnish = alone[0], inner[-1]
-        assert len(package.candidates) > 8
+        assert len(package.candidates) > 5
         assert texts(behind_burnish) == texts(package)
         assert behind_burnish.parents == package.parents
         assert behind_burnish.val_subscores == package.val_subscores
@@ -132,14 +132,14 @@ class TestTheSameRun:
         assert inner[-1].val_subscores == alone[0].val_subscores
 
     def test_by_its_name_through_the_sync_door(self, tmp_path):
-        alone = world.straight(seed=3, max_metric_calls=150)
+        alone = world.straight(seed=3, max_metric_calls=100)
 
         result = burnish.optimize(
             world.Task().agent(),
             world.suite(),
             "gepa_reference",
             seed=3,
-            settings={"model": world.reflect, "max_metric_calls": 150},
+            settings={"model": world.reflect, "max_metric_calls": 100},
             space=world.LOCKED,
             db=tmp_path / "db",
         )
@@ -220,15 +220,20 @@ def resume_after(db, settings, times, place=""):
     return json.loads(db.with_suffix(".json").read_text())
 
 
+MERGING = {"model": world.reflect, "max_metric_calls": CALLS, "use_merge": True}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    db = tmp_path_factory.mktemp("undisturbed") / "db"
+    result = asyncio.run(world.run(db, GepaReference(**MERGING)))
+    return [str(one) for one in trials(result, db)]
+
+
 class TestAResumedRun:
-    @pytest.mark.parametrize("times", [40, 173, 310, 455])
-    def test_killed_anywhere_it_ends_the_same(self, times, tmp_path):
-        settings = {"model": world.reflect, "max_metric_calls": CALLS, "use_merge": True}
-        undisturbed = asyncio.run(world.run(tmp_path / "whole", GepaReference(**settings)))
-
-        resumed = resume_after(tmp_path / "db", settings, times)
-
-        assert resumed == [str(one) for one in trials(undisturbed, tmp_path / "whole")]
+    @pytest.mark.parametrize("times", [40, 173, 300])
+    def test_killed_anywhere_it_ends_the_same(self, times, undisturbed, tmp_path):
+        assert resume_after(tmp_path / "db", MERGING, times) == undisturbed
 
     @pytest.mark.parametrize("use_merge", [False, True])
     def test_without_any_memory_each_step_comes_to_the_same(self, use_merge, tmp_path):
@@ -253,7 +258,7 @@ class TestAResumedRun:
                 return prompt.split("```")[1]  # the text that it has: no new candidate holds this
             return world.reflect(prompt).removesuffix("\n```") + f" word{number}\n```"
 
-        settings = {"model": moody, "max_metric_calls": 200}
+        settings = {"model": moody, "max_metric_calls": 150}
         resume_after(tmp_path / "db", settings, 15, "save_checkpoint:after")
 
         prompts = asked.read_text().splitlines()

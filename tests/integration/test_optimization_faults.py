@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import time
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 
@@ -33,6 +34,7 @@ from burnish.domain import (
     UnavailableError,
 )
 from burnish.optimization.local_adapter import LocalExperimentAdapter
+from burnish.storage import failpoints
 
 
 async def record_of(world):
@@ -164,18 +166,34 @@ async def test_of_two_orchestrators_one_wins_and_the_other_gets_a_conflict(tmp_p
     assert "owner" in str(conflicts[0])
 
 
+def stop_at_write(world, number, **options):
+    """Run, and stop the process as if it had been suspended, after so many writes, within none."""
+    passed = Counter()
+
+    def reach(place):
+        passed[place.rpartition(":")[2]] += 1
+        if passed["after"] >= number and passed["after"] == passed["before"]:
+            failpoints.on_reach = None
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    failpoints.on_reach = reach
+    asyncio.run(run(world, **options))
+
+
 def test_an_owner_that_was_stopped_and_replaced_may_not_write_any_more(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     expected = fingerprint(asyncio.run(run(World(tmp_path / "a"))))
-    world = World(tmp_path / "b", item_seconds=0.02)
-    stopped = in_child(lambda: asyncio.run(run(world, lease_seconds=1.0)))
-    while world.optimization_id is None or len(world.calls()) < 30:
-        time.sleep(0.01)
-    os.kill(stopped, signal.SIGSTOP)
-    time.sleep(1.5)
+    world = World(tmp_path / "b")
+    # Not within a write, for then it would keep the database from everybody.
+    stopped = in_child(lambda: stop_at_write(world, 20, lease_seconds=1.0))
+    assert os.WIFSTOPPED(os.waitpid(stopped, os.WUNTRACED)[1])
 
-    assert wait_for(in_child(lambda: asyncio.run(run(world)))) == 0
+    deadline = time.monotonic() + 30
+    while ended := wait_for(in_child(lambda: asyncio.run(run(world)))):
+        assert ended == ConflictError.exit_code, "only the old owner's lease may be in the way"
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
     paid = len(world.calls())
     os.kill(stopped, signal.SIGCONT)
 

@@ -8,7 +8,7 @@ import pytest
 from burnish.domain import ConflictError, UnavailableError, UsageError
 from burnish.overrides import ABSENT, Patience, S3PromptOverridesStore
 from burnish.testing.overrides_samples import HERE, PROMPT, bodies, override
-from burnish.testing.s3_server import SECRET_KEY, Fault, running_s3
+from burnish.testing.s3_server import SECRET_KEY, Fault
 
 PATIENT = Patience(first_wait_seconds=0.02)
 HASTY = Patience(attempt_seconds=0.5, first_wait_seconds=0.02)
@@ -16,18 +16,11 @@ SHORT = Patience(deadline_seconds=1.0, first_wait_seconds=0.05)
 UNAVAILABLE = Fault(status=503)
 
 
-@pytest.fixture(scope="module")
-def running():
-    with running_s3() as server:
-        server.create_bucket("overrides")
-        yield server
-
-
 @pytest.fixture
-def server(running):
-    running.misbehave()
-    yield running
-    running.misbehave()
+def server(s3):
+    s3.misbehave()
+    yield s3
+    s3.misbehave()
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import pytest
 from redis.asyncio import Redis
 
 from burnish.domain import ConflictError
-from burnish.runtime import RedisMailbox
 from burnish.runtime.mailboxes.redis_link import RedisLink
 from burnish.runtime.mailboxes.redis_stream import RedisStream
 from burnish.testing.child_processes import children, line
@@ -19,9 +18,9 @@ from burnish.testing.mailbox_samples import (
     bodies,
     dead,
     known_types,
+    open_redis_box,
     receive_one,
 )
-from burnish.testing.valkey import running_valkey
 
 STREAM = "burnish:mailbox:{work}:messages"
 DUE = "burnish:mailbox:{work}:due"
@@ -46,33 +45,11 @@ asyncio.run(main())
 """
 
 
-@pytest.fixture(scope="module")
-def server():
-    with running_valkey() as running:
-        yield running
-
-
-@pytest.fixture
-async def client(server):
-    async with Redis.from_url(server.url) as client:
-        await client.flushall()
-        yield client
-
-
-@pytest.fixture
-def box(client):
-    return open_box(client)
-
-
-def open_box(client, name="work", **settings):
-    return RedisMailbox(name, client, types=known_types(), **settings)
-
-
-async def test_messages_of_a_worker_that_was_killed_go_to_another(server, box):
+async def test_messages_of_a_worker_that_was_killed_go_to_another(valkey, box):
     for number in range(4):
         await box.send(Note(number))
 
-    with children(HOLDER, [(server.url,)]) as (worker,):
+    with children(HOLDER, [(valkey.url,)]) as (worker,):
         assert await asyncio.to_thread(line, worker) == "0 1 2"
         assert await bodies(box, visibility_timeout=60) == [Note(3)]
         await asyncio.sleep(1.5)
@@ -86,20 +63,22 @@ async def test_messages_of_a_worker_that_was_killed_go_to_another(server, box):
 
 
 @pytest.mark.parametrize("hours", [-1, 1])
-async def test_a_worker_whose_clock_is_wrong_makes_no_difference(client, box, monkeypatch, hours):
+async def test_a_worker_whose_clock_is_wrong_makes_no_difference(
+    redis_client, box, monkeypatch, hours
+):
     await box.send(Note(1))
     with monkeypatch.context() as wrong:
         real, shift = time.time, hours * 3600
         wrong.setattr(time, "time", lambda: real() + shift)
         wrong.setattr(time, "time_ns", lambda: int((real() + shift) * 1e9))
-        worker = open_box(client)
+        worker = open_redis_box(redis_client)
         held = await receive_one(worker, visibility_timeout=30)
         await held.extend_visibility(30)
         await box.send(Note(2))
         await (await receive_one(worker)).nack(visibility_timeout=30)
 
     assert await box.receive() == []
-    world = RedisWorld(client, None)
+    world = RedisWorld(redis_client, None)
     await world.pass_time(29)
     assert await box.receive() == []
     await world.pass_time(2)
@@ -120,10 +99,10 @@ async def test_a_worker_whose_clock_is_wrong_makes_no_difference(client, box, mo
         {"other": "fields", "of": "others"},
     ],
 )
-async def test_what_others_put_into_the_stream_blocks_nobody(server, client, fields, decode):
-    await client.xadd(STREAM, fields)
-    async with Redis.from_url(server.url, decode_responses=decode) as reader:
-        box = open_box(reader)
+async def test_what_others_put_into_the_stream_blocks_nobody(valkey, redis_client, fields, decode):
+    await redis_client.xadd(STREAM, fields)
+    async with Redis.from_url(valkey.url, decode_responses=decode) as reader:
+        box = open_redis_box(reader)
         await box.send(Note(2, "ü"))
 
         assert await bodies(box) == [Note(2, "ü")]
@@ -134,35 +113,41 @@ async def test_what_others_put_into_the_stream_blocks_nobody(server, client, fie
         await box.close()
 
 
-async def test_messages_that_were_trimmed_away_are_forgotten(client, box):
+async def test_messages_that_were_trimmed_away_are_forgotten(redis_client, box):
     for number in range(3):
         await box.send(Note(number))
     held = await box.receive(max_messages=2, visibility_timeout=30)
-    await client.xdel(STREAM, held[0].id)
+    await redis_client.xdel(STREAM, held[0].id)
 
-    await RedisWorld(client, None).pass_time(31)
+    await RedisWorld(redis_client, None).pass_time(31)
 
     assert await bodies(box) == [Note(1), Note(2)]
-    assert await client.zcard(DUE) == (await client.xpending(STREAM, "holders"))["pending"] == 2
+    assert (
+        await redis_client.zcard(DUE)
+        == (await redis_client.xpending(STREAM, "holders"))["pending"]
+        == 2
+    )
     start = time.monotonic()
     assert await box.receive(wait_time_seconds=0.2) == []
     assert time.monotonic() - start > 0.15
 
 
-async def test_held_messages_come_back_even_if_their_due_times_were_lost(client, box):
+async def test_held_messages_come_back_even_if_their_due_times_were_lost(redis_client, box):
     for number in range(3):
         await box.send(Note(number))
     await box.receive(max_messages=3)
 
-    await client.delete(DUE)
+    await redis_client.delete(DUE)
 
     got = await box.receive(max_messages=3, wait_time_seconds=5)
     assert [(one.body.number, one.delivery_count) for one in got] == [(0, 2), (1, 2), (2, 2)]
 
 
-async def test_a_bad_message_is_buried_once_by_whoever_has_it(client, box):
-    await client.xadd(STREAM, {"message": "bad"})
-    streams = [RedisStream("work", RedisLink(client, patience=5), max_size=10) for _ in range(2)]
+async def test_a_bad_message_is_buried_once_by_whoever_has_it(redis_client, box):
+    await redis_client.xadd(STREAM, {"message": "bad"})
+    streams = [
+        RedisStream("work", RedisLink(redis_client, patience=5), max_size=10) for _ in range(2)
+    ]
     taken = [
         (await stream.take(1, 0)).messages[0].receipt for stream in streams
     ]  # The second had it after the time of the first ran out.
@@ -177,11 +162,11 @@ async def test_a_bad_message_is_buried_once_by_whoever_has_it(client, box):
     assert await box.approximate_count() == 0
 
 
-async def test_a_message_whose_stream_was_deleted_is_nobody_s(client, box):
+async def test_a_message_whose_stream_was_deleted_is_nobody_s(redis_client, box):
     await box.send(Note(1))
     held = await receive_one(box)
 
-    await client.delete(STREAM)
+    await redis_client.delete(STREAM)
 
     with pytest.raises(ConflictError, match="not yours any more"):
         await held.nack()
@@ -189,14 +174,14 @@ async def test_a_message_whose_stream_was_deleted_is_nobody_s(client, box):
     assert await bodies(box) == [Note(2)]
 
 
-async def test_a_short_hold_by_somebody_else_is_noticed_while_waiting(client, box):
+async def test_a_short_hold_by_somebody_else_is_noticed_while_waiting(redis_client, box):
     await box.send(Note(1))
     await receive_one(box)
     start = time.monotonic()
-    waiting = asyncio.ensure_future(open_box(client).receive(wait_time_seconds=30))
+    waiting = asyncio.ensure_future(open_redis_box(redis_client).receive(wait_time_seconds=30))
     await asyncio.sleep(0.05)
 
-    await RedisWorld(client, None).pass_time(31)
+    await RedisWorld(redis_client, None).pass_time(31)
     await receive_one(box, visibility_timeout=0.2)
 
     assert [one.delivery_count for one in await waiting] == [3]

@@ -11,8 +11,7 @@ from redis.asyncio import Redis
 from redis_proxy import running_proxy
 
 from burnish.domain import ConflictError, UnavailableError
-from burnish.runtime import RedisMailbox
-from burnish.testing.mailbox_samples import Note, bodies, known_types, receive_one
+from burnish.testing.mailbox_samples import Note, bodies, open_redis_box, receive_one
 from burnish.testing.valkey import start_valkey
 
 
@@ -29,21 +28,17 @@ async def client(server):
         yield client
 
 
-def open_box(client, name="work", **settings):
-    return RedisMailbox(name, client, types=known_types(), **settings)
-
-
 async def test_a_server_that_is_killed_and_restarted_loses_and_doubles_nothing(server, client):
     sent, done = 400, Counter()
 
     async def produce(start):
-        box = open_box(client)
+        box = open_redis_box(client)
         for number in range(start, start + 100):
             await box.send(Note(number))
             await asyncio.sleep(0.002)
 
     async def consume():
-        box = open_box(client)
+        box = open_redis_box(client)
         while len(done) < sent:
             for one in await box.receive(max_messages=8, visibility_timeout=2, wait_time_seconds=1):
                 await asyncio.sleep(0.001)
@@ -68,38 +63,38 @@ async def test_a_server_that_is_killed_and_restarted_loses_and_doubles_nothing(s
     )
 
     assert done == Counter(range(sent))
-    assert await open_box(client).approximate_count() == 0
+    assert await open_redis_box(client).approximate_count() == 0
 
 
 async def test_holders_keep_their_messages_over_a_restart(server, client):
-    box = open_box(client)
+    box = open_redis_box(client)
     await box.send(Note(1))
     held = await receive_one(box)
 
     await asyncio.to_thread(server.kill)
     await asyncio.to_thread(server.start)
 
-    assert await open_box(client).receive() == []
+    assert await open_redis_box(client).receive() == []
     await held.extend_visibility(30)
     await held.acknowledge()
     assert await box.approximate_count() == 0
 
 
 async def test_a_receiver_waits_through_a_restart(server, client):
-    waiting = asyncio.ensure_future(open_box(client).receive(wait_time_seconds=30))
+    waiting = asyncio.ensure_future(open_redis_box(client).receive(wait_time_seconds=30))
     await asyncio.sleep(0.1)
 
     await asyncio.to_thread(server.kill)
     await asyncio.sleep(0.2)
     await asyncio.to_thread(server.start)
-    await open_box(client).send(Note(1))
+    await open_redis_box(client).send(Note(1))
 
     assert [one.body for one in await asyncio.wait_for(waiting, 10)] == [Note(1)]
 
 
 @pytest.mark.parametrize("loss", ["flushed", "restarted empty"])
 async def test_mailboxes_work_on_after_their_server_lost_everything(server, client, loss):
-    box, other = open_box(client), open_box(client)
+    box, other = open_redis_box(client), open_redis_box(client)
     await box.send(Note(1))
     held = await receive_one(box)
     waiting = asyncio.ensure_future(other.receive(wait_time_seconds=30))
@@ -123,7 +118,7 @@ async def test_mailboxes_work_on_after_their_server_lost_everything(server, clie
 
 
 async def test_a_server_that_is_gone_is_an_error_with_a_deadline(server, client):
-    box = open_box(client, patience=0.5)
+    box = open_redis_box(client, patience=0.5)
     await box.send(Note(1))
     held = await receive_one(box)
     await asyncio.to_thread(server.kill)
@@ -150,7 +145,7 @@ async def test_a_server_that_is_gone_is_an_error_with_a_deadline(server, client)
 
 
 async def test_a_server_that_answers_nothing_is_an_error_with_a_deadline(server, client):
-    box = open_box(client, patience=0.5)
+    box = open_redis_box(client, patience=0.5)
     await box.send(Note(1))
 
     with server.frozen():
@@ -160,13 +155,13 @@ async def test_a_server_that_answers_nothing_is_an_error_with_a_deadline(server,
         await box.close()
         assert time.monotonic() - start < 2.5
 
-    again = open_box(client)
+    again = open_redis_box(client)
     assert [one.body for one in await again.receive(wait_time_seconds=20)] == [Note(1)]
 
 
 async def test_an_answer_that_is_lost_neither_doubles_nor_loses(server):
     async with running_proxy(server.port) as proxy, Redis.from_url(proxy.url) as client:
-        box = open_box(client, max_size=3)
+        box = open_redis_box(client, max_size=3)
         await box.send(Note(0))
         await (await receive_one(box)).acknowledge()
 
@@ -184,7 +179,7 @@ async def test_an_answer_that_is_lost_neither_doubles_nor_loses(server):
 
 async def test_messages_in_an_answer_that_is_lost_come_back(server):
     async with running_proxy(server.port) as proxy, Redis.from_url(proxy.url) as client:
-        box = open_box(client)
+        box = open_redis_box(client)
         await box.send(Note(1))
         await (await receive_one(box)).nack()
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
+import importlib.util
+import sys
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Protocol
+from importlib.machinery import PathFinder
+from typing import Any, Protocol
 
 from burnish.domain import Message
 
 _DEFAULT_ENCODING = "o200k_base"
+_BINDINGS = "bpe_openai._bindings"
 # What chat endpoints add around each message and before the answer.
 _PER_MESSAGE = 4
 _PER_REPLY = 3
@@ -43,13 +46,8 @@ def estimate_tokens(text: str) -> int:
 
 @lru_cache(maxsize=64)
 def _tokenizer(model: str | None) -> _Tokenizer | None:
-    try:
-        with warnings.catch_warnings():
-            # The package opens its data in a way that Python calls outdated.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            # The bindings count without building the list of tokens, and take text of any length.
-            from bpe_openai import _bindings as bindings  # noqa: PLC0415
-    except ImportError:
+    bindings = _bindings()
+    if bindings is None:
         return None
     tokenizer: _Tokenizer
     if model is not None:
@@ -60,3 +58,23 @@ def _tokenizer(model: str | None) -> _Tokenizer | None:
         return tokenizer
     tokenizer = bindings.tokenizer_for_encoding(_DEFAULT_ENCODING)
     return tokenizer
+
+
+def _bindings() -> Any:
+    """The compiled part of `bpe_openai`, which counts without building the list of tokens.
+
+    The package around it reads the tables of all its encodings when it is imported, which takes a
+    second and is of no use here: so the compiled part is loaded alone.
+    """
+    if _BINDINGS in sys.modules:
+        return sys.modules[_BINDINGS]
+    package = importlib.util.find_spec("bpe_openai")
+    places = package.submodule_search_locations if package else None
+    spec = PathFinder.find_spec(_BINDINGS, places) if places else None
+    if spec is None or spec.loader is None:
+        return None
+    module = importlib.util.module_from_spec(spec)
+    # Under its own name, for it can be loaded once only, and somebody may import the package yet.
+    sys.modules[_BINDINGS] = module
+    spec.loader.exec_module(module)
+    return module

@@ -115,6 +115,12 @@ class MemoryWorld(MailboxWorld):
         self.clock.advance(seconds)
 
 
+def open_redis_box(client: Any, name: str = "work", **settings: Any) -> RedisMailbox[Any, Any]:
+    """A handle on a server's mailbox that knows the contract's messages."""
+    settings.setdefault("types", known_types())
+    return RedisMailbox(name, client, **settings)
+
+
 class RedisWorld(MailboxWorld):
     """Mailboxes on a server whose clock cannot be set: due moments are moved instead."""
 
@@ -124,9 +130,7 @@ class RedisWorld(MailboxWorld):
 
     def open(self, name: str = "work", **settings: Any) -> Mailbox[Any, Any]:
         """A handle on the server."""
-        settings.setdefault("types", known_types())
-        box: RedisMailbox[Any, Any] = RedisMailbox(name, self.client, **settings)
-        return box
+        return open_redis_box(self.client, name, **settings)
 
     async def pass_time(self, seconds: float) -> None:
         """Each held message of each mailbox is due so much earlier."""

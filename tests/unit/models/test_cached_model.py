@@ -104,6 +104,21 @@ async def test_a_second_request_is_answered_without_a_call_and_without_usage(mod
     )
 
 
+@pytest.mark.parametrize(
+    ("steady", "temperature", "calls"),
+    [(True, 0.0, 1), (True, None, 1), (True, 0.7, 3), (False, 0.0, 3)],
+)
+async def test_repeats_of_a_steady_model_are_one_call_unless_it_samples(
+    model, cache, steady, temperature, calls
+):
+    cached = CachedModel(model, cache, steady=steady)
+
+    for repeat in range(3):
+        await cached.complete(request(parameters={"temperature": temperature}, repeat=repeat))
+
+    assert model.calls == calls
+
+
 async def test_a_new_process_finds_what_an_earlier_one_paid_for(model, cache):
     await CachedModel(model, cache).complete(request())
 

@@ -1,3 +1,4 @@
+import subprocess
 import sys
 
 import pytest
@@ -12,6 +13,7 @@ from burnish.models.tokens import count_message_tokens, count_tokens, estimate_t
 @pytest.fixture
 def without_the_tokenizer(monkeypatch):
     monkeypatch.setitem(sys.modules, "bpe_openai", None)
+    monkeypatch.delitem(sys.modules, "bpe_openai._bindings", raising=False)
     tokens._tokenizer.cache_clear()
     yield
     tokens._tokenizer.cache_clear()
@@ -46,6 +48,17 @@ def test_messages_cost_more_than_their_text():
 
 def test_without_the_package_a_rough_count_stands_in(without_the_tokenizer):
     assert count_tokens("hello world") == 3
+
+
+def test_counting_does_not_load_the_tables_of_the_whole_package():
+    code = (
+        "import sys; from burnish.models.tokens import count_tokens; count_tokens('a');"
+        "print('bpe_openai' in sys.modules); import bpe_openai; print(count_tokens('a b', 'gpt-4'))"
+    )
+
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert said.stdout.split() == ["False", "2"]
 
 
 @given(st.text())

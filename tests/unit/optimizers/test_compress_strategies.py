@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from burnish.domain import Configuration, placeholders
 from burnish.models import as_model, count_tokens
-from burnish.optimizers.compress_edits import build, line_cuts
+from burnish.optimizers.compress_cuts import build, line_cuts
 from burnish.optimizers.compress_mechanical import MechanicalCompressStrategy, core, lean, tidy
 from burnish.optimizers.compress_model import LLMCompressStrategy
 from burnish.optimizers.compress_units import split_units

@@ -162,7 +162,7 @@ class TestLength:
                 "```\n" + "\n".join(f"Rule {n} is long and says little." for n in range(99)) + "```"
             )
 
-        run = gepa_run(verbose, settings={"max_prompt_tokens": 100}, budget=200).go()
+        run = gepa_run(verbose, settings={"max_prompt_tokens": 100}, budget=90).go()
 
         assert not any("Rule 9" in text for text in run.texts())
 

@@ -104,6 +104,7 @@ class EditWorld:
         gain += sum(self._together(a, b) for a, b in combinations(sorted(names), 2))
         return min(max(self.start + gain, 0.2), self.ceiling)
 
+    @cache  # noqa: B019
     def _cut(self, names: tuple[str, ...]) -> float:
         """The point below which 0.7 of a uniform draw and 0.3 of another lie with this chance."""
         level = self._level(names)
@@ -134,5 +135,6 @@ class EditWorld:
         return chance.gauss(0.0, 0.9) if chance.random() < self.collapse else 0.0
 
 
+@cache
 def _hashed(*parts: object) -> float:
     return random.Random("\x1f".join(str(part) for part in parts)).random()

@@ -1,0 +1,91 @@
+"""What holds for every test: compiled code is read from disk, and never that of a test's own files.
+
+Where `PYTHONDONTWRITEBYTECODE` is set, each process would compile the package again, and each worker
+all tests. A module that a test writes twice within a second, on the other hand, would be taken
+for the first one if Python kept its bytecode.
+"""
+
+# ruff: noqa: PLC0415 - what only some tests ask for is imported when they do
+
+import compileall
+import os
+import sys
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+# Contract suites live in the package; their assertions are to be explained like any test's.
+pytest.register_assert_rewrite("burnish.testing")
+
+SOURCES = Path(__file__).parents[1] / "src"
+
+
+# How long an example takes says how busy the machine is, and nothing of what is tested.
+hypothesis.settings.register_profile(
+    "burnish", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("burnish")
+
+
+def pytest_configure(config):
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    if not hasattr(config, "workerinput"):
+        compileall.compile_dir(SOURCES, quiet=2)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    sys.dont_write_bytecode = False
+    try:
+        return (yield)
+    finally:
+        sys.dont_write_bytecode = True
+
+
+# Servers: one of each kind for all tests of a worker. A test that stops one starts it again.
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    from burnish.testing.postgres import running_postgres
+
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def valkey():
+    from burnish.testing.valkey import running_valkey
+
+    with running_valkey() as server:
+        yield server
+
+
+@pytest.fixture
+async def redis_client(valkey):
+    """A client of a server that holds nothing yet."""
+    from redis.asyncio import Redis
+
+    async with Redis.from_url(valkey.url) as client:
+        await client.flushall()
+        yield client
+
+
+@pytest.fixture(scope="session")
+def s3():
+    """A server with the bucket `overrides`; who uses it takes a folder of their own."""
+    from burnish.testing.s3_server import running_s3
+
+    with running_s3() as server:
+        server.create_bucket("overrides")
+        yield server
+
+
+@pytest.fixture(scope="session")
+def commands():
+    """Runs commands in processes of their own, all forked from one that has loaded everything."""
+    from burnish.testing.warm_commands import warm_commands
+
+    with warm_commands() as started:
+        yield started
