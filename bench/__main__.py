@@ -11,6 +11,7 @@ NAMES = (
     *("startup", "overhead", "waiting", "memory", "framework", "browsing", "parallel", "demo"),
     "optimizers",
     "compress",
+    "compress-real",
     "mailboxes",
     "serving",
     "workers",
@@ -25,7 +26,7 @@ def main() -> None:
             raise SystemExit(f"there is no bench {name!r}; known are {', '.join(NAMES)}")
     for name in wanted:
         print(f"measuring {name} …", file=sys.stderr)
-        section = import_module(f"bench.{name}").run()
+        section = import_module(f"bench.{name.replace('-', '_')}").run()
         save(section)
         for row in section.rows:
             print("  " + "  ".join(str(cell) for cell in row))

@@ -190,9 +190,7 @@ class _Loops:
         """On the queue of the database; evaluations go where those of other requests go."""
         runner = MailboxRunner(self._plan.mailbox)
         project = ServedProject(self._plan.folder / CONFIG_NAME)
-        return RunLoop(
-            RunExecutor(self._workspace, project, ExecutorSettings(make_adapter=runner))
-        )
+        return RunLoop(RunExecutor(self._workspace, project, ExecutorSettings(make_adapter=runner)))
 
     def _mailbox(
         self, name: str, *, max_delivery_count: int = MAX_DELIVERIES

@@ -4,28 +4,45 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from burnish.bootstrap.event_bells import announcing
 from burnish.bootstrap.model_shelf import ModelShelf
 from burnish.domain import (
     AgentRepository,
     CallCache,
     DatasetRepository,
     ExperimentRepository,
+    ItemResult,
     Model,
     OptimizationRepository,
     OverlayStore,
 )
+from burnish.domain.configured_objects import ObjectRepository
+from burnish.domain.dataset_pages import DatasetPages
+from burnish.domain.evaluation_queue import EvaluationQueue
+from burnish.domain.event_feed import EventFeed
+from burnish.domain.optimizer_runs import OptimizerRunRepository
+from burnish.domain.read_models import OptimizationPages
+from burnish.domain.run_queue import RunQueue
 from burnish.storage import (
+    CountedExperimentRepository,
     Database,
     SqlAgentRepository,
     SqlCallCache,
+    SqlDatasetPages,
     SqlDatasetRepository,
+    SqlEvaluationQueue,
+    SqlEventFeed,
     SqlExperimentRepository,
+    SqlObjectRepository,
+    SqlOptimizationPages,
     SqlOptimizationRepository,
+    SqlOptimizerRunRepository,
     SqlOverlayStore,
+    SqlRunQueue,
 )
 
 STATE_FOLDER = ".burnish"
@@ -37,12 +54,29 @@ def database_location(folder: Path, given: str | None = None) -> str:
 
 
 class Workspace:
-    """Repositories and models of one run. Models are opened once a name and shared."""
+    """Repositories and models of one run. Models are opened once a name and shared.
 
-    def __init__(self, database: Database, models: Mapping[str, Any]) -> None:
+    Each of `listeners` is called with the id of an optimization when events of it were stored here.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        models: Mapping[str, Any],
+        listeners: list[Callable[[str], None]] | None = None,
+    ) -> None:
+        self._database = database
+        self.listeners: list[Callable[[str], None]] = [] if listeners is None else listeners
         self.experiments: ExperimentRepository = SqlExperimentRepository(database)
         self.datasets: DatasetRepository = SqlDatasetRepository(database)
-        self.optimizations: OptimizationRepository = SqlOptimizationRepository(database)
+        self.optimizations: OptimizationRepository = SqlOptimizationRepository(database, self._tell)
+        self.pages: OptimizationPages = SqlOptimizationPages(database)
+        self.feed: EventFeed = SqlEventFeed(database)
+        self.queue: RunQueue = SqlRunQueue(database)
+        self.objects: ObjectRepository = SqlObjectRepository(database)
+        self.optimizer_runs: OptimizerRunRepository = SqlOptimizerRunRepository(database)
+        self.dataset_pages: DatasetPages = SqlDatasetPages(database)
+        self.evaluations: EvaluationQueue = SqlEvaluationQueue(database)
         self.overlays: OverlayStore = SqlOverlayStore(database)
         self.agents: AgentRepository = SqlAgentRepository(database)
         self.call_cache: CallCache = SqlCallCache(database)
@@ -54,14 +88,31 @@ class Workspace:
         cls, location: str, *, models: Mapping[str, Any] | None = None
     ) -> AsyncIterator[Workspace]:
         """A workspace on the database at a path or URL, made and migrated when needed."""
-        database = await Database.open(location)
-        workspace = cls(database, models or {})
-        try:
+        async with contextlib.AsyncExitStack() as stack:
+            database = await stack.enter_async_context(await Database.open(location))
+            listener = await stack.enter_async_context(announcing())
+            workspace = cls(database, models or {}, [listener] if listener else [])
+            stack.push_async_callback(workspace.models.close)
             yield workspace
-        finally:
-            await workspace.models.close()
-            await database.close()
+
+    def beside(
+        self,
+        models: Mapping[str, Any],
+        *,
+        saved: Callable[[Sequence[ItemResult]], None],
+    ) -> Workspace:
+        """Another one on the same database with models of its own, to be closed by themselves.
+
+        `saved` is called with item results once they are stored.
+        """
+        other = Workspace(self._database, models, self.listeners)
+        other.experiments = CountedExperimentRepository(self._database, saved)
+        return other
 
     def model(self, given: str | Model | Callable[[str], str]) -> Model:
         """The model of a name, or a wrapped callable; calls are remembered where that is on."""
         return self.models.model(given)
+
+    def _tell(self, optimization_id: str) -> None:
+        for listener in self.listeners:
+            listener(optimization_id)

@@ -22,9 +22,11 @@ from burnish.cli.commands.optimize import optimize
 from burnish.cli.commands.promote import promote
 from burnish.cli.commands.report import report
 from burnish.cli.commands.resume import resume
+from burnish.cli.commands.serve import serve
 from burnish.cli.commands.show import show
 from burnish.cli.commands.tags import tags
 from burnish.cli.commands.validate import validate
+from burnish.cli.commands.worker import worker
 from burnish.cli.options import Config, Db, Debug
 from burnish.cli.usage_mistakes import Commands
 
@@ -81,6 +83,8 @@ app.command()(promote)
 app.command()(tags)
 app.command()(export)
 app.command()(report)
+app.command()(serve)
+app.command()(worker)
 app.command()(doctor)
 app.command()(demo)
 app.add_typer(models, name="models")

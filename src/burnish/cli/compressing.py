@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from burnish.bootstrap.compression_report import CompressionReport, read_report
+from burnish.bootstrap.compression_report import read_report
 from burnish.bootstrap.compressions import (
     CompressionResult,
     apply_result,
@@ -52,11 +52,10 @@ def compress_request(session: Session, place: Place, request: CompressRequest) -
     if done.result.status is OptimizationStatus.CANCELLED:
         _present(session, place, done)
         return _STOPPED_BY_SOMEBODY
-    refuted = done.report.has_modifications and _speaks_against(done.report)
-    if not refuted and done.report.has_modifications:
+    if done.report.worth_keeping:
         done = _keep(session, place, request, done)
     _present(session, place, done)
-    return _REFUTED if refuted else 0
+    return _REFUTED if done.report.refuted else 0
 
 
 def _search(
@@ -131,12 +130,6 @@ def _present(session: Session, place: Place, done: CompressionResult) -> None:
         session.print_document(done.to_json())
     else:
         print_compression(session.console, done, place)
-
-
-def _speaks_against(report: CompressionReport) -> bool:
-    """Whether held-out items show more than chance that the result is worse."""
-    held_out = report.held_out
-    return held_out is not None and (held_out["ci_high"] or 0.0) < 0
 
 
 def _can_ask(session: Session) -> bool:

@@ -11,6 +11,7 @@ from importlib import metadata
 from typing import Any
 
 from burnish import __version__
+from burnish.bootstrap.secrecy import without_secrets
 from burnish.bootstrap.settings import model_settings
 from burnish.bootstrap.tables import Settings
 from burnish.bootstrap.workspace import Workspace
@@ -18,7 +19,6 @@ from burnish.cli.display.findings import Finding, print_finding
 from burnish.cli.place import Place
 from burnish.cli.running import run
 from burnish.cli.session import Session
-from burnish.cli.wording import without_secrets
 from burnish.domain import BurnishError, ModelRequest
 from burnish.models import as_model
 from burnish.models.pull import KNOWN, installed

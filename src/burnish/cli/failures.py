@@ -15,11 +15,11 @@ from typing import Any
 
 import typer
 
+from burnish.bootstrap.secrecy import without_secrets
 from burnish.cli.notices import print_notice
 from burnish.cli.running import Interrupted, termination_interrupts
 from burnish.cli.session import Session, open_session
 from burnish.cli.usage_mistakes import ClickError, explain
-from burnish.cli.wording import without_secrets
 from burnish.domain import BurnishError, InvariantError, UnavailableError
 
 INTERRUPTED = 130

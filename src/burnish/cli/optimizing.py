@@ -13,6 +13,7 @@ from burnish.bootstrap.optimizations import Optimization, load_result
 from burnish.bootstrap.run_spec import require_unchanged, spec_of, stored_settings
 from burnish.bootstrap.runners import RunnerChoice
 from burnish.bootstrap.search_spec import SearchSpec
+from burnish.bootstrap.stored_datasets import with_stored_rows
 from burnish.bootstrap.tables import Settings
 from burnish.bootstrap.workspace import Workspace
 from burnish.cli.display.optimization_summary import resumable
@@ -119,7 +120,7 @@ async def resume_search(
         record = await resolve_optimization(workspace.optimizations, reference)
         if record.status is OptimizationStatus.COMPLETED:
             return await _outcome(workspace, await load_result(workspace, record.id))
-        settings = stored_settings(record, _folder(place))
+        settings = await with_stored_rows(workspace, stored_settings(record, _folder(place)))
         watch.budget = settings.budget_spec()
         make_adapter = choice.make_adapter(place.database, settings.folder)
         await choice.require_reachable()

@@ -9,7 +9,7 @@ from burnish.cli.place import Place
 from burnish.cli.running import run
 from burnish.cli.session import Session
 from burnish.domain import Configuration
-from burnish.models import count_tokens
+from burnish.optimizers.compress_examples import part_tokens, parts_of
 from burnish.overrides import NAMESPACE, descriptor_of
 
 
@@ -43,7 +43,7 @@ async def _tags(place: Place, agent: str, configuration: Configuration) -> list[
                 "tag": tag,
                 "sections": list(resolved.sections),
                 "stale": [one.path for one in resolved.stale],
-                "tokens": sum(count_tokens(text) for text in under.sections.values()),
+                "tokens": sum(part_tokens(under, path) for path in parts_of(under)),
             }
         )
     await store.close()

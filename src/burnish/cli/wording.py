@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from datetime import UTC, datetime
 
 # All control characters but newline and tab: an ESC in a model's answer could redraw the terminal.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_SECRET_NAME = re.compile(r"(?i)(key|token|secret|password)")
-_ADDRESS_PASSWORD = re.compile(r"(://[^/\s:@]*:)[^/\s@]+@")
-_SHORTEST_SECRET = 8
 # Such as `[edits: ["frame:named"]]`.
 _NAMES_AT_END = re.compile(r"\s*\[\w+: \[.*\]\]\s*\Z", re.DOTALL)
 
@@ -29,14 +25,6 @@ def one_line(text: str, limit: int = 80) -> str:
 def rationale_words(rationale: str | None, limit: int = 80) -> str:
     """Why a candidate was proposed, without the names that an optimizer adds for itself."""
     return one_line(_NAMES_AT_END.sub("", rationale or ""), limit)
-
-
-def without_secrets(text: str) -> str:
-    """Text without passwords in addresses and without the values of secret variables."""
-    for name, value in os.environ.items():
-        if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name):
-            text = text.replace(value, "[hidden]")
-    return _ADDRESS_PASSWORD.sub(r"\1***@", text)
 
 
 def count(number: int, noun: str) -> str:

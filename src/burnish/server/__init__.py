@@ -1,1 +1,1 @@
-"""The HTTP API."""
+"""FastAPI: routes, schemas, live events and who may use them."""

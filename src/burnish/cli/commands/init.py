@@ -65,8 +65,6 @@ def template_files(template: Template) -> dict[str, bytes]:
     """The contents of an example's files by relative path."""
     root = resources.files("burnish.cli") / "templates"
     files = dict(_walk(root / template.value, ""))
-    if template is Template.VERBOSE:
-        files |= _walk(root / Template.REVIEWS.value / "data", "data/")
     return {**files, ".gitignore": _IGNORED.encode()}
 
 

@@ -1,0 +1,117 @@
+"""How processes hear of each other's events: PostgreSQL's own bell, or Redis by configuration.
+
+`BURNISH_EVENTS` names a Redis server. Whoever stores events then publishes which optimization they
+are of, and servers listen there instead of on the database: for a pooler in front of PostgreSQL that
+keeps no LISTEN. Only ids travel; the events themselves are always read from the database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
+
+from burnish.domain.event_feed import EventBell
+from burnish.storage import database_bell
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+VARIABLE = "BURNISH_EVENTS"
+_CHANNEL = "burnish:events"
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
+_PUBLISH_SECONDS = 2.0
+
+
+def open_bell(location: str) -> EventBell | None:
+    """What tells of other processes' events; None where the database has to be looked at."""
+    url = os.environ.get(VARIABLE)
+    return RedisBell(url) if url else database_bell(location)
+
+
+@contextlib.asynccontextmanager
+async def announcing() -> AsyncIterator[Callable[[str], None] | None]:
+    """What to call after events were stored; None where the database tells by itself."""
+    url = os.environ.get(VARIABLE)
+    if not url:
+        yield None
+        return
+    publisher = RedisPublisher(url)
+    try:
+        yield publisher.ring
+    finally:
+        await publisher.close()
+
+
+class RedisPublisher:
+    """Tells of stored events on Redis, in the background: no run waits or fails for that."""
+
+    def __init__(self, url: str) -> None:
+        self._client = _client(url)
+        self._pending: set[str] = set()
+        self._task: asyncio.Task[None] | None = None
+
+    def ring(self, optimization_id: str) -> None:
+        """Say that it has new events, once however often that is said meanwhile."""
+        self._pending.add(optimization_id)
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._publish())
+
+    async def close(self) -> None:
+        """Say what is left, and let go of the connection."""
+        if self._task is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._task, _PUBLISH_SECONDS)
+        await self._client.aclose()
+
+    async def _publish(self) -> None:
+        import redis  # noqa: PLC0415 - an extra
+
+        while self._pending:
+            optimization_id = self._pending.pop()
+            # Servers look at the database by themselves too, so a lost ring costs only time.
+            with contextlib.suppress(redis.RedisError, OSError, TimeoutError):
+                async with asyncio.timeout(_PUBLISH_SECONDS):
+                    await self._client.publish(_CHANNEL, optimization_id)
+
+
+class RedisBell:
+    """An EventBell on Redis or Valkey; after a lost connection it connects again by itself."""
+
+    def __init__(self, url: str) -> None:
+        self._client = _client(url)
+
+    async def rings(self) -> AsyncIterator[str | None]:
+        """Ids of optimizations with new events."""
+        import redis  # noqa: PLC0415 - an extra
+
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                async with self._client.pubsub(ignore_subscribe_messages=True) as listening:
+                    await listening.subscribe(_CHANNEL)
+                    # Whatever came between two connections was not heard.
+                    yield None
+                    pause = _FIRST_PAUSE
+                    async for heard in listening.listen():
+                        yield _text(heard["data"])
+            except (redis.RedisError, OSError):
+                await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - only jitter
+                pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        await self._client.aclose()
+
+
+def _client(url: str) -> Redis:
+    from burnish.overrides.redis_documents import open_client  # noqa: PLC0415 - an extra
+
+    return open_client(url)
+
+
+def _text(data: object) -> str:
+    return data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data)

@@ -1,0 +1,119 @@
+"""`burnish serve`: the HTTP API of a project."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from burnish.cli.options import Config, Db
+from burnish.cli.place import Place
+
+_WHO, _RUNS, _LOGS = "Who may use it", "Runs", "Logs"
+
+
+class LogFormat(StrEnum):
+    """How log lines look."""
+
+    AUTO = "auto"
+    JSON = "json"
+    TEXT = "text"
+
+
+class LogLevel(StrEnum):
+    """What is logged at least."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+def serve(
+    context: typer.Context,
+    *,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", "-p", min=0, max=65535, help="The port; 0 picks a free one.")
+    ] = 8720,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A further name by which the server is reached, such as that of a proxy. "
+            "Repeatable.",
+            rich_help_panel=_WHO,
+        ),
+    ] = None,
+    insecure: Annotated[
+        bool,
+        typer.Option(
+            "--insecure",
+            help="Listen where others can reach it although no BURNISH_API_KEY is set.",
+            rich_help_panel=_WHO,
+        ),
+    ] = False,
+    max_runs: Annotated[
+        int, typer.Option(min=1, max=100, help="Optimizations at once.", rich_help_panel=_RUNS)
+    ] = 2,
+    execute: Annotated[
+        bool,
+        typer.Option(
+            "--runs/--no-runs",
+            help="Whether to run optimizations here, or leave them to other processes.",
+            rich_help_panel=_RUNS,
+        ),
+    ] = True,
+    lease_seconds: Annotated[
+        float,
+        typer.Option(
+            min=1.0,
+            help="After so long without a sign of life another server takes a run over.",
+            rich_help_panel=_RUNS,
+        ),
+    ] = 30.0,
+    mailbox: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Have evaluations done by `burnish worker` processes on this Redis server.",
+            rich_help_panel=_RUNS,
+        ),
+    ] = None,
+    log_format: Annotated[
+        LogFormat,
+        typer.Option(help="`auto` is text on a terminal, else JSON.", rich_help_panel=_LOGS),
+    ] = LogFormat.AUTO,
+    log_level: Annotated[
+        LogLevel, typer.Option(help="What is logged at least.", rich_help_panel=_LOGS)
+    ] = LogLevel.INFO,
+    config: Config = None,
+    db: Db = None,
+) -> None:
+    """Serve the project over HTTP: start runs, follow them live, read what came out.
+
+    Several servers on one PostgreSQL share their runs. On any address but this machine's own,
+    BURNISH_API_KEY must hold a key, or several as NAME:SCOPE:KEY with the scope read or write.
+    """
+    from burnish.bootstrap.serve_options import ServeOptions  # noqa: PLC0415
+    from burnish.cli.serving import serve_project  # noqa: PLC0415
+
+    place = Place.of(context, config, db)
+    options = ServeOptions(
+        config=place.config,
+        database=place.database,
+        host=host,
+        port=port,
+        allowed_hosts=tuple(allow_host or ()),
+        insecure=insecure,
+        max_runs=max_runs,
+        execute=execute,
+        lease_seconds=lease_seconds,
+        mailbox=mailbox,
+        plain_logs=log_format is LogFormat.TEXT
+        or (log_format is LogFormat.AUTO and sys.stderr.isatty()),
+        log_level=log_level.value,
+    )
+    serve_project(context.obj, options)

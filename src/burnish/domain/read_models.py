@@ -1,0 +1,185 @@
+"""What pages of an API show: parts of optimizations, read without the rest of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Generic, Protocol, TypeVar
+
+from burnish.domain.experiments import ExperimentStatus, ExperimentType, ItemResult
+from burnish.domain.json_values import Json
+from burnish.domain.optimization import Candidate, OptimizationStatus, TrialResult
+from burnish.domain.optimization_records import OptimizationRecord, Rejection
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Generic[T]):
+    """Some of many. `next` is where the following page begins; None after the last."""
+
+    items: Sequence[T]
+    next: tuple[Any, ...] | None = None
+
+
+class OptimizationOrder(StrEnum):
+    """How a list of optimizations is sorted; a minus sorts downwards."""
+
+    NEWEST = "-created_at"
+    OLDEST = "created_at"
+    LATEST_CHANGE = "-updated_at"
+    EARLIEST_CHANGE = "updated_at"
+    BEST_SCORE = "-best_score"
+    WORST_SCORE = "best_score"
+    NAME = "name"
+    NAME_DOWN = "-name"
+
+
+class TrialOrder(StrEnum):
+    """How trials are sorted; a minus sorts downwards."""
+
+    NUMBER = "number"
+    NUMBER_DOWN = "-number"
+    BEST_SCORE = "-score"
+    WORST_SCORE = "score"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizationFilter:
+    """Which optimizations are wanted; what is left empty does not count."""
+
+    statuses: Sequence[OptimizationStatus] = ()
+    agent: str | None = None
+    suite: str | None = None
+    optimizer: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialLine:
+    """A trial or mini-batch with as much of its candidate as a table shows."""
+
+    number: int
+    slot: str
+    candidate_id: str
+    step_index: int
+    parent_candidate_ids: tuple[str, ...]
+    rationale: str | None
+    experiment_id: str
+    type: ExperimentType
+    status: ExperimentStatus
+    objective_score: float | None
+    total_items: int
+    passed_items: int
+    failed_items: int
+    pass_rate: float
+    total_cost: float | None
+    avg_latency_ms: float | None
+    avg_ttft_ms: float | None
+    avg_tokens: float | None
+    avg_cost_usd: float | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageNode:
+    """A candidate in the graph of who came from whom; without a trial, status and score are None."""
+
+    id: str
+    number: int
+    step_index: int
+    parent_candidate_ids: tuple[str, ...]
+    rationale: str | None
+    status: ExperimentStatus | None
+    score: float | None
+    experiment_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCounts:
+    """How far an optimization has come, in numbers.
+
+    `trials` are by status and without the baseline. Items are runs: items times repeats.
+    """
+
+    trials: Mapping[ExperimentStatus, int] = field(default_factory=dict)
+    mini_batches: int = 0
+    candidates: int = 0
+    rejections: int = 0
+    planned_items: int = 0
+    finished_items: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemLine:
+    """One run of an item, with the row of the dataset that it ran on."""
+
+    result: ItemResult
+    data: Mapping[str, Json] | None = None
+    split: str | None = None
+
+
+class OptimizationPages(Protocol):
+    """Reads parts of optimizations, in time that grows with the part and not with the whole.
+
+    Pages go on where `after` says, which is the `next` of the page before. A page is right even
+    when rows came in meanwhile: none is shown twice, and none that was there is left out.
+    """
+
+    async def optimizations(
+        self,
+        wanted: OptimizationFilter,
+        *,
+        order: OptimizationOrder = OptimizationOrder.NEWEST,
+        limit: int = 50,
+        after: Sequence[Any] | None = None,
+    ) -> Page[OptimizationRecord]:
+        """Without spec, checkpoint and result."""
+        ...
+
+    async def trials(
+        self,
+        optimization_id: str,
+        *,
+        statuses: Sequence[ExperimentStatus] = (),
+        mini_batches: bool = False,
+        order: TrialOrder = TrialOrder.NUMBER,
+        limit: int = 50,
+        after: Sequence[Any] | None = None,
+    ) -> Page[TrialLine]:
+        """The baseline is number 0."""
+        ...
+
+    async def trial(self, optimization_id: str, candidate_id: str) -> tuple[Candidate, TrialResult]:
+        """One candidate's trial; UsageError with code `not_found` when there is none."""
+        ...
+
+    async def rejections(
+        self, optimization_id: str, *, limit: int = 50, after: Sequence[Any] | None = None
+    ) -> Page[Rejection]:
+        """In the order they were made."""
+        ...
+
+    async def items(
+        self,
+        experiment_id: str,
+        *,
+        failing: bool = False,
+        limit: int = 50,
+        after: Sequence[Any] | None = None,
+    ) -> Page[ItemLine]:
+        """By item id and repeat; with `failing`, only those that did not pass."""
+        ...
+
+    async def lineage(self, optimization_id: str) -> list[LineageNode]:
+        """Every candidate by number."""
+        ...
+
+    async def counts(self, optimization_id: str) -> RunCounts:
+        """How far it has come."""
+        ...
+
+    async def status_counts(self) -> dict[OptimizationStatus, int]:
+        """How many optimizations there are of each status."""
+        ...

@@ -1,0 +1,89 @@
+"""The application: routes behind one gate, errors in one shape."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+
+from fastapi import Depends, FastAPI
+from fastapi.routing import APIRoute
+
+from burnish import __version__
+from burnish.bootstrap.run_tally import RunTally
+from burnish.server.errors import add_handlers
+from burnish.server.frame import Frame
+from burnish.server.gate import Gate, documented_key
+from burnish.server.limits import Limits
+from burnish.server.metrics import Metrics
+from burnish.server.routes import (
+    agent_versions,
+    agents,
+    datasets,
+    evaluations,
+    events,
+    operations,
+    optimizations,
+    optimizer_runs,
+    optimizers,
+    probes,
+    project,
+    promotions,
+    run_control,
+    suites,
+    trials,
+)
+from burnish.server.services import open_services
+from burnish.server.settings import ServerSettings
+from burnish.server.telemetry import telemetry
+
+_TITLE = "Burnish"
+_DESCRIPTION = (
+    "Makes prompts and agents measurably better. Every error has one shape: code, message, fix, "
+    "retryable. Lists come in pages: send `next_cursor` back as `cursor`."
+)
+_ROUTERS = (
+    *(optimizations, run_control, trials, promotions, events, project, operations),
+    *(agents, agent_versions, datasets, suites, evaluations, optimizers, optimizer_runs),
+)
+
+
+def create_app(settings: ServerSettings) -> FastAPI:
+    """The application of these settings; what it serves is opened when it starts."""
+    tally = RunTally()
+    metrics = Metrics(tally)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with open_services(settings, metrics, tally) as services:
+            app.state.services = services
+            yield
+
+    app = FastAPI(
+        title=_TITLE,
+        description=_DESCRIPTION,
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        generate_unique_id_function=_operation_id,
+        telemetry=telemetry(),
+    )
+    for one in _ROUTERS:
+        app.include_router(one.router, dependencies=[Depends(documented_key)])
+    app.include_router(probes.router)
+    add_handlers(app)
+    # The last one added stands outermost.
+    app.add_middleware(
+        Limits,
+        max_body_bytes=settings.max_body_bytes,
+        seconds=settings.request_seconds,
+        bodies={datasets.UPLOADS: settings.max_upload_bytes},
+        patience={datasets.UPLOADS: settings.upload_seconds},
+    )
+    app.add_middleware(Gate, keys=settings.keys, hosts=settings.hosts)
+    app.add_middleware(Frame, metrics=metrics)
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name

@@ -1,0 +1,1 @@
+"""Routes, one subject a file: translate, delegate, translate."""

@@ -1,0 +1,49 @@
+"""Agents: that of the server's configuration, and prompt agents of the registry."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from burnish.domain import Configuration
+from burnish.server.cursors import decode_cursor, encode_cursor
+from burnish.server.routes.parameters import Cursor, Limit
+from burnish.server.routes.registry import AgentName, Agents
+from burnish.server.schemas.agents import AgentPage, AgentView, NewAgent
+from burnish.server.schemas.problems import errors
+
+router = APIRouter(prefix="/v1/private/agents", tags=["agents"])
+_ORDER = "agent"
+
+
+@router.get("", responses=errors())
+async def list_agents(agents: Agents, limit: Limit = 50, cursor: Cursor = None) -> AgentPage:
+    """Agents with what each runs under, that of the server's configuration first."""
+    page = await agents.page(limit=limit, after=decode_cursor(_ORDER, cursor))
+    return AgentPage(
+        items=[AgentView.of(one) for one in page.items],
+        next_cursor=encode_cursor(_ORDER, page.next),
+    )
+
+
+@router.post("", status_code=201, responses=errors(409))
+async def create_agent(agents: Agents, new: NewAgent) -> AgentView:
+    """Make a prompt agent. The same again does no harm; another one of the name is a conflict."""
+    definition = {
+        "model": new.model,
+        "labels": new.labels,
+        "output_schema": new.output_schema,
+    }
+    made = await agents.create(
+        new.name,
+        definition,
+        Configuration.of(new.configuration.model_dump()),
+        author=new.author or "",
+        note=new.note,
+    )
+    return AgentView.of(made)
+
+
+@router.get("/{agent}", responses=errors(404))
+async def get_agent(agents: Agents, agent: AgentName) -> AgentView:
+    """One agent with its active configuration."""
+    return AgentView.of(await agents.get(agent))

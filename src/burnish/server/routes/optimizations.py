@@ -1,0 +1,85 @@
+"""Optimizations: what there is, and how each stands."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from burnish.bootstrap.report import read_material, render_page
+from burnish.bootstrap.run_summary import read_front, read_summary
+from burnish.domain import OptimizationStatus
+from burnish.domain.read_models import OptimizationFilter, OptimizationOrder
+from burnish.server.cursors import decode_cursor, encode_cursor
+from burnish.server.report_policy import report_headers
+from burnish.server.routes.parameters import Cursor, Limit, OptimizationId
+from burnish.server.schemas.optimizations import (
+    OptimizationLine,
+    OptimizationPage,
+    OptimizationView,
+)
+from burnish.server.schemas.problems import errors
+from burnish.server.schemas.trials import Front, FrontPoint
+from burnish.server.services import Serving
+
+router = APIRouter(prefix="/v1/private/optimizations", tags=["optimizations"])
+
+
+@router.get("", responses=errors())
+async def list_optimizations(
+    serving: Serving,
+    status: Annotated[list[OptimizationStatus] | None, Query()] = None,
+    agent: Annotated[str | None, Query(max_length=200)] = None,
+    suite: Annotated[str | None, Query(max_length=200)] = None,
+    optimizer: Annotated[str | None, Query(max_length=200)] = None,
+    name: Annotated[
+        str | None, Query(max_length=200, description="Part of the name, in any case.")
+    ] = None,
+    sort: OptimizationOrder = OptimizationOrder.NEWEST,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> OptimizationPage:
+    """Optimizations, the newest first unless sorted otherwise."""
+    wanted = OptimizationFilter(
+        statuses=status or (), agent=agent, suite=suite, optimizer=optimizer, name=name
+    )
+    page = await serving.workspace.pages.optimizations(
+        wanted, order=sort, limit=limit, after=decode_cursor(sort.value, cursor)
+    )
+    return OptimizationPage(
+        items=[OptimizationLine.of(one) for one in page.items],
+        next_cursor=encode_cursor(sort.value, page.next),
+    )
+
+
+@router.get("/{optimization_id}", responses=errors(404))
+async def get_optimization(serving: Serving, optimization_id: OptimizationId) -> OptimizationView:
+    """How it stands: what a page loads before it follows the events."""
+    return OptimizationView.of_summary(await read_summary(serving.workspace, optimization_id))
+
+
+@router.get("/{optimization_id}/front", responses=errors(404))
+async def get_front(serving: Serving, optimization_id: OptimizationId) -> Front:
+    """Candidates that no other beats in score and in what one evaluation takes."""
+    points = await read_front(serving.workspace, optimization_id)
+    return Front(points=[FrontPoint.model_validate(one) for one in points])
+
+
+@router.get(
+    "/{optimization_id}/report",
+    response_class=Response,
+    responses={
+        200: {
+            "content": {"text/html": {"schema": {"type": "string"}}},
+            "description": "One page that asks nobody for anything.",
+        },
+        **errors(404),
+    },
+)
+async def get_report(serving: Serving, optimization_id: OptimizationId) -> Response:
+    """The optimization as one self-contained HTML page."""
+    material = await read_material(serving.workspace, optimization_id)
+    page = await asyncio.to_thread(render_page, material, datetime.now(UTC))
+    return Response(page, media_type="text/html; charset=utf-8", headers=report_headers(page))

@@ -1,0 +1,234 @@
+"""Agents and the versions of their configurations."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from burnish.bootstrap.agent_registry import KnownAgent
+from burnish.bootstrap.differences import Difference
+from burnish.domain import AgentVersion
+from burnish.server.schemas import examples
+from burnish.server.schemas.json_objects import JsonObject
+from burnish.server.schemas.people import (
+    ExpectedVersion,
+    NewName,
+    Note,
+    Person,
+    Strict,
+    VersionNumber,
+)
+from burnish.server.schemas.views import View
+
+_FROM_FILE = ("run", "url", "base_url", "api_key", "api_key_env", "headers")
+_AGENT: dict[str, Any] = {
+    "name": "reviews",
+    "kind": "prompt",
+    "source": "configuration",
+    "model": "local/smollm2-135m",
+    "labels": ["positive", "negative"],
+    "active_version": 2,
+    "written_differs": True,
+    "configuration": examples.CONFIGURATION,
+}
+_VERSION: dict[str, Any] = {
+    "agent": "reviews",
+    "version": 2,
+    "active": True,
+    "author": "ada",
+    "note": "better on short reviews",
+    "origin": {
+        "optimization_id": examples.OPTIMIZATION_ID,
+        "candidate_id": examples.CANDIDATE_ID,
+    },
+    "created_at": examples.MOMENT,
+    "configuration_hash": "5f2c…",
+}
+
+
+class ConfigurationBody(Strict):
+    """What an agent runs under: texts by path, parameters, examples."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.CONFIGURATION]})
+
+    sections: Annotated[dict[str, str], Field(min_length=1, max_length=200)]
+    parameters: JsonObject = Field(default_factory=dict)
+    examples: Annotated[list[JsonObject], Field(max_length=1000)] = Field(default_factory=list)
+
+
+class NewAgent(Strict):
+    """A prompt agent: a model and texts. Code and addresses stand in the server's burnish.toml."""
+
+    name: NewName
+    model: Annotated[str, Field(min_length=1, max_length=200, examples=["local/smollm2-135m"])]
+    labels: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=200)] = Field(
+        default_factory=list, description="The answer is one of these."
+    )
+    output_schema: JsonObject | None = Field(
+        default=None, description="A JSON schema of the answer."
+    )
+    configuration: ConfigurationBody
+    author: Person | None = None
+    note: Note = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_addresses(cls, data: Any) -> Any:
+        found = [one for one in _FROM_FILE if isinstance(data, dict) and one in data]
+        if found:
+            raise ValueError(
+                f"{found[0]} cannot come from a request: code, addresses and keys stand in the "
+                "server's burnish.toml"
+            )
+        return data
+
+
+class AgentView(View):
+    """An agent. Without a version it runs as burnish.toml has it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_AGENT]})
+
+    name: str
+    kind: Literal["prompt", "python", "http"]
+    source: Literal["configuration", "registry"]
+    model: str | None
+    labels: list[str]
+    active_version: int | None
+    written_differs: bool = Field(
+        description="Whether burnish.toml has another configuration than the active version."
+    )
+    configuration: dict[str, Any]
+
+    @classmethod
+    def of(cls, agent: KnownAgent) -> AgentView:
+        """From the registry."""
+        active, written = agent.active, agent.written
+        return cls(
+            name=agent.name,
+            kind=agent.kind,
+            source="registry" if written is None else "configuration",
+            model=agent.table.model,
+            labels=agent.table.labels,
+            active_version=None if active is None else active.version,
+            written_differs=written is not None
+            and active is not None
+            and active.configuration.hash != written.hash,
+            configuration=agent.configuration.to_json(),
+        )
+
+
+class AgentPage(BaseModel):
+    """Some agents; `next_cursor` is None on the last page."""
+
+    items: list[AgentView]
+    next_cursor: str | None
+
+
+class VersionLine(View):
+    """A version. `origin` tells where it came from: a run and candidate, a revert, a request."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_VERSION]})
+
+    agent: str
+    version: int
+    active: bool
+    author: str
+    note: str
+    origin: dict[str, Any]
+    created_at: str
+    configuration_hash: str
+
+    @classmethod
+    def of(cls, version: AgentVersion) -> VersionLine:
+        """From its record."""
+        return cls(**_line(version))
+
+
+class VersionView(VersionLine):
+    """A version with its configuration."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{**_VERSION, "configuration": examples.CONFIGURATION}]}
+    )
+
+    configuration: dict[str, Any]
+
+    @classmethod
+    def of(cls, version: AgentVersion) -> VersionView:
+        """From its record."""
+        return cls(**_line(version), configuration=version.configuration.to_json())
+
+
+class VersionPage(BaseModel):
+    """Some versions; `next_cursor` is None on the last page."""
+
+    items: list[VersionLine]
+    next_cursor: str | None
+
+
+class NewVersion(Strict):
+    """A changed configuration of an agent."""
+
+    configuration: ConfigurationBody
+    author: Person
+    note: Note = ""
+    expected_version: ExpectedVersion = None
+
+
+class Revert(Strict):
+    """Back to an old version: a new one that is equal to it."""
+
+    version: VersionNumber
+    author: Person
+    note: Note = ""
+    expected_version: ExpectedVersion = None
+
+
+class SectionDiff(View):
+    """A section's text on both sides; None where it does not exist."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+
+class ParameterDiff(View):
+    """A parameter on both sides; None where it is not set."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+class ExamplesDiff(View):
+    """All examples on both sides."""
+
+    before: list[dict[str, Any]]
+    after: list[dict[str, Any]]
+
+
+class DifferenceView(BaseModel):
+    """What changed, section by section; `examples` is None when they are the same."""
+
+    sections: list[SectionDiff]
+    parameters: list[ParameterDiff]
+    examples: ExamplesDiff | None
+
+    @classmethod
+    def of(cls, difference: Difference) -> DifferenceView:
+        """From what was compared."""
+        return cls.model_validate(difference.to_json())
+
+
+def _line(version: AgentVersion) -> dict[str, Any]:
+    return {
+        "agent": version.agent_name,
+        "version": version.version,
+        "active": version.active,
+        "author": version.author,
+        "note": version.note,
+        "origin": dict(version.origin),
+        "created_at": version.created_at,
+        "configuration_hash": version.configuration.hash,
+    }

@@ -1,0 +1,95 @@
+"""What routes work with, opened when the server starts and closed when it ends."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from burnish.bootstrap.evaluation_executor import EvaluationExecutor, EvaluationSettings
+from burnish.bootstrap.event_bells import open_bell
+from burnish.bootstrap.event_hub import EventHub
+from burnish.bootstrap.optimizer_keeper import OptimizerKeeper
+from burnish.bootstrap.run_executor import RunExecutor
+from burnish.bootstrap.run_tally import RunTally
+from burnish.bootstrap.served_project import ServedProject
+from burnish.bootstrap.workspace import Workspace
+from burnish.server.metrics import Metrics
+from burnish.server.settings import ServerSettings
+from burnish.server.sse import encode_event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """Everything that is open. `executor` is None in a server that only serves."""
+
+    settings: ServerSettings
+    workspace: Workspace
+    project: ServedProject
+    hub: EventHub
+    metrics: Metrics
+    executor: RunExecutor | None = None
+    evaluator: EvaluationExecutor | None = None
+
+    async def start_run(self, optimization_id: str) -> None:
+        """Let it be run by whoever is first."""
+        await self.workspace.queue.add(optimization_id)
+        self.wake()
+
+    def wake(self) -> None:
+        """Look at what waits to be run, now."""
+        if self.executor is not None:
+            self.executor.wake()
+        if self.evaluator is not None:
+            self.evaluator.wake()
+
+
+@contextlib.asynccontextmanager
+async def open_services(
+    settings: ServerSettings, metrics: Metrics, tally: RunTally
+) -> AsyncIterator[Services]:
+    """All services, on an open database."""
+    project = ServedProject(settings.config)
+    async with contextlib.AsyncExitStack() as stack:
+        workspace = await stack.enter_async_context(Workspace.open(settings.database))
+        hub = EventHub(
+            workspace.feed,
+            encode_event,
+            bell=open_bell(settings.database),
+            look_seconds=settings.streams.look_seconds,
+            room=settings.streams.room,
+            quiet_seconds=settings.streams.keep_alive_seconds,
+            stuck_seconds=settings.streams.send_seconds,
+        )
+        workspace.listeners.append(hub.ring)
+        await stack.enter_async_context(hub)
+        executor = evaluator = None
+        if settings.execute:
+            executor = RunExecutor(workspace, project, settings.runs, tally=tally)
+            await stack.enter_async_context(executor)
+            evaluator = EvaluationExecutor(
+                workspace, project, EvaluationSettings(lease_seconds=settings.runs.lease_seconds)
+            )
+            await stack.enter_async_context(evaluator)
+            keeper = OptimizerKeeper(workspace, project, started=executor.wake)
+            await stack.enter_async_context(keeper)
+        yield Services(
+            settings=settings,
+            workspace=workspace,
+            project=project,
+            hub=hub,
+            metrics=metrics,
+            executor=executor,
+            evaluator=evaluator,
+        )
+
+
+async def _services(request: Request) -> Services:
+    services: Services = request.app.state.services
+    return services
+
+
+Serving = Annotated[Services, Depends(_services)]

@@ -1,0 +1,98 @@
+"""What servers read and queue, and how they hear of events, on a real PostgreSQL."""
+
+import asyncio
+
+import pytest
+from psycopg import sql
+
+pytest.register_assert_rewrite("burnish.testing.serving_contract")
+
+from burnish.bootstrap.workspace import Workspace  # noqa: E402
+from burnish.storage import Database, database_bell  # noqa: E402
+from burnish.testing.optimization_samples import begin, make_event  # noqa: E402
+from burnish.testing.postgres import running_postgres  # noqa: E402
+from burnish.testing.serving_contract import (  # noqa: E402
+    EventFeedContract,
+    OptimizationPagesContract,
+    RunQueueContract,
+)
+
+
+@pytest.fixture(scope="session")
+def server():
+    with running_postgres() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def template(server):
+    name = server.create_database()
+
+    async def migrate():
+        await (await Database.open(server.url(name))).close()
+
+    asyncio.run(migrate())
+    return name
+
+
+@pytest.fixture
+def location(server, template):
+    name = server.create_database(template=template)
+    yield server.url(name)
+    server.drop_database(name)
+
+
+@pytest.fixture
+async def workspace(location):
+    async with Workspace.open(location) as opened:
+        yield opened
+
+
+class TestRunQueue(RunQueueContract):
+    pass
+
+
+class TestPages(OptimizationPagesContract):
+    pass
+
+
+class TestEventFeed(EventFeedContract):
+    pass
+
+
+@pytest.mark.parametrize("identity", ["o1", "with 'quotes' and \x00 é"])
+async def test_the_bell_rings_when_events_are_committed_and_not_before(
+    workspace, location, identity
+):
+    bell = database_bell(location)
+    rings = bell.rings()
+    async with asyncio.timeout(10):
+        assert await anext(rings) is None
+        lease = await begin(workspace.optimizations, identity=identity)
+        await workspace.optimizations.append_events(lease, [make_event("k")])
+        heard = await anext(rings)
+    await rings.aclose()
+
+    assert heard == identity
+
+
+async def test_the_bell_goes_on_after_its_connection_was_cut(server, workspace, location):
+    bell = database_bell(location)
+    rings = bell.rings()
+    async with asyncio.timeout(10):
+        assert await anext(rings) is None
+        server.execute(
+            sql.SQL(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE application_name = 'burnish events'"
+            )
+        )
+        assert await anext(rings) is None
+        lease = await begin(workspace.optimizations)
+        await workspace.optimizations.append_events(lease, [make_event("k")])
+        assert await anext(rings) == "o1"
+    await rings.aclose()
+
+
+def test_sqlite_has_no_bell(tmp_path):
+    assert database_bell(str(tmp_path / "x.db")) is None

@@ -1,0 +1,159 @@
+"""Runs that cannot be run, are somebody else's, or take their server down."""
+
+import asyncio
+import contextlib
+
+import pytest
+from serving_world import make_served_project
+
+from burnish.bootstrap.cancellation import cancel_optimization
+from burnish.bootstrap.run_creation import create_run
+from burnish.bootstrap.run_executor import ExecutorSettings, RunExecutor
+from burnish.bootstrap.served_project import RunRequest, ServedProject
+from burnish.bootstrap.workspace import Workspace
+from burnish.domain import OptimizationStatus
+
+QUICK = ExecutorSettings(look_seconds=0.02, lease_seconds=1.0, max_attempts=3)
+
+
+@pytest.fixture
+def project(tmp_path):
+    return ServedProject(make_served_project(tmp_path / "project", items=8) / "burnish.toml")
+
+
+@pytest.fixture
+async def workspace(project):
+    async with Workspace.open(str(project.folder / "burnish.db")) as opened:
+        yield opened
+
+
+async def queued(workspace, project, **request):
+    identity = await create_run(workspace, project, RunRequest(**request))
+    await workspace.queue.add(identity)
+    return identity
+
+
+async def ended(workspace, identity):
+    async with asyncio.timeout(10):
+        while True:
+            record = await workspace.optimizations.get_optimization(identity)
+            if record.status.final and not await workspace.queue.waiting():
+                return record
+            await asyncio.sleep(0.01)
+
+
+async def test_queued_runs_are_run_a_bounded_number_at_once(workspace, project):
+    made = [await queued(workspace, project, seed=n) for n in range(4)]
+    executor = RunExecutor(workspace, project, ExecutorSettings(max_runs=2, look_seconds=0.02))
+    most = 0
+    async with executor:
+        async with asyncio.timeout(15):
+            while await workspace.queue.depth() or executor.active:
+                most = max(most, executor.active)
+                await asyncio.sleep(0.005)
+    records = [await workspace.optimizations.get_optimization(one) for one in made]
+
+    assert most == 2
+    assert {one.status for one in records} == {OptimizationStatus.COMPLETED}
+    assert executor.tally.totals().items > 0
+
+
+async def test_a_run_whose_code_has_changed_fails_with_the_reason(workspace, project):
+    identity = await queued(workspace, project)
+    agent = project.folder / "agent.py"
+    agent.write_text(agent.read_text() + "\nCHANGED = True\n")
+
+    async with RunExecutor(workspace, project, QUICK):
+        record = await ended(workspace, identity)
+
+    assert record.status is OptimizationStatus.FAILED
+    assert record.framework_error["code"] == "code_changed"
+    kinds = [one.type.value for one in await workspace.optimizations.list_events(identity)]
+    assert kinds == ["run_status_changed", "run_finished"]
+
+
+async def test_code_that_the_configuration_does_not_name_is_never_run(workspace, project):
+    identity = await queued(workspace, project)
+    config = project.config.read_text()
+    (project.folder / "other.py").write_text((project.folder / "agent.py").read_text())
+    project.config.write_text(config.replace("agent:answer", "other:answer"))
+
+    async with RunExecutor(workspace, project, QUICK):
+        record = await ended(workspace, identity)
+
+    assert record.framework_error["code"] == "foreign_code"
+
+
+async def test_a_broken_agent_ends_its_run_and_not_the_executor(workspace, project):
+    identity = await queued(workspace, project)
+    agent = project.folder / "agent.py"
+    good = agent.read_text()
+    agent.write_text("raise SystemError('broken on import')\n")
+
+    async with RunExecutor(workspace, project, QUICK) as executor:
+        record = await ended(workspace, identity)
+        agent.write_text(good)
+        await workspace.queue.add(identity)
+        executor.wake()
+        async with asyncio.timeout(10):
+            while record.status is not OptimizationStatus.COMPLETED:
+                record = await workspace.optimizations.get_optimization(identity)
+                await asyncio.sleep(0.01)
+
+    assert record.framework_error is None
+
+
+async def test_a_run_of_another_owner_waits_until_its_lease_has_run_out(workspace, project):
+    identity = await queued(workspace, project)
+    await workspace.optimizations.acquire_lease(identity, owner="elsewhere", seconds=0.5)
+
+    async with RunExecutor(workspace, project, QUICK) as executor:
+        executor.wake()
+        await asyncio.sleep(0.1)
+        assert executor.active == 0
+        assert (await workspace.queue.waiting())[0].free is False
+        record = await ended(workspace, identity)
+
+    assert record.status is OptimizationStatus.COMPLETED
+
+
+async def test_a_run_that_takes_every_server_down_is_not_tried_for_ever(workspace, project):
+    identity = await queued(workspace, project)
+    for _ in range(QUICK.max_attempts):
+        await workspace.queue.begin(identity)
+
+    async with RunExecutor(workspace, project, QUICK):
+        record = await ended(workspace, identity)
+
+    assert record.framework_error["code"] == "too_many_attempts"
+
+
+async def test_what_runs_at_the_end_is_given_back_and_goes_on_elsewhere(
+    workspace, project, monkeypatch
+):
+    monkeypatch.setenv("AGENT_SECONDS", "0.05")
+    identity = await queued(workspace, project)
+    async with RunExecutor(workspace, project, QUICK):
+        async with asyncio.timeout(10):
+            while not await workspace.optimizations.list_events(identity):
+                await asyncio.sleep(0.01)
+    left = await workspace.queue.waiting()
+    record = await workspace.optimizations.get_optimization(identity)
+    monkeypatch.setenv("AGENT_SECONDS", "0")
+
+    assert record.status is OptimizationStatus.RUNNING
+    assert [(one.optimization_id, one.attempts, one.free) for one in left] == [(identity, 0, True)]
+    async with RunExecutor(workspace, project, QUICK):
+        assert (await ended(workspace, identity)).status is OptimizationStatus.COMPLETED
+
+
+async def test_a_cancelled_run_leaves_the_queue_without_being_run(workspace, project):
+    identity = await queued(workspace, project)
+    await cancel_optimization(workspace, identity)
+
+    async with RunExecutor(workspace, project, QUICK):
+        record = await ended(workspace, identity)
+
+    assert record.status is OptimizationStatus.CANCELLED
+    with contextlib.suppress(FileNotFoundError):
+        assert (project.folder / "calls.log").read_text() == ""

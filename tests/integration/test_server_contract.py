@@ -1,0 +1,101 @@
+"""schemathesis over the whole OpenAPI, with its links: no 500, no answer that it does not name."""
+
+import json
+from pathlib import Path
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+from serving_world import ServerThread, make_served_project, settings_of
+
+from burnish.server.keys import Keys
+from burnish.server.openapi import openapi_document, openapi_text
+
+ROOT = Path(__file__).parents[2]
+CALM = {
+    "deadline": None,
+    "derandomize": True,
+    "database": None,
+    "suppress_health_check": list(HealthCheck),
+    "phases": (Phase.explicit, Phase.generate),
+}
+# A cursor, an agent's name or a budget may have the right form and still not be usable: 422.
+KEY = "contract-0123456789"
+HEADERS = {"Authorization": f"Bearer {KEY}"}
+REFUSABLE = [positive_data_acceptance]
+
+
+@schemathesis.serializer("application/x-ndjson")
+def as_text(context, value):
+    return str(value).encode()
+
+
+schema = schemathesis.openapi.from_dict(openapi_document())
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = make_served_project(tmp_path_factory.mktemp("contract"), items=8)
+    with ServerThread(settings_of(folder, execute=False, keys=Keys.of(KEY))) as running:
+        yield running
+
+
+@schema.parametrize()
+@settings(max_examples=5, **CALM)
+def test_every_route_keeps_to_the_openapi(server, case):
+    case.call_and_validate(
+        base_url=server.address, timeout=10, headers=HEADERS, excluded_checks=REFUSABLE
+    )
+
+
+def test_a_new_run_can_be_used_wherever_the_links_say(server):
+    runs = schema.include(path_regex="^/v1/private/optimizations")
+    machine = runs.as_state_machine()
+    found = []
+
+    class Linked(machine):
+        def before_call(self, case):
+            # Most bodies that the schema allows name agents that are not there.
+            if case.operation.label == "POST /v1/private/optimizations":
+                case.body = {"start": False, "seed": len(found)}
+
+        def get_call_kwargs(self, case):
+            return {"base_url": server.address, "timeout": 10, "headers": HEADERS}
+
+        def validate_response(self, response, case, **options):
+            found.append((case.operation.label, response.status_code))
+            case.validate_response(response, excluded_checks=REFUSABLE)
+
+    Linked.run(settings=settings(max_examples=4, stateful_step_count=6, **CALM))
+
+    linked = {label for label, status in found if "{optimization_id}" in label and status < 300}
+    assert len(linked) >= 3, found
+
+
+def test_the_committed_openapi_is_that_of_the_routes():
+    committed = (ROOT / "docs" / "openapi.json").read_text(encoding="utf-8")
+
+    assert committed == openapi_text(), "run `make openapi` and commit docs/openapi.json"
+
+
+def test_every_answer_and_error_is_typed_and_has_an_example():
+    document = openapi_document()
+    error = {"$ref": "#/components/schemas/ErrorBody"}
+
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            where = f"{method} {path}"
+            assert operation["operationId"], where
+            assert operation["description"], where
+            for status, answer in operation["responses"].items():
+                for content in answer["content"].values():
+                    assert content["schema"], (where, status)
+                if int(status) >= 400:
+                    assert answer["content"]["application/json"]["schema"] == error, (where, status)
+    schemas = document["components"]["schemas"]
+    assert "HTTPValidationError" not in schemas
+    for name in ("ErrorBody", "OptimizationView", "TrialView", "NewOptimization", "Graph"):
+        assert schemas[name]["examples"], name
+    text = json.dumps(document)
+    assert "/work/" not in text

@@ -1,0 +1,98 @@
+"""Whatever text models and users wrote, a response can hold it; and rows are what models say."""
+
+import json
+
+import pytest
+
+from burnish.domain import AgentOutput, ExperimentStatus, ExperimentType, Score
+from burnish.domain.read_models import ItemLine, LineageNode, TrialLine
+from burnish.server.ready_json import ready_json
+from burnish.server.schemas.optimizations import OptimizationLine
+from burnish.server.schemas.trials import (
+    Graph,
+    ItemView,
+    RejectionView,
+    TrialDetail,
+    TrialView,
+    graph_rows,
+    trial_row,
+)
+from burnish.server.sse import encode_event
+from burnish.testing.experiment_samples import AWKWARD_TEXTS, make_result
+from burnish.testing.optimization_samples import (
+    make_candidate,
+    make_event,
+    make_record,
+    make_rejection,
+    make_trial,
+)
+
+
+def line(text="t"):
+    return TrialLine(
+        number=1,
+        slot="",
+        candidate_id="o1-1",
+        step_index=1,
+        parent_candidate_ids=("o1-0",),
+        rationale=text,
+        experiment_id="e",
+        type=ExperimentType.TRIAL,
+        status=ExperimentStatus.COMPLETED,
+        objective_score=0.5,
+        total_items=2,
+        passed_items=1,
+        failed_items=1,
+        pass_rate=0.5,
+        total_cost=None,
+        avg_latency_ms=1.0,
+        avg_ttft_ms=None,
+        avg_tokens=None,
+        avg_cost_usd=None,
+        error=text,
+    )
+
+
+def node(text="t"):
+    return LineageNode(
+        id="o1-1",
+        number=1,
+        step_index=1,
+        parent_candidate_ids=("o1-0",),
+        rationale=text,
+        status=ExperimentStatus.PRUNED,
+        score=None,
+        experiment_id="e",
+    )
+
+
+def test_rows_are_what_the_models_say():
+    row = json.loads(ready_json(trial_row(line())).body)
+    graph = json.loads(ready_json(graph_rows([node()], "o1-1")).body)
+
+    assert set(row) == set(TrialView.model_fields)
+    assert TrialView.model_validate(row).model_dump(mode="json") == row
+    assert Graph.model_validate(graph).model_dump(mode="json") == graph
+    assert graph["nodes"][0]["best"] is True
+    assert graph["edges"] == [{"source": "o1-0", "target": "o1-1"}]
+
+
+@pytest.mark.parametrize("text", [*AWKWARD_TEXTS, "\ud800", "\udc00 \ud83d\ude42"])
+def test_any_text_can_be_sent(text):
+    result = make_result(
+        text, output=AgentOutput(text=text), scores=(Score(1.0, reason=text, name=text),)
+    )
+    views = [
+        ItemView.of(ItemLine(result=result, data={text: [text]}, split=text)),
+        TrialDetail.of_candidate(make_candidate(1, rationale=text), make_trial(1, error=text)),
+        OptimizationLine.of(make_record(name=text, agent_name=text)),
+        RejectionView.of(make_rejection(message=text)),
+    ]
+
+    for view in views:
+        view.model_dump_json().encode()
+    for response in (ready_json(trial_row(line(text))), ready_json(graph_rows([node(text)], None))):
+        json.loads(response.body)
+    frame = encode_event("o1", make_event("k", text=text)).decode()
+    assert frame.count("\n") == 3
+    assert json.loads(frame.splitlines()[1].removeprefix("data: "))["payload"].keys() == {"text"}
