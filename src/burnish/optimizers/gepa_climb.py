@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from burnish.optimizers.draws import generator
 from burnish.optimizers.evidence import Known
-from burnish.optimizers.gepa_desk import CLOSE, Desk
+from burnish.optimizers.gepa_conflicts import Conflicts
+from burnish.optimizers.gepa_desk import Desk
 from burnish.optimizers.gepa_moves import (
     Kind,
     Move,
     described,
     edited,
-    edits_between,
     kind_of,
     said_of,
 )
+from burnish.optimizers.gepa_tried import Tried
 from burnish.optimizers.line_edits import LineEdit
 
 # A line that is about no failure in particular is gated on so many.
 _VAGUE = 2
 _MUCH = 0.3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
-    """Lines that mended something and were not joined yet, and halves of sets that were."""
-
-    survivors: list[LineEdit]
-    halves: list[list[LineEdit]]
+_RICH = 10
+_TOGETHER = 6
+_UNIONS = 8
+_UNITED = "Together, what was tried alone in vain."
 
 
 class Climb:
@@ -44,11 +41,16 @@ class Climb:
         if looks:
             return looks
         failed = self._desk.failed(tip)
-        lines = self._tried_lines(tip)
+        lines = Tried(self._desk, tip)
         kept = await self._desk.ideas.distinct(tip, lines.survivors, failed)
         mended = await self._desk.ideas.mended(tip, kept, failed)
         waiting = [item for item in self._in_turn(tip) if item not in mended]
-        found = await self._lines(tip, waiting, kept, places)
+        found = (
+            self._parts(tip, lines, places)
+            or self._freed(tip, lines.survivors)
+            or (await Conflicts(self._desk).moves(tip))[:places]
+            or await self._lines(tip, waiting, kept, places)
+        )
         if not found and len(waiting) > 1:
             # Nothing new came of it: the same failures in other company.
             found = await self._lines(tip, waiting[::2] + waiting[1::2], kept, places)
@@ -59,8 +61,28 @@ class Climb:
             found
             or self._joins(tip, lines.halves)
             or self._look_further(tip)
+            or self._unions(tip, failed, places)
             or await self._lines(tip, self._in_turn(tip), kept, places)
         )
+
+    def _unions(self, tip: Known, failed: Sequence[str], places: int) -> list[Move]:
+        """Some of what was tried on failures in vain, together: there are lines that help only so."""
+        desk = self._desk
+        edits = desk.ideas.lessons.in_vain_on(failed, tip.candidate.configuration)
+        tried = sum(
+            1
+            for child in desk.evidence.children(tip.candidate.id)
+            if _UNITED in (child.candidate.rationale or "")
+        )
+        stubborn = sorted(
+            failed, key=lambda item: (-desk.evidence.times_failed(item), desk.draw("united", item))
+        )
+        found = []
+        for place in range(min(places, _UNIONS - tried) if len(edits) > 1 else 0):
+            chance = generator(desk.facts.seed, "union", tip.candidate.number, tried + place)
+            some = chance.sample(edits, min(_TOGETHER, len(edits)))
+            found.append(self._line(tip, some, _UNITED, stubborn[:_VAGUE]))
+        return [move for move in found if desk.is_new(move)]
 
     def _look_further(self, one: Known) -> list[Move]:
         """The next chunk of the pool, rather than the same failures again: they may be bad luck."""
@@ -76,9 +98,10 @@ class Climb:
             if kind_of(child.candidate) in (Kind.LINE, Kind.REWRITE):
                 tried.update(child.results.keys())
         failed = self._desk.failed(one)
-        # Where little fails, much of it is bad luck, which no line mends.
+        # Where little fails, much of it is bad luck, which no line mends: worth it with much to spare.
         often = len(failed) > _MUCH * len(self._desk.window)
-        tries = self._desk.settings.tries if often else 1
+        rich = self._desk.left > _RICH * self._desk.items.trial_items * self._desk.items.repeats
+        tries = self._desk.settings.tries if often or rich else 1
         return sorted(
             (item for item in failed if tried[item] < tries),
             key=lambda item: (
@@ -118,27 +141,19 @@ class Climb:
         rationale = described(Kind.LINE, f"{said_of(edits)} {said}".strip())
         return self._desk.move(edited(tip.candidate.configuration, edits), tip, rationale, items)
 
-    def _tried_lines(self, tip: Known) -> Tried:
-        """What became of the lines that were tried on the tip."""
-        evidence = self._desk.evidence
-        survivors: dict[tuple[str, str, str], LineEdit] = {}
-        joined: set[tuple[str, str, str]] = set()
-        halves: list[list[LineEdit]] = []
-        for child in evidence.children(tip.candidate.id):
-            kind = kind_of(child.candidate)
-            if kind not in (Kind.LINE, Kind.JOIN):
-                continue
-            edits = edits_between(tip.candidate.configuration, child.candidate.configuration)
-            verified = evidence.verified(child, tip)
-            if kind is Kind.JOIN or verified:
-                joined.update(edit.key for edit in edits)
-                if verified and len(edits) > 1:
-                    middle = len(edits) // 2
-                    halves += [edits[:middle], edits[middle:]]
-            elif evidence.gain(child, tip) > CLOSE:
-                survivors.update({edit.key: edit for edit in edits})
-        fresh = [edit for key, edit in survivors.items() if key not in joined]
-        return Tried(survivors=fresh, halves=halves)
+    def _parts(self, tip: Known, lines: Tried, places: int) -> list[Move]:
+        """Sets of lines that mended something without one of them: is it needed?"""
+        found = [
+            self._line(tip, part.edits, "A part of what helped.", part.items)
+            for part in lines.parts
+        ]
+        return [move for move in found if self._desk.is_new(move)][:places]
+
+    def _freed(self, tip: Known, survivors: Sequence[LineEdit]) -> list[Move]:
+        """The tip without the lines that seem to be in the way of others, before anything else."""
+        blocking = Conflicts(self._desk).blocking(tip)
+        drops = [edit for edit in survivors if edit.key in blocking]
+        return self._joins(tip, [drops]) if drops else []
 
     def _joins(
         self, tip: Known, wanted: Sequence[Sequence[LineEdit]], *, in_full: bool = False

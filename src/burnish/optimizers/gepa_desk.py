@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,6 +31,7 @@ class Settings:
     join_passed: int = 8
     trial_share: float = 2.0
     few: float = 0.2
+    disappointed: float = 0.12
     temperature: float = 0.7
 
 
@@ -135,9 +136,12 @@ class Desk:
     def missing(self, one: Known) -> list[str]:
         """Items of the window that nobody in its line ran, or that its ancestors failed.
 
-        Left out are failures that a line which it has taken over mended by itself.
+        Left out are failures that a line which it has taken over mended by itself, unless its trial
+        says that the lines get in each other's way.
         """
         mended = self.mended_by_lines(one)
+        if self._disappoints(one, mended):
+            mended = {}
         found = []
         for item in self.window:
             if item not in one.results and item not in mended:
@@ -145,6 +149,25 @@ class Desk:
                 if last is None or is_weak(last):
                     found.append(item)
         return found
+
+    def _disappoints(self, one: Known, mended: Mapping[str, ItemResult]) -> bool:
+        """Whether its trial is far below what it and its lines promised on the window."""
+        if one.trial_score is None or not mended:
+            return False
+        results = {item: self.evidence.last_result(one.candidate.id, item) for item in self.window}
+        promised = [
+            item in mended or not is_weak(last)
+            for item, last in results.items()
+            if last is not None
+        ]
+        ran = [is_weak(own) for item, own in one.results.items() if item in self._validation]
+        if not ran or not promised:
+            return False
+        return 1 - sum(ran) / len(ran) < sum(promised) / len(promised) - self.settings.disappointed
+
+    @cached_property
+    def _validation(self) -> frozenset[str]:
+        return frozenset(self.items.validation)
 
     def mended_by_lines(self, one: Known) -> dict[str, ItemResult]:
         """What lines that it has taken over passed by themselves, where its ancestors ran them."""

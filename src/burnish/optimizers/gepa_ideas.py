@@ -121,6 +121,19 @@ class Ideas:
             item for item in failures if motives.tells(item, [words for words in told if words])
         }
 
+    async def told(
+        self, parent: Known, edits: Sequence[LineEdit], failures: Sequence[str]
+    ) -> dict[str, set[tuple[str, str, str]]]:
+        """Failures that some of these lines are about, and which ones."""
+        motives = Motives([*(await self._shown(parent, failures)).values()])
+        found: dict[str, set[tuple[str, str, str]]] = {}
+        for edit in edits:
+            words = motives.match(edit.new, "", failures).words
+            for item in failures if words else ():
+                if motives.tells(item, [words]):
+                    found.setdefault(item, set()).add(edit.key)
+        return found
+
     @property
     def left_out(self) -> str:
         """What the guard against learning by heart did in this step, as a sentence."""

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from rapidfuzz import fuzz
 
+from burnish.domain import Configuration
 from burnish.optimizers.evidence import Evidence, Known
 from burnish.optimizers.gepa_moves import Kind, edits_between, kind_of
 from burnish.optimizers.gradient import Gradient, Observation
 from burnish.optimizers.line_edits import LineEdit, key_of, split_units
+from burnish.optimizers.motives import words_of
 
 _REJECTED_FOR_GOOD = 2
+_MUCH_BETTER = 1.5
+# A word of this share of all lines belongs to their way of speaking.
+_COMMON = 0.2
 _HINTS = 4
 _EARNS = 0.01
 # A line so alike says the same.
@@ -37,8 +43,48 @@ class Lessons:
         }
 
     def is_rejected(self, edit: LineEdit) -> bool:
-        """Whether it mended nothing, again and again."""
-        return self._in_vain.get(edit.key, (edit, 0))[1] >= _REJECTED_FOR_GOOD
+        """Whether it mended nothing, again and again, or brings back what was better left out."""
+        if self._in_vain.get(edit.key, (edit, 0))[1] >= _REJECTED_FOR_GOOD:
+            return True
+        return bool(edit.new) and self._is_left_out(edit)
+
+    def in_vain_on(self, item_ids: Sequence[str], text: Configuration) -> list[LineEdit]:
+        """Added lines that mended none of these items, if a text does not say the same."""
+        wanted = set(item_ids)
+        found: dict[tuple[str, str, str], LineEdit] = {}
+        for child, parent in self._lines():
+            shared = [item for item in child.results if item in wanted and item in parent.results]
+            if shared and self.evidence.gain(child, parent) <= 0:
+                found.update(
+                    {edit.key: edit for edit in _edits(child, parent) if edit.new and not edit.old}
+                )
+        lines = [edit for edit in found.values() if not self._is_left_out(edit)]
+        said = [words_of(unit.text) for one in text.sections.values() for unit in split_units(one)]
+        words = {edit.key: words_of(edit.new) for edit in lines}
+        common = Counter(word for one in (*words.values(), *said) for word in one)
+        most = _COMMON * (len(lines) + len(said))
+        return [
+            edit
+            for edit in lines
+            if not any(
+                frozenset(word for word in words[edit.key] if common[word] <= most) <= one
+                for one in said
+            )
+        ]
+
+    def _is_left_out(self, edit: LineEdit) -> bool:
+        return (edit.section, key_of(edit.new)) in self._left_out
+
+    @cached_property
+    def _left_out(self) -> set[tuple[str, str]]:
+        """Lines without which a candidate did better, where nothing else was changed."""
+        found = set()
+        for child, parent in self._pairs():
+            edits = _edits(child, parent)
+            alone = len(edits) == 1 and bool(edits[0].old) and not edits[0].new
+            if alone and self.evidence.gain(child, parent) > _MUCH_BETTER:
+                found.add((edits[0].section, key_of(edits[0].old)))
+        return found
 
     def hints(self, section: str, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What helped elsewhere and is not in this text; what was tried in vain, lately."""

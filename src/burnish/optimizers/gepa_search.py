@@ -5,9 +5,13 @@ Everything is read from the history, so a resumed run goes on alike:
 - *look*: the tip (the most promising candidate) runs a window of training items;
 - *reflect*: the meta-model sees its failures in small groups; its rewrites are taken apart into lines;
 - *gate*: each line alone runs the failures that it is about; a vague one an item that passed, too;
+  of several that helped together, each is left out in turn until none can be;
 - *join*: the lines that mended something become one child, which runs the window's failures and some
   passes; if it is no better than its parent, halves of it are tried (bisecting);
 - *trial*: the whole validation split, for finalists only;
+- *free*: where a child fails what its lines mended alone, some of them are in the way of others:
+  groups of lines are left out in turn to find which;
+- *unite*: lines that mended nothing alone are tried together;
 - what is left of the budget goes to pruning lines that earn nothing, to merging lineages and putting
   their lines together anew, and to whole rewrites of parents from the per-item Pareto front.
 """

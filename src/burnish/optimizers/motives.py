@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from burnish.optimizers.reflection import Shown, feedback_of, inputs_of
 
 _WORD = re.compile(r"[^\W_]{3,}")
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 # An item is a motive when it shares nearly as much with the edit as the best one.
 _NEARLY = 0.6
 # A word of this share of all failures belongs to the task.
 _COMMON = 0.5
+_SEVERAL = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,7 @@ class Motives:
             for shown in failures
         }
         self._common = Counter(word for words in self._words.values() for word in words)
+        self._complaints = {shown.item.id: self._parts(shown) for shown in failures}
 
     def match(self, text: str, known: str, shown: Sequence[str]) -> Match:
         """Those of the shown items that a text is about, best first; none if it fits none.
@@ -64,8 +67,26 @@ class Motives:
         return Match(items=tuple(fitting), words=telling, restated=restated)
 
     def tells(self, item: str, told: Sequence[frozenset[str]]) -> bool:
-        """Whether one of these sets of telling words is all about an item."""
-        return any(words <= self._words[item] for words in told)
+        """Whether one of these sets of telling words is all about an item.
+
+        If several things are said against it, there must be one about each.
+        """
+        about = [words for words in told if words <= self._words[item]]
+        complaints = self._complaints[item]
+        return bool(about) and (
+            len(complaints) < _SEVERAL
+            or all(any(words & part for words in about) for part in complaints)
+        )
+
+    def _parts(self, shown: Shown) -> list[frozenset[str]]:
+        """What is said against an item, sentence by sentence, by the words that few failures share."""
+        sentences = _SENTENCE_END.split(feedback_of(shown.result))
+        most = _COMMON * len(self._words)
+        parts = [
+            frozenset(word for word in words_of(one) if self._common[word] < most)
+            for one in sentences
+        ]
+        return [part for part in parts if part]
 
     def _overlap(self, words: frozenset[str], item: str) -> float:
         """Shared words, rare ones above all: a word of most failures says nothing about one."""

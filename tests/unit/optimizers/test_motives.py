@@ -86,6 +86,23 @@ def test_sets_of_telling_words_tell_what_they_are_about():
     assert not motives().tells("t4", [])
 
 
+def test_where_several_things_are_wrong_each_must_be_told():
+    both = Shown(
+        item=Item(id="both", data={"message": "My passport and my voucher are gone."}),
+        result=result(
+            "both", 0.0, reason="The passport needs a stamp. The voucher needs a refund."
+        ),
+    )
+    others = [
+        Shown(item=Item(id=one, data={"message": text}), result=result(one, 0.0, reason=reason))
+        for one, (text, reason) in TICKETS.items()
+    ]
+    seen = Motives([both, *others])
+
+    assert not seen.tells("both", [frozenset({"passport", "stamp"})])
+    assert seen.tells("both", [frozenset({"passport", "stamp"}), frozenset({"voucher"})])
+
+
 def test_short_words_and_case_do_not_count():
     assert words_of("An ÄRGER is to be, 2024!") == {"ärger", "2024"}
 
