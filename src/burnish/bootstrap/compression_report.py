@@ -11,9 +11,9 @@ from burnish.bootstrap.cost_estimate import price_of_input
 from burnish.bootstrap.optimization_result import OptimizationResult
 from burnish.bootstrap.workspace import Workspace
 from burnish.domain import Configuration, OptimizerState
-from burnish.models import count_tokens
 from burnish.optimization.history import History
 from burnish.optimizers.compress import Compress
+from burnish.optimizers.compress_examples import part_tokens, parts_of
 from burnish.optimizers.compress_report import (
     Modification,
     RejectedModification,
@@ -24,7 +24,7 @@ from burnish.optimizers.compress_report import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionTokens:
-    """One section's size before and after."""
+    """One section's size before and after; the examples together are `@examples`."""
 
     path: str
     before: int
@@ -69,12 +69,12 @@ class CompressionReport:
 
     @property
     def tokens_before(self) -> int:
-        """Of all sections."""
+        """Of all sections and examples."""
         return sum(one.before for one in self.sections)
 
     @property
     def tokens_after(self) -> int:
-        """Of all sections."""
+        """Of all sections and examples."""
         return sum(one.after for one in self.sections)
 
     @property
@@ -86,6 +86,17 @@ class CompressionReport:
     def has_modifications(self) -> bool:
         """Whether anything was shortened."""
         return bool(self.modifications)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether held-out items show more than chance that the result is worse: keep none of it."""
+        held_out = self.held_out
+        return self.has_modifications and held_out is not None and (held_out["ci_high"] or 0.0) < 0
+
+    @property
+    def worth_keeping(self) -> bool:
+        """Whether there is something to tag or apply."""
+        return self.has_modifications and not self.refuted
 
     def to_json(self) -> dict[str, Any]:
         """What `burnish compress --json` prints."""
@@ -114,6 +125,7 @@ class CompressionReport:
             "evaluations": self.evaluations,
             "savings": asdict(self.savings),
             "held_out": None if self.held_out is None else dict(self.held_out),
+            "refuted": self.refuted,
             "confirmation": self.confirmation,
             "configuration": self.configuration.to_json(),
             "usage": dict(self.usage),
@@ -145,8 +157,8 @@ async def read_report(
     before = rates.get(result.baseline.candidate_id, 0.0)
     after = rates.get(result.best.candidate_id, 0.0)
     sections = tuple(
-        SectionTokens(path=path, before=count_tokens(text), after=count_tokens(best.sections[path]))
-        for path, text in baseline.sections.items()
+        SectionTokens(path=path, before=part_tokens(baseline, path), after=part_tokens(best, path))
+        for path in parts_of(baseline)
     )
     saved = sum(one.before - one.after for one in sections)
     return CompressionReport(

@@ -18,15 +18,15 @@ from burnish.bootstrap.workspace import STATE_FOLDER, Workspace, database_locati
 from burnish.domain import AgentVersion, Budget, Configuration, SearchSpace
 from burnish.optimization.sitting import Sitting
 from burnish.optimizers.compress import Compress
+from burnish.optimizers.compress_apply import override_of
 from burnish.optimizers.compress_edits import DEFAULT_MIN_TOKENS, CompressStrategy
+from burnish.optimizers.compress_examples import require_parts
 from burnish.optimizers.compress_report import Modification
 from burnish.overrides import (
     NAMESPACE,
     LocalPromptOverridesStore,
     PromptDescriptor,
-    PromptOverride,
     PromptOverridesStore,
-    SectionOverride,
     descriptor_of,
 )
 
@@ -78,11 +78,13 @@ async def compress_async(
     `model` rewrites sections; without one the edits are mechanical. `eval_runs` is how often the
     baseline and the result run each item, in place of the suite's `repeats`. `tag` keeps the result
     in `overrides`, by default the folder `.burnish/overrides`; `apply` makes it the agent's active
-    version. `resume` names a compression to go on with, given the same arguments. `mailbox` is as
-    for `optimize`.
+    version. Neither is done where held-out items speak against the result (`report.refuted`).
+    `resume` names a compression to go on with, given the same arguments. `mailbox` is as for
+    `optimize`.
     """
     if tag is not None:
         check_tag(tag)
+    require_parts(Configuration.of(agent.configuration), sections or ())
     optimizer = Compress(
         model=model,
         strategies=strategies,
@@ -114,14 +116,15 @@ async def compress_async(
             model=agent.model if isinstance(agent.model, str) else None,
             calls_per_month=calls_per_month,
         )
-        version = await apply_result(workspace, result) if apply else None
-    if tag is not None and report.has_modifications:
+        kept = report.worth_keeping
+        version = await apply_result(workspace, result) if apply and kept else None
+    if tag is not None and kept:
         store = overrides or local_overrides(Path.cwd())
         await store_tag(store, agent.name, result.baseline.configuration, report.modifications, tag)
     return CompressionResult(
         report=report,
         result=result,
-        tag=tag if report.has_modifications else None,
+        tag=tag if kept else None,
         version=None if version is None else version.version,
     )
 
@@ -145,16 +148,7 @@ async def store_tag(
 ) -> None:
     """Make a tag exactly these modifications."""
     descriptor = descriptor_of(agent_name, baseline)
-    override = PromptOverride.of(
-        descriptor,
-        tag,
-        (
-            SectionOverride(
-                path=one.section_path, expected_hash=one.original_hash, body=one.proposed_body
-            )
-            for one in modifications
-        ),
-    )
+    override = override_of(descriptor, tag, modifications)
     await store.upsert(descriptor, override, replace=True)
 
 

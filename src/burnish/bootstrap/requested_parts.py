@@ -63,7 +63,8 @@ def as_message(report: CompressionReport, descriptor: PromptDescriptor) -> Optim
         baseline_pass_rate=report.baseline_pass_rate,
         candidate_pass_rate=report.candidate_pass_rate,
         modifications=tuple(
-            replace(one, original_hash=hashes[one.section_path]) for one in report.modifications
+            replace(one, original_hash=hashes.get(one.section_path, one.original_hash))
+            for one in report.modifications
         ),
         rejected=report.rejected,
         tokens_before=report.tokens_before,

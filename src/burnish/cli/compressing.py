@@ -29,8 +29,9 @@ from burnish.cli.place import Place
 from burnish.cli.running import run
 from burnish.cli.search_watch import SearchWatch
 from burnish.cli.session import Session
-from burnish.domain import OptimizationStatus, UsageError
+from burnish.domain import Configuration, OptimizationStatus, UsageError
 from burnish.optimizers.compress import Compress
+from burnish.optimizers.compress_examples import require_parts
 
 _REFUTED, _STOPPED_BY_SOMEBODY = 1, 130
 
@@ -75,6 +76,10 @@ def _search(
 def _settings(place: Place, request: CompressRequest) -> Settings:
     settings = place.settings(request.overrides())
     table = request.optimizer(settings.optimizer)
+    # Now, and not once the baseline is paid for.
+    require_parts(
+        Configuration.of(settings.agent_spec().configuration), table.get("sections") or ()
+    )
     return settings.model_copy(update={"optimizer": table}).placed_in(settings.folder)
 
 

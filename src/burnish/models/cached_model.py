@@ -15,18 +15,22 @@ class CachedModel:
     Requests of the same content that are under way at the same time share one call. An answer
     from the cache has no usage, because nothing was paid for it now; what it cost and how long it
     took then comes with it. Answers that are drawn at random are cached too: `ModelRequest.repeat`
-    tells wanted repeats apart.
+    tells wanted repeats apart. A `steady` model answers equal requests alike unless it samples, so
+    there repeats at temperature 0 are one request.
     """
 
-    def __init__(self, model: Model, cache: CallCache) -> None:
+    def __init__(self, model: Model, cache: CallCache, *, steady: bool = False) -> None:
         self.name = model.name
         self.fingerprint = model.fingerprint
         self.model = model
         self._cache = cache
+        self._steady = steady
         self._under_way: dict[str, asyncio.Future[ModelResponse]] = {}
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """The cached answer, the answer somebody is already waiting for, or a new one."""
+        if self._steady and not request.parameters.get("temperature"):
+            request = replace(request, repeat=0)
         key = call_key(self.fingerprint, request)
         while (flight := self._under_way.get(key)) is not None:
             # Not `await flight`: cancelling this waiter must not cancel the call of another.

@@ -31,7 +31,8 @@ def open_model(
         close = difflib.get_close_matches(provider, _PROVIDERS, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]}/{rest}? " if close else ""
         raise _unusable(name, f"there is no provider {provider!r}", hint + _forms())
-    return _remembering(opener(rest, chosen), chosen, cache)
+    # The embedded engine promises equal answers bit for bit; a service elsewhere does not.
+    return _remembering(opener(rest, chosen), chosen, cache, steady=provider == "local")
 
 
 def as_model(
@@ -57,8 +58,12 @@ def as_model(
     )
 
 
-def _remembering(model: Model, settings: ModelSettings, cache: CallCache | None) -> Model:
-    return CachedModel(model, cache) if cache is not None and settings.cache else model
+def _remembering(
+    model: Model, settings: ModelSettings, cache: CallCache | None, *, steady: bool = False
+) -> Model:
+    if cache is None or not settings.cache:
+        return model
+    return CachedModel(model, cache, steady=steady)
 
 
 def _is_model(value: object) -> TypeGuard[Model]:

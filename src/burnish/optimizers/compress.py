@@ -23,20 +23,23 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
-from burnish.models import count_tokens
 from burnish.optimizers.checks import require_whole
+from burnish.optimizers.compress_cuts import Cut, section_cuts, unit_cuts
 from burnish.optimizers.compress_edits import (
     DEFAULT_MIN_TOKENS,
     CompressStrategy,
-    Cut,
     SectionEdit,
-    require_sections,
-    section_cuts,
+)
+from burnish.optimizers.compress_examples import (
+    EXAMPLES,
+    example_edits,
+    part_tokens,
+    parts_of,
+    require_parts,
 )
 from burnish.optimizers.compress_mechanical import MechanicalCompressStrategy
 from burnish.optimizers.compress_model import LLMCompressStrategy
 from burnish.optimizers.compress_search import CompressSearch, Solution
-from burnish.optimizers.compress_units import split_units
 from burnish.optimizers.compress_verdicts import Memo, Unknown, Verdicts
 from burnish.optimizers.facts import RunFacts
 from burnish.optimizers.standing import GOING_ON, first_state, next_state
@@ -50,8 +53,9 @@ class Compress:
 
     `model` rewrites sections beside the mechanical edits; without one these are all there is.
     `strategies` takes the place of both. Sections of fewer than `min_section_tokens` stay, and so do
-    all but `sections` where that is given. With `lines` single lines are left out too. Each edit is
-    tried alone on `screened` items before it is joined with others.
+    all but `sections` where that is given; the configuration's examples are `@examples` there. With
+    `lines` single lines and examples are left out too. Each edit is tried alone on `screened` items
+    before it is joined with others.
     """
 
     name = "compress"
@@ -91,19 +95,27 @@ class Compress:
 
     async def initialize(self, context: RunContext) -> OptimizerState:
         """All edits are made here, so that every later step sees the same ones."""
-        require_sections(context.baseline, self.sections or ())
-        paths = [
-            path
-            for path in context.baseline.sections
-            if context.space.may_change(path)
-            and (self.sections is None or path in self.sections)
-            and count_tokens(context.baseline.sections[path]) >= self.min_section_tokens
-        ]
+        require_parts(context.baseline, self.sections or ())
+        paths = self._paths(context)
+        sections = [path for path in paths if path != EXAMPLES]
         edits: dict[str, SectionEdit] = {}
         for strategy in self.strategies:
-            for edit in await strategy.propose(context.baseline, paths):
+            for edit in await strategy.propose(context.baseline, sections):
                 edits.setdefault(edit.name, edit)
+        if EXAMPLES in paths:
+            edits |= {edit.name: edit for edit in example_edits(context.baseline)}
         return first_state(context, paths=paths, edits=[edit.to_json() for edit in edits.values()])
+
+    def _paths(self, context: RunContext) -> list[str]:
+        """What may be shortened: sections, and the examples after them."""
+        baseline = context.baseline
+        return [
+            path
+            for path in parts_of(baseline)
+            if context.space.may_change(path)
+            and (self.sections is None or path in self.sections)
+            and part_tokens(baseline, path) >= self.min_section_tokens
+        ]
 
     def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
@@ -227,9 +239,10 @@ class Compress:
         )
 
     def _has_lines(self, state: OptimizerState) -> bool:
-        sections = RunFacts.within(state).baseline.sections
-        texts = (sections[path] for path in state.algorithm_data["paths"])
-        return self.lines and any(len(split_units(text)) > 1 for text in texts)
+        baseline = RunFacts.within(state).baseline
+        return self.lines and any(
+            unit_cuts(baseline, path, "") for path in state.algorithm_data["paths"]
+        )
 
 
 class _NoGate(Exception):  # noqa: N818 - never leaves this module

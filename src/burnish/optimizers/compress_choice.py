@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from burnish.optimizers.compress_edits import Cut
+from burnish.optimizers.compress_cuts import Cut
 
 Cuts = tuple[Cut, ...]
 # Beyond so many branches the best so far is taken; combinations are few and small in practice.

@@ -15,6 +15,8 @@ from burnish.optimizers.compress_edits import (
     worthwhile,
 )
 from burnish.optimizers.compress_phrases import shortened
+from burnish.optimizers.compress_shown import example_spans
+from burnish.optimizers.compress_units import split_units
 from burnish.optimizers.line_edits import key_of
 from burnish.optimizers.operators.texts import sentences
 
@@ -25,7 +27,7 @@ _REPEATED = 72.0
 _SHORTEST = 12
 _EXAMPLE = re.compile(
     r"^\W*(?:for (?:example|instance)\b|e\.g\.|such as\b|examples?\s*(?:\d+)?\s*[:.)-]|"
-    r"consider (?:this|the following) example|input\s*:|output\s*:)",
+    r"consider (?:this|the following) example)",
     re.IGNORECASE,
 )
 _CHATTER = re.compile(
@@ -96,7 +98,19 @@ def lean(text: str) -> str:
         said.append(key)
         return not repeats
 
-    return _filtered(tidy(text), keep)
+    return _filtered(without_examples(tidy(text)), keep)
+
+
+def without_examples(text: str) -> str:
+    """Without the examples that are written in it; one that holds a placeholder stays."""
+    units = split_units(text)
+    left = [unit for unit in units if not _is_example(unit.text)]
+    return "".join(unit.text + unit.tail for unit in left).rstrip()
+
+
+def _is_example(unit: str) -> bool:
+    lines = unit.splitlines()
+    return example_spans(lines) == [(0, len(lines))] and not placeholders(unit)
 
 
 def core(text: str) -> str:

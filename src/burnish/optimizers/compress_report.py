@@ -7,13 +7,23 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from burnish.domain import Configuration, ConflictError, UsageError, text_hash
-from burnish.models import count_tokens
+from burnish.optimizers.compress_cuts import with_parts
+from burnish.optimizers.compress_examples import (
+    EXAMPLES,
+    part_text,
+    part_tokens,
+    parts_of,
+    read_examples,
+)
 from burnish.optimizers.compress_search import Solution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Modification:
-    """A shorter text that regresses nothing. `original_hash` is of the text that it replaces."""
+    """A shorter text that regresses nothing. `original_hash` is of the text that it replaces.
+
+    The examples have the path `@examples`, and their text is the JSON of the list.
+    """
 
     section_path: str
     original_hash: str
@@ -62,21 +72,24 @@ def modifications_of(
     baseline_pass_rate: float,
     candidate_pass_rate: float,
 ) -> tuple[Modification, ...]:
-    """One for each section that changed."""
+    """One for each section that changed, and one for the examples."""
     accepted = () if solution is None else solution.accepted
-    return tuple(
-        Modification(
+    found: list[Modification] = []
+    for path in parts_of(baseline):
+        before, after = part_text(baseline, path) or "", part_text(best, path) or "[]"
+        if before == after:
+            continue
+        one = Modification(
             section_path=path,
-            original_hash=text_hash(text),
-            proposed_body=best.sections[path],
-            token_reduction=count_tokens(text) - count_tokens(best.sections[path]),
+            original_hash=text_hash(before),
+            proposed_body=after,
+            token_reduction=part_tokens(baseline, path) - part_tokens(best, path),
             baseline_pass_rate=baseline_pass_rate,
             candidate_pass_rate=candidate_pass_rate,
             edits=tuple(cut.describe() for cut in accepted if cut.path == path),
         )
-        for path, text in baseline.sections.items()
-        if best.sections[path] != text
-    )
+        found.append(one)
+    return tuple(found)
 
 
 def rejections_of(solution: Solution | None) -> tuple[RejectedModification, ...]:
@@ -101,13 +114,14 @@ def with_modifications(
     """The configuration under the modifications; refused where a text has changed since."""
     current = Configuration.of(configuration)
     changes: dict[str, str] = {}
+    examples = current.examples
     for one in modifications:
-        text = current.sections.get(one.section_path)
+        text = part_text(current, one.section_path)
         if text is None:
             raise UsageError(
                 what=f"the modification of {one.section_path!r} cannot be applied",
                 why="the configuration has no such section",
-                fix=f"it has {', '.join(current.sections) or 'none'}",
+                fix=f"it has {', '.join(parts_of(current)) or 'none'}",
                 code="unknown_section",
             )
         if text_hash(text) != one.original_hash:
@@ -117,5 +131,8 @@ def with_modifications(
                 fix="compress the configuration as it is now",
                 code="stale_override",
             )
-        changes[one.section_path] = one.proposed_body
-    return current.with_sections(changes)
+        if one.section_path == EXAMPLES:
+            examples = read_examples(one.proposed_body)
+        else:
+            changes[one.section_path] = one.proposed_body
+    return with_parts(current, changes, examples)

@@ -7,7 +7,7 @@ keeps no state, and a resumed run does the same.
 2. All together. Where that breaks an item, bisecting on this item alone finds the few cuts that do it,
    and from then on the largest set is taken that has no such combination (`compress_choice`). Where
    more cuts never mend what fewer broke, nothing that regresses nothing is larger.
-3. The same for the lines of all sections.
+3. The same for the lines of all sections, and for single examples.
 
 What passed under more cuts is not run again for fewer, until the end: what is accepted has passed the
 whole gate itself.
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from burnish.domain import Configuration
 from burnish.optimizers.compress_choice import Conflict, at_least, best_choice, place
-from burnish.optimizers.compress_edits import Cut, build, line_cuts
+from burnish.optimizers.compress_cuts import Cut, build, unit_cuts
 from burnish.optimizers.compress_verdicts import Ask, Unknown, Verdicts
 
 Cuts = tuple[Cut, ...]
@@ -82,12 +82,12 @@ class CompressSearch:
         return self._solve((), [cuts for cuts in self._choices.values() if cuts], final=final)
 
     def lines(self, start: Solution) -> Solution:
-        """Lines of all sections, on top of what was accepted."""
+        """Lines of all sections and single examples, on top of what was accepted."""
         taken = {cut.path: cut.name for cut in start.accepted}
         cuts = [
             cut
             for path in self._choices
-            for cut in line_cuts(path, start.configuration.sections[path], taken.get(path, ""))
+            for cut in unit_cuts(start.configuration, path, taken.get(path, ""))
         ]
         found = self._solve(start.accepted, [[cut] for cut in cuts], final=True)
         refusals = {**start.refusals, **found.refusals}

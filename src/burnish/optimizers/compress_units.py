@@ -1,9 +1,10 @@
-"""A text in the smallest parts that can be left out by themselves: sentences and fenced blocks."""
+"""A text in the smallest parts that can be left out: sentences, fenced blocks and whole examples."""
 
 from __future__ import annotations
 
 import re
 
+from burnish.optimizers.compress_shown import example_spans
 from burnish.optimizers.line_edits import Unit
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
@@ -26,19 +27,43 @@ def split_units(text: str) -> list[Unit]:
 
 
 def _pieces(text: str) -> list[str]:
+    """Fences before examples: what stands between them belongs together in any case."""
     pieces: list[str] = []
     block: list[str] = []
+    plain: list[str] = []
     for line in text.splitlines(keepends=True):
         fence = bool(_FENCE.match(line))
-        if block or fence:
-            block.append(line)
-            if fence and len(block) > 1:
-                pieces.append("".join(block))
-                block = []
+        if not block and not fence:
+            plain.append(line)
             continue
-        start = 0
-        for end in _SENTENCE_END.finditer(line):
-            pieces.append(line[start : end.end()])
-            start = end.end()
-        pieces.append(line[start:])
+        pieces += _plain_pieces(plain)
+        plain = []
+        block.append(line)
+        if fence and len(block) > 1:
+            pieces.append("".join(block))
+            block = []
+    pieces += _plain_pieces(plain)
     return [*pieces, "".join(block)] if block else pieces
+
+
+def _plain_pieces(lines: list[str]) -> list[str]:
+    pieces: list[str] = []
+    ends = dict(example_spans(lines))
+    index = 0
+    while index < len(lines):
+        end = ends.get(index)
+        if end is None:
+            pieces += _sentences(lines[index])
+        else:
+            pieces.append("".join(lines[index:end]))
+        index = end or index + 1
+    return pieces
+
+
+def _sentences(line: str) -> list[str]:
+    pieces: list[str] = []
+    start = 0
+    for end in _SENTENCE_END.finditer(line):
+        pieces.append(line[start : end.end()])
+        start = end.end()
+    return [*pieces, line[start:]]
