@@ -84,6 +84,10 @@ class Evaluation:
         experiment = await self._new_experiment(selection, name)
         return await self._run(experiment, selection, options, progress, skip=())
 
+    async def create(self, selection: Selection | None = None, *, name: str | None = None) -> str:
+        """The id of a new experiment, for `resume` to run wherever that is."""
+        return (await self._new_experiment(selection or Selection(), name)).id
+
     async def resume(
         self,
         experiment_id: str,

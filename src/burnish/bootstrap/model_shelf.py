@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from burnish.bootstrap.settings import model_settings
 from burnish.domain import CallCache, Model, UsageError
@@ -36,6 +36,12 @@ class ModelShelf:
                 code="models_open",
             )
         self.tables = tables
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def close(self) -> None:
         """Close every model."""

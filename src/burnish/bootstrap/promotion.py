@@ -64,7 +64,12 @@ async def prepare_promotion(
 
 
 async def promote(
-    workspace: Workspace, promotion: Promotion, *, author: str = "", note: str = ""
+    workspace: Workspace,
+    promotion: Promotion,
+    *,
+    author: str = "",
+    note: str = "",
+    more: Mapping[str, Any] | None = None,
 ) -> AgentVersion:
     """The new active version; ConflictError when somebody promoted another in the meantime."""
     record, candidate = promotion.record, promotion.candidate
@@ -79,6 +84,7 @@ async def promote(
             "score": promotion.score,
             "baseline_score": promotion.baseline_score,
             "improvement": None if promotion.evidence is None else dict(promotion.evidence),
+            **(more or {}),
         },
         expected_active=0 if promotion.active is None else promotion.active.version,
     )

@@ -6,16 +6,21 @@ import asyncio
 import contextlib
 from typing import Any
 
+from burnish.bootstrap.evaluation_executor import EvaluationExecutor
 from burnish.bootstrap.run_executor import RunExecutor
 from burnish.runtime.loops.mailbox_loop import BEAT_SECONDS, LoopState, MailboxLoop
 
 
 class RunLoop(MailboxLoop[Any, Any]):
-    """Takes runs that servers have queued in the database; what it cannot end it gives back."""
+    """Takes runs that servers have queued in the database; what it cannot end it gives back.
 
-    def __init__(self, executor: RunExecutor) -> None:
+    Evaluations that servers have queued are run beside them.
+    """
+
+    def __init__(self, executor: RunExecutor, evaluations: EvaluationExecutor) -> None:
         super().__init__(name="runs", requests=None)
         self._executor = executor
+        self._evaluations = evaluations
 
     async def run(
         self,
@@ -28,7 +33,7 @@ class RunLoop(MailboxLoop[Any, Any]):
         del max_iterations, visibility_timeout, wait_time_seconds
         self._state = LoopState.RUNNING
         try:
-            async with self._executor:
+            async with self._executor, self._evaluations:
                 while not self._stopping.is_set():
                     self._heartbeat = self._clock.monotonic()
                     with contextlib.suppress(TimeoutError):

@@ -29,7 +29,7 @@ def spec_of(settings: Settings, optimization: Optimization) -> dict[str, Any]:
     agent = values["agent"]
     agent["sections"] = dict(optimization.agent.configuration.sections)
     agent["output_schema"] = read_schema(settings.agent.output_schema, settings.folder)
-    values["models"] = _known_settings(settings.models)
+    values["models"] = known_models(settings.models)
     spec = {
         "version": VERSION,
         "folder": str(settings.folder),
@@ -84,7 +84,7 @@ def require_unchanged(record: OptimizationRecord, optimization: Optimization) ->
             )
 
 
-def _known_settings(models: Mapping[str, Any]) -> dict[str, Any]:
+def known_models(models: Mapping[str, Any]) -> dict[str, Any]:
     """Whatever else stands in a table that was never read, a key even, is not kept."""
     known = {field.name for field in fields(ModelSettings)}
     return {

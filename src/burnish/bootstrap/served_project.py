@@ -81,15 +81,17 @@ def with_request(settings: Settings, request: RunRequest) -> Settings:
     return changed.placed_in(settings.folder)
 
 
-def require_own_models(optimizer: Mapping[str, Any], own: Settings) -> None:
+def require_own_models(
+    settings: Mapping[str, Any], own: Settings, *, of: str = "optimizer"
+) -> None:
     """Refuse a model that the configuration does not name: it may be a path, and it is paid for."""
     allowed = own_models(own)
-    for key, value in _models_in(optimizer):
+    for key, value in _models_in(settings):
         if not isinstance(value, str) or value not in allowed:
             shown = str(value)[:80]
             known = ", ".join(sorted(allowed)) or "none"
             raise UsageError(
-                what=f"the optimizer's {key} cannot be used",
+                what=f"the {of}'s {key} cannot be used",
                 why=f"the server's configuration does not name {shown!r}; it names {known}",
                 fix=f'use one of these, or add [models."{shown}"] to burnish.toml',
                 code="model_not_allowed",

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from burnish.bootstrap.specs import AgentSpec, SuiteSpec
 from burnish.domain import Budget, UsageError
+from burnish.evaluation.datasets import Dataset
 
 
 class _Table(BaseModel):
@@ -67,6 +68,7 @@ class Settings(_Table):
     budget: BudgetTable = Field(default_factory=BudgetTable)
     models: dict[str, Any] = Field(default_factory=dict)
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
+    _rows: Dataset | None = PrivateAttr(default=None)
 
     @property
     def folder(self) -> Path:
@@ -76,6 +78,11 @@ class Settings(_Table):
     def placed_in(self, folder: Path) -> Settings:
         """These settings, with paths relative to the folder."""
         self._folder = folder.absolute()
+        return self
+
+    def with_rows(self, rows: Dataset) -> Settings:
+        """These settings, with the rows themselves in place of the dataset's path."""
+        self._rows = rows
         return self
 
     def agent_spec(self) -> AgentSpec:
@@ -105,9 +112,9 @@ class Settings(_Table):
         return _section_files(self.agent.sections)
 
     def suite_spec(self) -> SuiteSpec:
-        """The suite; its dataset is a path below the config's folder."""
+        """The suite; its dataset is a path below the config's folder, unless its rows are given."""
         values = self.suite.model_dump()
-        values["dataset"] = self.folder / self.suite.dataset
+        values["dataset"] = self._rows or self.folder / self.suite.dataset
         return SuiteSpec(**values, folder=self.folder)
 
     def budget_spec(self) -> Budget:

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from burnish.bootstrap.builders import build_agent, build_suite
+from burnish.bootstrap.evaluation_executor import EvaluationExecutor
 from burnish.bootstrap.overrides_location import open_overrides, overrides_location, shown
 from burnish.bootstrap.requested_compressions import Project, RequestedCompressions
 from burnish.bootstrap.run_executor import ExecutorSettings, RunExecutor
@@ -190,7 +191,10 @@ class _Loops:
         """On the queue of the database; evaluations go where those of other requests go."""
         runner = MailboxRunner(self._plan.mailbox)
         project = ServedProject(self._plan.folder / CONFIG_NAME)
-        return RunLoop(RunExecutor(self._workspace, project, ExecutorSettings(make_adapter=runner)))
+        return RunLoop(
+            RunExecutor(self._workspace, project, ExecutorSettings(make_adapter=runner)),
+            EvaluationExecutor(self._workspace, project),
+        )
 
     def _mailbox(
         self, name: str, *, max_delivery_count: int = MAX_DELIVERIES

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from burnish.domain.configuration import Configuration
+from burnish.domain.read_models import Page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,16 @@ class AgentRepository(Protocol):
 
     async def active_version(self, agent_name: str) -> AgentVersion | None:
         """The one in use, or None for an agent that was never promoted."""
+        ...
+
+    async def get_version(self, agent_name: str, version: int) -> AgentVersion:
+        """One version; UsageError `not_found` when there is none."""
+        ...
+
+    async def versions_page(
+        self, agent_name: str, *, limit: int = 50, after: Sequence[Any] | None = None
+    ) -> Page[AgentVersion]:
+        """The newest first."""
         ...
 
     async def list_versions(self, agent_name: str) -> list[AgentVersion]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 
@@ -48,6 +49,22 @@ class UsageError(BurnishError):
     exit_code = 2
     http_status = 422
     default_code = "invalid_request"
+
+
+class RowsError(UsageError):
+    """Rows that cannot be used, each with its place and what is wrong with it."""
+
+    def __init__(
+        self,
+        *,
+        what: str,
+        why: str,
+        fix: str,
+        code: str | None = None,
+        problems: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        super().__init__(what=what, why=why, fix=fix, code=code)
+        self.problems = tuple(problems)
 
 
 class ConflictError(BurnishError):

@@ -31,6 +31,7 @@ class Services:
     project: ServedProject
     hub: EventHub
     metrics: Metrics
+    keeper: OptimizerKeeper
     executor: RunExecutor | None = None
     evaluator: EvaluationExecutor | None = None
 
@@ -74,8 +75,11 @@ async def open_services(
                 workspace, project, EvaluationSettings(lease_seconds=settings.runs.lease_seconds)
             )
             await stack.enter_async_context(evaluator)
-            keeper = OptimizerKeeper(workspace, project, started=executor.wake)
-            await stack.enter_async_context(keeper)
+        # Also where nothing is run: it only says what is to be run, and sees to what has ended.
+        keeper = OptimizerKeeper(
+            workspace, project, started=executor.wake if executor is not None else None
+        )
+        await stack.enter_async_context(keeper)
         yield Services(
             settings=settings,
             workspace=workspace,
@@ -84,6 +88,7 @@ async def open_services(
             metrics=metrics,
             executor=executor,
             evaluator=evaluator,
+            keeper=keeper,
         )
 
 

@@ -2,18 +2,36 @@
 
 from burnish.storage.agents import SqlAgentRepository
 from burnish.storage.cache import SqlCallCache
+from burnish.storage.counted_experiments import CountedExperimentRepository
 from burnish.storage.database import Database
+from burnish.storage.dataset_pages import SqlDatasetPages
 from burnish.storage.datasets import SqlDatasetRepository
+from burnish.storage.evaluation_queue import SqlEvaluationQueue
+from burnish.storage.event_feed import SqlEventFeed
 from burnish.storage.experiments import SqlExperimentRepository
+from burnish.storage.objects import SqlObjectRepository
+from burnish.storage.optimization_pages import SqlOptimizationPages
 from burnish.storage.optimizations import SqlOptimizationRepository
+from burnish.storage.optimizer_runs import SqlOptimizerRunRepository
 from burnish.storage.overlays import SqlOverlayStore
+from burnish.storage.postgres_bell import database_bell
+from burnish.storage.run_queue import SqlRunQueue
 
 __all__ = [
+    "CountedExperimentRepository",
     "Database",
     "SqlAgentRepository",
     "SqlCallCache",
+    "SqlDatasetPages",
     "SqlDatasetRepository",
+    "SqlEvaluationQueue",
+    "SqlEventFeed",
     "SqlExperimentRepository",
+    "SqlObjectRepository",
+    "SqlOptimizationPages",
     "SqlOptimizationRepository",
+    "SqlOptimizerRunRepository",
     "SqlOverlayStore",
+    "SqlRunQueue",
+    "database_bell",
 ]

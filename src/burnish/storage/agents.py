@@ -10,9 +10,11 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import AgentVersion, Configuration, ConflictError, UsageError
+from burnish.domain.read_models import Page
 from burnish.storage.agent_tables import agent_versions, agents
 from burnish.storage.codec import PlainText, SafeText
 from burnish.storage.database import AnyRow, Database
+from burnish.storage.page_keys import sorted_page
 
 _of_agent = agents.c.name == bindparam("of_agent", type_=SafeText)
 _wanted = bindparam("of_version", type_=Integer)
@@ -101,6 +103,26 @@ class SqlAgentRepository:
 
         found = await self._database.read(work)
         return None if found is None else _read(found)
+
+    async def get_version(self, agent_name: str, version: int) -> AgentVersion:
+        """One version."""
+        return _read(
+            await self._database.read(lambda connection: _version(connection, agent_name, version))
+        )
+
+    async def versions_page(
+        self, agent_name: str, *, limit: int = 50, after: Sequence[Any] | None = None
+    ) -> Page[AgentVersion]:
+        """The newest first."""
+        keys = [agent_versions.c.version]
+        statement = sorted_page(_versions, keys, down=True, limit=limit, after=after)
+
+        async def work(connection: AsyncConnection) -> list[AnyRow]:
+            return list((await connection.execute(statement, {"of_agent": agent_name})).all())
+
+        rows = await self._database.read(work)
+        place = (rows[limit - 1].version,) if len(rows) > limit else None
+        return Page(items=[_read(row) for row in rows[:limit]], next=place)
 
     async def list_versions(self, agent_name: str) -> list[AgentVersion]:
         """Newest first."""

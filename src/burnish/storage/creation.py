@@ -14,13 +14,19 @@ from sqlalchemy import (
     text,
 )
 
-from burnish.storage import agent_tables, failures, optimization_tables
+from burnish.storage import (
+    agent_tables,
+    failures,
+    optimization_tables,
+    queue_tables,
+    registry_tables,
+)
 from burnish.storage.addresses import Address
 from burnish.storage.schema import HEAD, VERSION_TABLE, stored_revision
 from burnish.storage.tables import metadata
 
 # Tables are known to the metadata once their module is loaded.
-_MODULES = (optimization_tables, agent_tables)
+_MODULES = (optimization_tables, agent_tables, queue_tables, registry_tables)
 _LOCK = 0x6275726E697368  # "burnish": an advisory lock that nobody else takes.
 _LOCK_SECONDS = 30
 

@@ -67,18 +67,9 @@ class SqlDatasetRepository:
     async def get_dataset(self, dataset_id: str) -> DatasetRecord:
         """One dataset's record."""
 
-        async def find(connection: AsyncConnection) -> AnyRow | None:
-            return (await connection.execute(_by_id, {"dataset": dataset_id})).one_or_none()
-
-        stored = await self._database.read(find)
-        if stored is None:
-            raise UsageError(
-                what=f"there is no dataset {dataset_id!r}",
-                why="no dataset with that id is stored",
-                fix="run an evaluation on it first",
-                code="not_found",
-            )
-        return _record(stored)
+        return _record(
+            await self._database.read(lambda connection: require_dataset(connection, dataset_id))
+        )
 
     async def stream_items(self, dataset_id: str) -> AsyncIterator[Item]:
         """All rows in order, a transaction for each page."""
@@ -133,6 +124,19 @@ class SqlDatasetRepository:
             return (await connection.execute(_page, {"dataset": dataset_id, "last": last})).all()
 
         return await self._database.read(work)
+
+
+async def require_dataset(connection: AsyncConnection, dataset_id: str) -> AnyRow:
+    """A dataset's row; UsageError when there is none."""
+    stored = (await connection.execute(_by_id, {"dataset": dataset_id})).one_or_none()
+    if stored is None:
+        raise UsageError(
+            what=f"there is no dataset {dataset_id!r}",
+            why="no dataset with that id is stored",
+            fix="upload it, or run an evaluation on it first",
+            code="not_found",
+        )
+    return stored
 
 
 def _record(row: AnyRow) -> DatasetRecord:

@@ -15,6 +15,9 @@ from burnish.storage.columns import as_stored, by_column, values_of
 from burnish.storage.database import parse_time
 from burnish.storage.optimization_tables import optimization_events
 
+# Whom PostgreSQL tells of new events, when the transaction is committed.
+CHANNEL = "burnish_events"
+
 _columns = optimization_events.c
 _types = {one.value: one for one in EventType}
 _of_optimization = _columns.optimization_id == bindparam("optimization_id", type_=SafeText)
@@ -44,6 +47,7 @@ _after = (
     .order_by(_columns.sequence)
     .limit(bindparam("at_most", type_=Integer))
 )
+_notify = select(func.pg_notify(CHANNEL, bindparam("optimization_id", type_=SafeText)))
 
 
 async def append(
@@ -53,6 +57,8 @@ async def append(
     if events:
         rows = [_row(optimization_id, event, now) for event in events]
         await connection.execute(_append[connection.dialect.name], rows)
+        if connection.dialect.name == "postgresql":
+            await connection.execute(_notify, {"optimization_id": optimization_id})
 
 
 async def after(

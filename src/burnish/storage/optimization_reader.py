@@ -40,7 +40,8 @@ _trial_count = (
     .scalar_subquery()
     .label("trials")
 )
-_shown = [column for column in _columns if column.name not in ("lease_token", "lease_expires")] + [
+# The columns of a record without its documents.
+SHOWN = [column for column in _columns if column.name not in ("lease_token", "lease_expires")] + [
     _trial_count
 ]
 _documents_of = [
@@ -50,8 +51,8 @@ _documents_of = [
     .label(name)
     for name in DOCUMENTS
 ]
-_get = select(*_shown, *_documents_of).where(_columns.id == _of)
-_newest_first = select(*_shown).order_by(_columns.created_at.desc(), _columns.id.desc())
+_get = select(*SHOWN, *_documents_of).where(_columns.id == _of)
+_newest_first = select(*SHOWN).order_by(_columns.created_at.desc(), _columns.id.desc())
 _moment = select(_columns.created_at).where(_columns.id == _of)
 
 _UNREAD = ("optimization_id", "configuration_hash")

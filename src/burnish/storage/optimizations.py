@@ -59,10 +59,14 @@ _set_best = leases.fenced(
 
 
 class SqlOptimizationRepository:
-    """An OptimizationRepository on an open database."""
+    """An OptimizationRepository on an open database.
 
-    def __init__(self, database: Database) -> None:
+    `told` is called with an optimization's id after events of it were stored.
+    """
+
+    def __init__(self, database: Database, told: Callable[[str], None] | None = None) -> None:
         self._database = database
+        self._told = told
 
     async def create_optimization(self, record: OptimizationRecord) -> None:
         """Add a new optimization."""
@@ -284,6 +288,8 @@ class SqlOptimizationRepository:
             await event_log.append(connection, lease.optimization_id, events, now)
 
         await self._database.write(all_of_it)
+        if events and self._told is not None:
+            self._told(lease.optimization_id)
 
 
 async def _add(connection: AsyncConnection, row: Mapping[str, Any]) -> None:

@@ -37,6 +37,11 @@ class AgentRepositoryContract:
         ]
         assert [one.configuration.sections["system"] for one in versions] == ["three", "two", "one"]
         assert await agents.active_version("router") == versions[0]
+        assert await agents.get_version("router", 2) == versions[1]
+        first = await agents.versions_page("router", limit=2)
+        rest = await agents.versions_page("router", limit=2, after=first.next)
+        assert [*first.items, *rest.items] == versions
+        assert rest.next is None
 
     @pytest.mark.parametrize("text", AWKWARD_TEXTS)
     async def test_a_version_comes_back_as_it_was(self, agents: AgentRepository, text: str) -> None:
@@ -84,6 +89,8 @@ class AgentRepositoryContract:
             with pytest.raises(UsageError) as caught:
                 await agents.activate(name, version)
             assert caught.value.code == "not_found"
+            with pytest.raises(UsageError):
+                await agents.get_version(name, version)
         assert [one.active for one in await agents.list_versions("router")] == [True]
 
     async def test_a_version_is_refused_when_another_is_active_by_now(

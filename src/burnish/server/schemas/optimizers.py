@@ -94,8 +94,12 @@ class NewGEPAOptimizer(_NewOptimizer):
     accept_threshold: float | None = None
     stop_no_improve: Annotated[int, Field(ge=1, le=100_000)] = 3
     mutation_strategies: Annotated[
-        list[Annotated[PromptMutationStrategy, Field(strict=False)]],
-        Field(min_length=1, max_length=2),
+        list[PromptMutationStrategy | Annotated[str, Field(min_length=1, max_length=200)]],
+        Field(
+            min_length=1,
+            max_length=50,
+            description="What may be rewritten: these, or any other section by its path.",
+        ),
     ]
     model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 

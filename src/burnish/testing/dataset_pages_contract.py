@@ -1,0 +1,101 @@
+"""What readers of dataset pages and queues of evaluations hold to. Subclass and give fixtures."""
+
+# ruff: noqa: D102 - the names of the tests say what they show
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from burnish.bootstrap.workspace import Workspace
+from burnish.domain import Item, UsageError
+from burnish.testing.registry_contract import everything
+from burnish.testing.repository_contract import AWKWARD_JSON, make_experiment
+
+
+class DatasetPagesContract:
+    """Provide `workspace`."""
+
+    async def test_datasets_come_newest_first(self, workspace: Workspace) -> None:
+        for name in ("a", "b", "a"):
+            stamp = f"{name}{len((await workspace.dataset_pages.datasets()).items)}"
+            await workspace.datasets.ensure_dataset(name, stamp, [Item(id="1", data={"n": 1})])
+        pages = workspace.dataset_pages
+
+        found = await everything(pages.datasets)
+        named = await everything(lambda **o: pages.datasets(name="a", **o))
+
+        assert [one.name for one in found] == ["a", "b", "a"]
+        assert [one.fingerprint for one in named] == ["a2", "a0"]
+        assert await workspace.datasets.get_dataset(found[0].id) == found[0]
+
+    async def test_rows_come_in_order_with_their_origin(self, workspace: Workspace) -> None:
+        items = [Item(id=f"i{n} \x00", data={"n": n}, split="test") for n in range(5)]
+        record = await workspace.datasets.ensure_dataset("d", "f", items)
+        pages = workspace.dataset_pages
+
+        await pages.add_origins(record.id, {"i3 \x00": {"from": AWKWARD_JSON}})
+        await pages.add_origins(record.id, {"i3 \x00": {"from": "later"}})
+
+        rows = await everything(lambda **o: pages.rows(record.id, **o))
+        assert [one.item for one in rows] == items
+        assert [one.origin for one in rows] == [None] * 3 + [{"from": AWKWARD_JSON}, None]
+        assert await pages.origins(record.id) == {"i3 \x00": {"from": AWKWARD_JSON}}
+
+    async def test_rows_of_nothing_are_not_found(self, workspace: Workspace) -> None:
+        with pytest.raises(UsageError) as caught:
+            await workspace.dataset_pages.rows("none")
+        assert caught.value.code == "not_found"
+
+
+class EvaluationQueueContract:
+    """Provide `workspace`."""
+
+    async def fill(self, workspace: Workspace, *names: str) -> None:
+        for name in names:
+            await workspace.experiments.create_experiment(make_experiment(name))
+            await workspace.evaluations.add(name, {"settings": {"of": name}})
+
+    async def test_each_is_taken_by_one_owner_the_oldest_first(self, workspace: Workspace) -> None:
+        await self.fill(workspace, "b", "a", "c")
+        queue = workspace.evaluations
+
+        first = await queue.take(owner="x", seconds=60)
+        others = await asyncio.gather(*(queue.take(owner=f"y{n}", seconds=60) for n in range(5)))
+        # Who comes at the same moment may find the oldest locked, and looks again later.
+        others += [await queue.take(owner="z", seconds=60) for _ in range(2)]
+
+        assert first is not None
+        assert (first.experiment_id, first.attempts) == ("b", 1)
+        assert first.spec == {"settings": {"of": "b"}}
+        taken = [one.experiment_id for one in others if one is not None]
+        assert sorted(taken) == ["a", "c"]
+
+    async def test_what_is_given_back_or_not_kept_is_taken_again(
+        self, workspace: Workspace
+    ) -> None:
+        await self.fill(workspace, "a")
+        queue = workspace.evaluations
+        await queue.take(owner="x", seconds=60)
+        assert await queue.take(owner="y", seconds=60) is None
+
+        await queue.give_back("a", owner="x")
+        again = await queue.take(owner="y", seconds=0)
+        assert again is not None
+        assert again.attempts == 1
+        assert not await queue.keep("a", owner="x", seconds=60)
+
+        dead = await queue.take(owner="z", seconds=60)
+        assert dead is not None
+        assert dead.attempts == 2
+        assert await queue.keep("a", owner="z", seconds=60)
+
+    async def test_what_has_ended_is_gone(self, workspace: Workspace) -> None:
+        await self.fill(workspace, "a")
+        assert await workspace.evaluations.waiting("a")
+
+        await workspace.evaluations.remove("a")
+
+        assert not await workspace.evaluations.waiting("a")
+        assert await workspace.evaluations.take(owner="x", seconds=60) is None

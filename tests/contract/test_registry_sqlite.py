@@ -1,0 +1,32 @@
+"""Configured objects, optimizer runs, dataset pages and evaluations on SQLite."""
+
+import shutil
+
+import pytest
+
+from burnish.bootstrap.workspace import Workspace
+from burnish.testing.dataset_pages_contract import DatasetPagesContract, EvaluationQueueContract
+from burnish.testing.registry_contract import ObjectRepositoryContract, OptimizerRunContract
+
+
+@pytest.fixture
+async def workspace(sqlite_template, tmp_path):
+    path = shutil.copy(sqlite_template, tmp_path / "burnish.db")
+    async with Workspace.open(str(path)) as opened:
+        yield opened
+
+
+class TestObjects(ObjectRepositoryContract):
+    pass
+
+
+class TestOptimizerRuns(OptimizerRunContract):
+    pass
+
+
+class TestDatasetPages(DatasetPagesContract):
+    pass
+
+
+class TestEvaluationQueue(EvaluationQueueContract):
+    pass

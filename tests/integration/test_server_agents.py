@@ -1,0 +1,92 @@
+"""Agents and their versions over HTTP, on a real server."""
+
+import pytest
+from registry_world import AGENTS, PROMPT, pages, refused, registry_client
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    with registry_client(tmp_path_factory.mktemp("registry") / "served") as opened:
+        yield opened
+
+
+def test_the_configured_agent_is_there_and_a_prompt_agent_can_be_made(client):
+    body = {"name": "router", "model": "openai/gpt-test", "configuration": PROMPT, "author": "ada"}
+
+    made = client.post(AGENTS, json=body)
+    again = client.post(AGENTS, json=body)
+
+    assert made.status_code == again.status_code == 201, made.text
+    assert made.json() == again.json()
+    assert made.json()["active_version"] == 1
+    listed = pages(client, AGENTS)
+    assert [(one["name"], one["kind"], one["source"]) for one in listed] == [
+        ("tickets", "python", "configuration"),
+        ("router", "prompt", "registry"),
+    ]
+    assert client.get(f"{AGENTS}/router").json() == made.json()
+    other = {**body, "configuration": {"sections": {"user": "{{text}}!"}}}
+    refused(client.post(AGENTS, json=other), 409, "name_taken")
+    refused(client.post(AGENTS, json={**body, "name": "tickets"}), 409, "name_taken")
+
+
+@pytest.mark.parametrize("key", ["run", "url", "base_url", "api_key"])
+def test_code_and_addresses_of_agents_never_come_from_a_request(client, key):
+    body = {"name": "evil", "model": "openai/gpt-test", "configuration": PROMPT, key: "http://x"}
+
+    answer = refused(client.post(AGENTS, json=body), 422, "invalid_request")
+
+    assert "burnish.toml" in answer["message"]
+    assert client.get(f"{AGENTS}/evil").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"model": "local//etc/passwd"}, "model_not_allowed"),
+        ({"model": "openai/dear"}, "model_not_allowed"),
+        ({"name": "../x"}, "invalid_request"),
+        ({"name": "x\n"}, "invalid_request"),
+        ({"configuration": {"sections": {"user": "no placeholder"}}}, "no_placeholder"),
+        ({"configuration": {"sections": {"a b": "{{text}}"}}}, "invalid_configuration"),
+        ({"configuration": {"sections": {"user": {"file": "/etc/passwd"}}}}, "invalid_request"),
+    ],
+)
+def test_an_agent_that_could_never_run_is_not_made(client, change, code):
+    body = {"name": "odd", "model": "openai/gpt-test", "configuration": PROMPT, **change}
+
+    refused(client.post(AGENTS, json=body), 422, code)
+
+    assert client.get(f"{AGENTS}/odd").status_code == 404
+
+
+def test_versions_have_authors_a_diff_and_a_way_back(client):
+    body = {"name": "history", "model": "openai/gpt-test", "configuration": PROMPT}
+    client.post(AGENTS, json=body)
+    path = f"{AGENTS}/history"
+    changed = {
+        "sections": {"system": "Which one?", "user": "{{text}}", "extra.tone": "Be kind."},
+        "parameters": {"temperature": 0.5},
+    }
+
+    added = client.post(f"{path}/versions", json={"configuration": changed, "author": "bob"})
+    back = client.post(f"{path}/revert", json={"version": 1, "author": "eve", "note": "worse"})
+
+    assert (added.status_code, back.status_code) == (201, 201)
+    diff = client.get(f"{path}/diff", params={"before": 1, "after": 2}).json()
+    assert [one["path"] for one in diff["sections"]] == ["system", "extra.tone"]
+    assert diff["parameters"] == [{"name": "temperature", "before": None, "after": 0.5}]
+    versions = pages(client, f"{path}/versions")
+    assert [(one["version"], one["author"], one["active"]) for one in versions] == [
+        (3, "eve", True),
+        (2, "bob", False),
+        (1, "", False),
+    ]
+    assert versions[0]["origin"] == {"source": "revert", "reverted_to": 1}
+    third = client.get(f"{path}/versions/3").json()
+    assert third["configuration"] == client.get(f"{path}/versions/1").json()["configuration"]
+    stale = {"version": 2, "author": "eve", "expected_version": 2}
+    refused(client.post(f"{path}/revert", json=stale), 409, "version_moved")
+    refused(client.post(f"{path}/revert", json={**stale, "version": 9}), 404, "not_found")
+    refused(client.get(f"{path}/versions/4"), 404, "not_found")
+    refused(client.get(f"{AGENTS}/nobody/versions"), 404, "not_found")
