@@ -53,7 +53,10 @@ def run() -> Section:
             f"Seeds {SEEDS[0]} to {SEEDS[-1]}; tuning used seeds below 100. The score is the world's "
             "exact expectation, calls are counted inside the simulated task model, and what a peer "
             "finds beyond the budget does not count.",
-            *(f"{name} ran with at most {most} calls, to save time." for name, most in SLOW.items()),
+            *(
+                f"{name} ran with at most {most} calls, to save time."
+                for name, most in SLOW.items()
+            ),
             *(rivalry_note(one) for one in rivalries(rows, OWN, REFERENCE)),
             "All worlds are our own. The simulated reflection model reads the first fenced text and "
             "the feedback of any prompt, and nothing else.",

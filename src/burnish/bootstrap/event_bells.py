@@ -110,7 +110,7 @@ class RedisBell:
 def _client(url: str) -> Redis:
     from burnish.overrides.redis_documents import open_client  # noqa: PLC0415 - an extra
 
-    return open_client(url)
+    return open_client(url, what="events cannot travel over Redis")
 
 
 def _text(data: object) -> str:

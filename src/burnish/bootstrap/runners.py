@@ -109,7 +109,7 @@ class MailboxRunner:
         from burnish.runtime.shards.adapter import MailboxExperimentAdapter  # noqa: PLC0415
         from burnish.runtime.shards.carrier import MailboxCarrier  # noqa: PLC0415
 
-        client = open_client(self._url)
+        client = open_client(self._url, what="the mailboxes cannot be opened")
         carrier = MailboxCarrier(
             RedisMailbox(self._mailbox, client),
             where=self._place,
@@ -131,7 +131,7 @@ async def require_answer(url: str) -> None:
     """UnavailableError when no Redis answers at the address."""
     from burnish.overrides.redis_documents import open_client  # noqa: PLC0415 - an extra
 
-    client = open_client(url)
+    client = open_client(url, what="the mailboxes cannot be opened")
     from redis.exceptions import RedisError  # noqa: PLC0415 - it is there if the client is
 
     try:

@@ -169,7 +169,7 @@ class _Loops:
         self._workspace = workspace
         self._store = store
         self._stack = stack
-        self._client = open_client(plan.mailbox)
+        self._client = open_client(plan.mailbox, what="the mailboxes cannot be opened")
         stack.push_async_callback(self._client.aclose)
 
     def all(self) -> list[MailboxLoop[Any, Any]]:

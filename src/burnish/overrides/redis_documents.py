@@ -23,13 +23,16 @@ return 1
 _LONGEST_SHOWN = 200
 
 
-def open_client(url: str) -> Redis:
-    """A client for an address; nothing is connected yet."""
+_OVERRIDES = "overrides cannot be kept in Redis"
+
+
+def open_client(url: str, *, what: str = _OVERRIDES) -> Redis:
+    """A client for an address; nothing is connected yet. `what` begins the error if there is one."""
     try:
         from redis.asyncio import Redis  # noqa: PLC0415 - an extra
     except ImportError:
         raise UsageError(
-            what="overrides cannot be kept in Redis",
+            what=what,
             why="the package redis is not installed",
             fix="install burnish[redis]",
             code="missing_dependency",
@@ -39,7 +42,7 @@ def open_client(url: str) -> Redis:
     except ValueError:
         # The address may hold a password, so it is not shown.
         raise UsageError(
-            what="overrides cannot be kept in Redis",
+            what=what,
             why="the address cannot be understood",
             fix="write it like redis://127.0.0.1:6379/0",
             code="invalid_address",
@@ -60,7 +63,7 @@ class RedisDocuments:
     ) -> None:
         if not inspect.iscoroutinefunction(getattr(client, "execute_command", None)):
             raise UsageError(
-                what="overrides cannot be kept in Redis",
+                what=_OVERRIDES,
                 why=f"the client is a {type(client).__module__}.{type(client).__qualname__}",
                 fix="give a client of redis.asyncio, or use from_url",
                 code="blocking_client",
