@@ -35,9 +35,13 @@ def upload(client, name, rows=ROWS, **parameters):
 def finished(client, body):
     made = client.post(EVALUATIONS, json=body)
     assert made.status_code == 201, made.text
+    return ended(client, made.json()["experiment_id"])
+
+
+def ended(client, experiment_id):
     deadline = time.monotonic() + DEADLINE
     while True:
-        view = client.get(f"{EVALUATIONS}/{made.json()['experiment_id']}").json()
+        view = client.get(f"{EVALUATIONS}/{experiment_id}").json()
         if view["status"] in ("completed", "failed"):
             return view
         assert time.monotonic() < deadline, view

@@ -71,13 +71,15 @@ async def test_a_passing_failure_is_tried_again(move):
 
 async def test_a_refused_request_is_not_tried_again():
     async with MisbehavingServer(otherwise=status(400, "bad input")) as server:
-        agent = agent_at(server)
+        url = f"{server.base_url}/run?key=canary"
+        agent = HttpAgent(name="h", configuration=CONFIGURATION, url=url)
         with pytest.raises(UsageError, match="status 400") as caught:
             await agent.run(CONFIGURATION, ITEM, repeat=0)
         await agent.close()
 
     assert server.requests == 1
     assert caught.value.code == "request_refused"
+    assert "canary" not in str(caught.value)
 
 
 async def test_an_answer_without_end_is_cut_off():

@@ -30,8 +30,8 @@ def test_the_configured_agent_is_there_and_a_prompt_agent_can_be_made(client):
     refused(client.post(AGENTS, json={**body, "name": "tickets"}), 409, "name_taken")
 
 
-@pytest.mark.parametrize("key", ["run", "url", "base_url", "api_key"])
-def test_code_and_addresses_of_agents_never_come_from_a_request(client, key):
+@pytest.mark.parametrize("key", ["run", "base_url", "api_key", "headers"])
+def test_code_keys_and_addresses_of_models_never_come_from_a_request(client, key):
     body = {"name": "evil", "model": "openai/gpt-test", "configuration": PROMPT, key: "http://x"}
 
     answer = refused(client.post(AGENTS, json=body), 422, "invalid_request")

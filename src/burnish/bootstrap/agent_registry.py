@@ -1,4 +1,4 @@
-"""Agents that a server knows: that of its configuration, and prompt agents made over HTTP."""
+"""Agents that a server knows: that of its configuration, and those made over HTTP."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class AgentRegistry:
                 table=own.agent, active=active, written=Configuration.of(spec.configuration)
             )
         stored = await self._workspace.objects.get(ObjectKind.AGENT, name)
-        return KnownAgent(table=AgentTable(name=name, **stored.document), active=active)
+        return KnownAgent(table=_requested(name, stored.document), active=active)
 
     async def page(self, *, limit: int, after: Sequence[Any] | None) -> Page[KnownAgent]:
         """That of the configuration first, then the others by name."""
@@ -95,12 +95,14 @@ class AgentRegistry:
         author: str,
         note: str,
     ) -> KnownAgent:
-        """A new prompt agent; ConflictError when the name is taken by another one."""
+        """A new prompt or HTTP agent; ConflictError when the name is taken by another one."""
         require_name("agent", name)
         own = await asyncio.to_thread(self._project.settings)
         if name == own.agent.name:
             raise _taken(name, "the server's configuration has one of that name")
         require_own_models(definition, own, of="agent")
+        if "url" in definition:
+            await self._project.urls.check(definition["url"])
         await _require_buildable(own, with_definition(name, definition, configuration))
         await self._workspace.objects.save(
             ObjectKind.AGENT, name, dict(definition), author=author, expected_version=0
@@ -196,8 +198,12 @@ def with_configuration(table: AgentTable, configuration: Configuration) -> Agent
 def with_definition(
     name: str, definition: Mapping[str, Any], configuration: Configuration
 ) -> AgentTable:
-    """A prompt agent as burnish.toml would have it."""
-    return AgentTable(name=name, **definition, **configuration.to_json())
+    """An agent of a request as burnish.toml would have it."""
+    return _requested(name, {**definition, **configuration.to_json()})
+
+
+def _requested(name: str, values: Mapping[str, Any]) -> AgentTable:
+    return AgentTable(name=name, **values, requested=True)
 
 
 async def _require_buildable(own: Settings, table: AgentTable) -> None:

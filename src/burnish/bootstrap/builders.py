@@ -34,6 +34,7 @@ def build_agent(spec: AgentSpec, open_model: OpenModel) -> Agent:
             version=spec.version,
             max_concurrency=spec.concurrency,
             timeout_seconds=spec.timeout_seconds,
+            outbound=spec.outbound,
         )
     return PromptAgent(
         name=spec.name,

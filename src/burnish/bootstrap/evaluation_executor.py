@@ -119,7 +119,7 @@ class EvaluationExecutor:
                 fix="find out in the logs why, such as memory or a model that does not answer",
                 code="too_many_attempts",
             )
-        settings = queued_settings(taken.spec, self._project.folder)
+        settings = queued_settings(taken.spec, self._project.folder).reaching(self._project.urls)
         await asyncio.to_thread(self._project.require_own, settings)
         async with evaluating(self._workspace, settings) as evaluation:
             await evaluation.resume(taken.experiment_id, retry_errors=taken.attempts > 1)

@@ -84,6 +84,7 @@ def require_startable(project: ServedProject, record: OptimizationRecord) -> Non
 
 def _like(project: ServedProject, original: OptimizationRecord, request: RunRequest) -> Settings:
     stored = stored_settings(original, project.folder).placed_in(project.folder)
+    stored = stored.reaching(project.urls)
     project.require_own(stored)
     changed = with_request(stored, request)
     if request.optimizer_settings or request.optimizer:

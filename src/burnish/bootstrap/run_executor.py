@@ -182,6 +182,7 @@ class RunExecutor:
             return too_many_attempts(optimization_id, attempts - 1)
         _log.info("the run begins", extra={"optimization_id": optimization_id, "attempt": attempts})
         settings = stored_settings(record, self._project.folder).placed_in(self._project.folder)
+        settings = settings.reaching(self._project.urls)
         await asyncio.to_thread(self._project.require_own, settings)
         settings = await with_stored_rows(self._workspace, settings)
         await self._sit(record, settings)

@@ -15,6 +15,7 @@ class ServeOptions:
     host: str = "127.0.0.1"
     port: int = 8720
     allowed_hosts: tuple[str, ...] = ()
+    allowed_urls: tuple[str, ...] = ()
     insecure: bool = False
     max_runs: int = 2
     execute: bool = True

@@ -1,10 +1,12 @@
 """What a server offers to run: the agent, suite and models of its own configuration, and no others.
 
-A request names them and sets numbers and texts; code, paths and addresses never come from one.
+A request names them and sets numbers and texts; code and paths never come from one, and addresses only
+as far as the server allows.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +17,7 @@ from burnish.bootstrap.search_spec import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS
 from burnish.bootstrap.settings import load_settings
 from burnish.bootstrap.tables import BudgetTable, Settings
 from burnish.domain import UsageError
+from burnish.models.outbound import OutboundRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +35,14 @@ class RunRequest:
 
 
 class ServedProject:
-    """The folder of a `burnish.toml`. The file is read anew for each run, as the CLI does."""
+    """The folder of a `burnish.toml`. The file is read anew for each run, as the CLI does.
 
-    def __init__(self, config: Path) -> None:
+    `urls` are the rules for urls of requests; without any, BURNISH_ALLOWED_URLS decides.
+    """
+
+    def __init__(self, config: Path, urls: OutboundRules | None = None) -> None:
         self.config = config.absolute()
+        self.urls = urls or OutboundRules.from_environment(os.environ)
 
     @property
     def folder(self) -> Path:
@@ -44,7 +51,7 @@ class ServedProject:
 
     def settings(self) -> Settings:
         """The configuration as it stands now."""
-        return load_settings(self.config)
+        return load_settings(self.config).reaching(self.urls)
 
     def settings_for(self, request: RunRequest, chosen: Settings) -> Settings:
         """The settings of a chosen agent and suite, with what else a request may change."""
@@ -53,12 +60,15 @@ class ServedProject:
         return limited(changed)[0]
 
     def require_own(self, settings: Settings) -> None:
-        """Refuse to run stored settings that name other code or addresses than this project's."""
+        """Refuse to run stored settings that name other code or addresses than this project's.
+
+        The url of an agent that was made over HTTP is left to the rules for those.
+        """
         own = self.settings()
         agent, mine = settings.agent, own.agent
         if agent.run not in (None, mine.run):
             raise _foreign(f"its agent runs {agent.run}")
-        if agent.url not in (None, mine.url):
+        if agent.url not in (None, mine.url) and not agent.requested:
             raise _foreign("its agent is another service")
         code = [one for one in settings.suite.scorers if isinstance(one, str)]
         foreign = next((one for one in code if one not in own.suite.scorers), None)

@@ -161,6 +161,6 @@ def _nearest(place: list[str]) -> str:
         "budget": BudgetTable,
     }
     known = tables[place[0]] if len(place) > 1 and place[0] in tables else Settings
-    names = list(known.model_fields)
+    names = [name for name in known.model_fields if name != "requested"]
     close = difflib.get_close_matches(place[-1], names, n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(names)}"

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from burnish.domain import Configuration, Model, Scorer, UsageError
 from burnish.evaluation.datasets import Dataset
+from burnish.models.outbound import OutboundRules
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +20,7 @@ class AgentSpec:
     `run` is `(configuration, item) -> str | AgentOutput`, plain or async, or "module:function".
     `model` is a model's name, a Model, or any `str -> str` callable. `url` takes POSTed JSON.
     `version` names the agent's code for the result cache where Burnish cannot see it.
+    `outbound` are the rules for a `url` that came from a request; None calls any.
     """
 
     name: str = "agent"
@@ -32,6 +34,7 @@ class AgentSpec:
     concurrency: int = 16
     timeout_seconds: float | None = 120.0
     folder: Path = field(default_factory=Path.cwd)
+    outbound: OutboundRules | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "configuration", Configuration.of(self.configuration))

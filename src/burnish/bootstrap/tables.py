@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from burnish.bootstrap.specs import AgentSpec, SuiteSpec
 from burnish.domain import Budget, UsageError
 from burnish.evaluation.datasets import Dataset
+from burnish.models.outbound import OutboundRules
 
 
 class _Table(BaseModel):
@@ -18,7 +20,7 @@ class _Table(BaseModel):
 
 
 class AgentTable(_Table):
-    """`[agent]`."""
+    """`[agent]`. `requested` is set for agents made over HTTP: rules hold for their `url`."""
 
     name: str = "agent"
     model: str | None = None
@@ -32,6 +34,7 @@ class AgentTable(_Table):
     version: str | None = None
     concurrency: int = 16
     timeout_seconds: float = 120.0
+    requested: bool = False
 
 
 class SuiteTable(_Table):
@@ -69,6 +72,7 @@ class Settings(_Table):
     models: dict[str, Any] = Field(default_factory=dict)
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
     _rows: Dataset | None = PrivateAttr(default=None)
+    _outbound: OutboundRules | None = PrivateAttr(default=None)
 
     @property
     def folder(self) -> Path:
@@ -83,6 +87,14 @@ class Settings(_Table):
     def with_rows(self, rows: Dataset) -> Settings:
         """These settings, with the rows themselves in place of the dataset's path."""
         self._rows = rows
+        return self
+
+    def reaching(self, rules: OutboundRules | None) -> Settings:
+        """These settings, with the rules for a url that came from a request.
+
+        Without any, BURNISH_ALLOWED_URLS of the process that runs the agent decides.
+        """
+        self._outbound = rules
         return self
 
     def agent_spec(self) -> AgentSpec:
@@ -105,7 +117,11 @@ class Settings(_Table):
             concurrency=table.concurrency,
             timeout_seconds=table.timeout_seconds,
             folder=self.folder,
+            outbound=self._rules() if table.requested and table.url is not None else None,
         )
+
+    def _rules(self) -> OutboundRules:
+        return self._outbound or OutboundRules.from_environment(os.environ)
 
     def section_files(self) -> dict[str, str]:
         """Which sections stand in files of their own, and in which."""

@@ -53,7 +53,7 @@ async def open_services(
     settings: ServerSettings, metrics: Metrics, tally: RunTally
 ) -> AsyncIterator[Services]:
     """All services, on an open database."""
-    project = ServedProject(settings.config)
+    project = ServedProject(settings.config, settings.urls)
     async with contextlib.AsyncExitStack() as stack:
         workspace = await stack.enter_async_context(Workspace.open(settings.database))
         hub = EventHub(

@@ -11,6 +11,7 @@ from burnish.bootstrap.run_executor import ExecutorSettings
 from burnish.bootstrap.runners import MailboxRunner
 from burnish.bootstrap.serve_options import ServeOptions
 from burnish.domain import UsageError
+from burnish.models.outbound import URLS_VARIABLE, OutboundRules
 from burnish.server.keys import VARIABLE as KEYS_VARIABLE
 from burnish.server.keys import Keys
 
@@ -40,6 +41,7 @@ class ServerSettings:
     keys: Keys = field(default_factory=Keys)
     insecure: bool = False
     allowed_hosts: tuple[str, ...] = ()
+    allowed_urls: tuple[str, ...] = ()
     max_body_bytes: int = 1_000_000
     request_seconds: float = 30.0
     max_upload_bytes: int = 100_000_000
@@ -52,7 +54,7 @@ class ServerSettings:
     @classmethod
     def of(cls, options: ServeOptions, environment: Mapping[str, str]) -> ServerSettings:
         """From what the command line was told, and the variables that hold keys and names."""
-        named = environment.get(HOSTS_VARIABLE, "").replace(",", " ").split()
+        named = _names_in(environment, HOSTS_VARIABLE)
         return cls(
             config=options.config,
             database=options.database,
@@ -61,6 +63,7 @@ class ServerSettings:
             keys=Keys.of(environment.get(KEYS_VARIABLE)),
             insecure=options.insecure,
             allowed_hosts=(*options.allowed_hosts, *named),
+            allowed_urls=(*options.allowed_urls, *_names_in(environment, URLS_VARIABLE)),
             runs=ExecutorSettings(
                 max_runs=options.max_runs,
                 lease_seconds=options.lease_seconds,
@@ -98,12 +101,21 @@ class ServerSettings:
             return False
 
     @property
+    def urls(self) -> OutboundRules:
+        """Which URLs a request may name."""
+        return OutboundRules.of(self.allowed_urls)
+
+    @property
     def hosts(self) -> frozenset[str]:
         """The names that a request may use for this server, in lower case and without ports."""
         own = () if self.host in _WILDCARDS else (_bracketed(self.host),)
         return frozenset(
             one.lower().rstrip(".") for one in (*LOOPBACK_NAMES, *own, *self.allowed_hosts)
         )
+
+
+def _names_in(environment: Mapping[str, str], variable: str) -> list[str]:
+    return environment.get(variable, "").replace(",", " ").split()
 
 
 def _bracketed(host: str) -> str:

@@ -47,6 +47,15 @@ def serve(
             rich_help_panel=_WHO,
         ),
     ] = None,
+    allow_url: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HOST",
+            help="A host, or host:port, that agents made over HTTP may be services of; `*` is every "
+            "public address. Repeatable.",
+            rich_help_panel=_WHO,
+        ),
+    ] = None,
     insecure: Annotated[
         bool,
         typer.Option(
@@ -107,6 +116,7 @@ def serve(
         host=host,
         port=port,
         allowed_hosts=tuple(allow_host or ()),
+        allowed_urls=tuple(allow_url or ()),
         insecure=insecure,
         max_runs=max_runs,
         execute=execute,

@@ -22,6 +22,7 @@ from burnish.domain import (
 from burnish.evaluation.agents.python_agent import as_output
 from burnish.models.failures import TransientError, clean_message
 from burnish.models.limiter import shared_limits
+from burnish.models.outbound import OutboundRules, without_query
 from burnish.models.retry import RetryPolicy, call_with_retries, retry_after_seconds
 from burnish.models.settings import ModelSettings
 
@@ -36,6 +37,7 @@ class HttpAgent:
     """Posts `{"configuration", "item", "repeat"}` and reads `{"output", "trace", "usage"}` or text.
 
     The service's code cannot be seen from here, so results are cached only under a given `version`.
+    With `outbound`, the rules for a url of a request, no address is called that they refuse.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class HttpAgent:
         version: str | None = None,
         max_concurrency: int = 16,
         timeout_seconds: float | None = 120.0,
+        outbound: OutboundRules | None = None,
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise UsageError(
@@ -55,9 +58,12 @@ class HttpAgent:
                 fix='write url = "http://127.0.0.1:9000/run"',
                 code="invalid_agent",
             )
+        if outbound is not None:
+            outbound.require_listed(url)
         self.name = name
         self.configuration = configuration
         self._url = url
+        self._outbound = outbound
         self._timeout = timeout_seconds or 120.0
         self._settings = ModelSettings(max_concurrency=max_concurrency)
         self._clock = SystemClock()
@@ -87,7 +93,7 @@ class HttpAgent:
 
         return await call_with_retries(
             attempt,
-            what=f"the agent at {self._url} cannot be reached",
+            what=f"the agent at {without_query(self._url)} cannot be reached",
             policy=RetryPolicy(deadline_seconds=self._timeout),
             budget=limits.budget,
             clock=self._clock,
@@ -128,7 +134,7 @@ class HttpAgent:
                 retry_after=retry_after_seconds(response.headers, self._clock.now()),
             )
         raise UsageError(
-            what=f"the agent at {self._url} refused the request",
+            what=f"the agent at {without_query(self._url)} refused the request",
             why=f"it answered with status {status}: {said}",
             fix="check the url and what the service expects",
             code="bad_key" if status in (401, 403) else "request_refused",
@@ -141,9 +147,22 @@ class HttpAgent:
         if self._client is None or self._loop is not loop:
             self._loop = loop
             self._client = httpx2.AsyncClient(
-                timeout=self._timeout, headers={"Accept-Encoding": "identity"}
+                timeout=self._timeout,
+                headers={"Accept-Encoding": "identity"},
+                transport=_guarded(self._outbound),
+                # Neither proxies nor stored passwords of this machine for a url of a request.
+                trust_env=self._outbound is None,
+                follow_redirects=False,
             )
         return self._client
+
+
+def _guarded(rules: OutboundRules | None) -> httpx2.AsyncBaseTransport | None:
+    if rules is None:
+        return None
+    from burnish.models.guarded_transport import GuardedTransport  # noqa: PLC0415 - loads httpx2
+
+    return GuardedTransport(rules)
 
 
 async def _read_limited(response: httpx2.Response) -> bytes:

@@ -1,4 +1,4 @@
-"""Agents: that of the server's configuration, and prompt agents of the registry."""
+"""Agents: that of the server's configuration, and those of the registry."""
 
 from __future__ import annotations
 
@@ -27,15 +27,13 @@ async def list_agents(agents: Agents, limit: Limit = 50, cursor: Cursor = None) 
 
 @router.post("", status_code=201, responses=errors(409))
 async def create_agent(agents: Agents, new: NewAgent) -> AgentView:
-    """Make a prompt agent. The same again does no harm; another one of the name is a conflict."""
-    definition = {
-        "model": new.model,
-        "labels": new.labels,
-        "output_schema": new.output_schema,
-    }
+    """Make a prompt agent, or an HTTP agent at a url that the server allows.
+
+    The same again does no harm; another one of the name is a conflict.
+    """
     made = await agents.create(
         new.name,
-        definition,
+        new.definition,
         Configuration.of(new.configuration.model_dump()),
         author=new.author or "",
         note=new.note,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from burnish.bootstrap.agent_registry import KnownAgent
 from burnish.bootstrap.differences import Difference
 from burnish.domain import AgentVersion
+from burnish.models.outbound import without_query
 from burnish.server.schemas import examples
 from burnish.server.schemas.json_objects import JsonObject
 from burnish.server.schemas.people import (
@@ -21,12 +22,26 @@ from burnish.server.schemas.people import (
 )
 from burnish.server.schemas.views import View
 
-_FROM_FILE = ("run", "url", "base_url", "api_key", "api_key_env", "headers")
+_FROM_FILE = ("run", "base_url", "api_key", "api_key_env", "headers")
+_OF_PROMPTS = {"model", "labels", "output_schema"}
+_OF_SERVICES = {"url", "version", "concurrency", "timeout_seconds"}
+_NEW_PROMPT: dict[str, Any] = {
+    "name": "router",
+    "model": "local/smollm2-135m",
+    "labels": ["positive", "negative"],
+    "configuration": examples.CONFIGURATION,
+}
+_NEW_SERVICE: dict[str, Any] = {
+    "name": "service",
+    "url": "https://agents.example.com/run",
+    "configuration": examples.CONFIGURATION,
+}
 _AGENT: dict[str, Any] = {
     "name": "reviews",
     "kind": "prompt",
     "source": "configuration",
     "model": "local/smollm2-135m",
+    "url": None,
     "labels": ["positive", "negative"],
     "active_version": 2,
     "written_differs": True,
@@ -58,10 +73,27 @@ class ConfigurationBody(Strict):
 
 
 class NewAgent(Strict):
-    """A prompt agent: a model and texts. Code and addresses stand in the server's burnish.toml."""
+    """A prompt agent, by its `model`, or an HTTP agent, by its `url`. Code is never in a request."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_NEW_PROMPT, _NEW_SERVICE]})
 
     name: NewName
-    model: Annotated[str, Field(min_length=1, max_length=200, examples=["local/smollm2-135m"])]
+    model: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        default=None, description="One that the server's burnish.toml names."
+    )
+    url: Annotated[str, Field(min_length=1, max_length=2000)] | None = Field(
+        default=None,
+        description="Where items are posted to, in place of a model; the server must allow its host.",
+    )
+    version: Annotated[str, Field(max_length=200)] | None = Field(
+        default=None, description="Names the service's code, so that results can be reused."
+    )
+    concurrency: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=16, description="Requests to the service at once."
+    )
+    timeout_seconds: Annotated[float, Field(gt=0, le=600)] = Field(
+        default=120.0, description="How long the service may take for an item."
+    )
     labels: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=200)] = Field(
         default_factory=list, description="The answer is one of these."
     )
@@ -78,10 +110,25 @@ class NewAgent(Strict):
         found = [one for one in _FROM_FILE if isinstance(data, dict) and one in data]
         if found:
             raise ValueError(
-                f"{found[0]} cannot come from a request: code, addresses and keys stand in the "
-                "server's burnish.toml"
+                f"{found[0]} cannot come from a request: code, keys and addresses of models stand "
+                "in the server's burnish.toml"
             )
         return data
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.model is None) == (self.url is None):
+            raise ValueError("give either model or url, and not both")
+        other = _OF_SERVICES if self.url is None else _OF_PROMPTS
+        found = sorted(one for one in self.model_fields_set & other if getattr(self, one))
+        if found:
+            raise ValueError(f"{found[0]} goes with {'url' if self.url is None else 'model'} only")
+        return self
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """All but its configuration and who made it."""
+        return self.model_dump(include=_OF_PROMPTS if self.url is None else _OF_SERVICES)
 
 
 class AgentView(View):
@@ -93,6 +140,9 @@ class AgentView(View):
     kind: Literal["prompt", "python", "http"]
     source: Literal["configuration", "registry"]
     model: str | None
+    url: str | None = Field(
+        description="Of an HTTP agent that was made by a request, without its query."
+    )
     labels: list[str]
     active_version: int | None
     written_differs: bool = Field(
@@ -109,6 +159,7 @@ class AgentView(View):
             kind=agent.kind,
             source="registry" if written is None else "configuration",
             model=agent.table.model,
+            url=_shown_url(agent),
             labels=agent.table.labels,
             active_version=None if active is None else active.version,
             written_differs=written is not None
@@ -219,6 +270,13 @@ class DifferenceView(BaseModel):
     def of(cls, difference: Difference) -> DifferenceView:
         """From what was compared."""
         return cls.model_validate(difference.to_json())
+
+
+def _shown_url(agent: KnownAgent) -> str | None:
+    """What burnish.toml names stays there, and a query may hold a key."""
+    if agent.table.url is None or agent.written is not None:
+        return None
+    return without_query(agent.table.url)
 
 
 def _line(version: AgentVersion) -> dict[str, Any]:
