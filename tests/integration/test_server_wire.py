@@ -48,4 +48,5 @@ def test_a_second_request_has_its_own_deadline(server):
         connection.sendall(request + b"\r\n")
         assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
         connection.sendall(request)
-        assert all_of(connection).startswith(b"HTTP/1.1 408 ")
+        # The rest of the first answer may come before it.
+        assert b"HTTP/1.1 408 " in all_of(connection)
