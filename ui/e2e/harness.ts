@@ -1,0 +1,156 @@
+/** A real server with a real database, the built pages, and one browser for all tests. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { inject } from 'vitest';
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const START_MS = 60_000;
+
+export interface World {
+  url: string;
+  folder: string;
+  port: number;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export async function freePort(): Promise<number> {
+  return await new Promise((found, failed) => {
+    const probe = createServer();
+    probe.on('error', failed);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address ? address.port : 0;
+      probe.close(() => found(port));
+    });
+  });
+}
+
+const running = new Set<ChildProcess>();
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+
+/** `tests/ui/world.py`: fills a folder through the real code, and serves it. */
+export async function startWorld(
+  options: { folder?: string; port?: number; flags?: readonly string[] } = {},
+): Promise<World> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'burnish-ui-'));
+  const port = options.port ?? (await freePort());
+  const python = process.env.BURNISH_PYTHON ?? join(ROOT, '.venv', 'bin', 'python');
+  const child = spawn(
+    python,
+    ['-m', 'tests.ui.world', folder, '--port', String(port), ...(options.flags ?? [])],
+    { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  running.add(child);
+  const said: string[] = [];
+  child.stdout.on('data', (piece: Buffer) => said.push(String(piece)));
+  child.stderr.on('data', (piece: Buffer) => said.push(String(piece)));
+  const gone = new Promise<void>((end) => child.once('exit', () => end()));
+  const url = `http://127.0.0.1:${port}`;
+  const deadline = Date.now() + START_MS;
+  for (;;) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new Error(`The world did not start:\n${said.join('').slice(-4000)}`);
+    }
+    const ready = await fetch(`${url}/health/ready`).catch(() => null);
+    if (ready?.ok) break;
+    await new Promise((later) => setTimeout(later, 100));
+  }
+  return {
+    url,
+    folder,
+    port,
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal);
+      await gone;
+      running.delete(child);
+    },
+  };
+}
+
+export function chromiumPath(): string {
+  const places = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'];
+  const found = places.find((place) => place && existsSync(place));
+  if (!found) throw new Error('There is no Chromium: `make test-ui` installs it, or set CHROMIUM.');
+  return found;
+}
+
+let connected: Promise<Browser> | undefined;
+
+/** The browser that all files share; each page is a context of its own. */
+export function browser(): Promise<Browser> {
+  connected ??= chromium.connect(inject('browser'));
+  return connected;
+}
+
+export interface Opening extends BrowserContextOptions {
+  theme?: 'light' | 'dark';
+  phone?: boolean;
+  /** Another server than the one that all share: whoever stops or breaks one starts it. */
+  on?: { url: string };
+}
+
+const complaints = new WeakMap<Page, string[]>();
+
+/** A page of its own context. What its console and its requests complain about is remembered. */
+export async function open(path: string, options: Opening = {}): Promise<Page> {
+  const { theme = 'light', phone = false, on, ...rest } = options;
+  const place = on ?? inject('world');
+  const context = await (
+    await browser()
+  ).newContext({
+    viewport: phone ? { width: 390, height: 844 } : { width: 1440, height: 900 },
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    ...rest,
+  });
+  const page = await context.newPage();
+  const said: string[] = [];
+  complaints.set(page, said);
+  page.on('console', (line) => line.type() === 'error' && said.push(line.text()));
+  page.on('pageerror', (error) => said.push(String(error)));
+  page.on('request', (request) => {
+    const host = new URL(request.url()).origin;
+    if (host !== place.url && /^https?:/.test(host)) said.push(`a request to ${host}`);
+  });
+  await page.goto(place.url + path);
+  return page;
+}
+
+/** Errors on the console, breaches of the policy, requests to other hosts. */
+export function complaintsOf(page: Page): string[] {
+  return complaints.get(page) ?? [];
+}
+
+interface Finding {
+  id: string;
+  impact: string | null;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+/** What axe finds that is serious or critical, as text. */
+export async function accessible(page: Page): Promise<string[]> {
+  const axe = join(ROOT, 'ui', 'node_modules', 'axe-core', 'axe.min.js');
+  // By evaluation and not by a script element: the server's policy forbids those.
+  await page.evaluate(await readFile(axe, 'utf8'));
+  const findings = await page.evaluate(async () => {
+    const run = (window as unknown as { axe: { run(): Promise<{ violations: Finding[] }> } }).axe;
+    return (await run.run()).violations;
+  });
+  return findings
+    .filter((one) => one.impact === 'serious' || one.impact === 'critical')
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 200)).join(' | ')}`);
+}
+
+/** Whether the page itself scrolls sideways, which none does on a phone. */
+export async function overflows(page: Page): Promise<boolean> {
+  return await page.evaluate(
+    () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
+  );
+}

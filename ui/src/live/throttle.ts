@@ -1,0 +1,17 @@
+/** Calls `act` at once, then at most every `milliseconds`; the last call is never lost. */
+export function throttled(act: () => void, milliseconds: number): () => void {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let again = false;
+  const fire = () => {
+    again = false;
+    act();
+    timer = setTimeout(() => {
+      timer = null;
+      if (again) fire();
+    }, milliseconds);
+  };
+  return () => {
+    if (timer === null) fire();
+    else again = true;
+  };
+}

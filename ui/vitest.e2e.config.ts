@@ -1,0 +1,16 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+/** In a browser, against a real server. One file after the other: two cores are all there is. */
+export default defineConfig({
+  resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
+  test: {
+    include: ['e2e/**/*.test.ts'],
+    environment: 'node',
+    globalSetup: './e2e/setup.ts',
+    fileParallelism: false,
+    isolate: false,
+    testTimeout: 45_000,
+    hookTimeout: 90_000,
+  },
+});
