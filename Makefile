@@ -7,11 +7,20 @@ RAY_VENV := .ray-venv
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # uv needs a third of pip's time. It reads no pip.conf: where it finds no packages, pip installs them.
 PACKAGE := --constraint constraints.txt --editable '.[dev]'
-# Two processes: more than two cores are not assumed. Bytecode is kept, or else each of them would
-# compile pytest's plugins again; what tests write is kept out of it by tests/conftest.py.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 2 --dist worksteal
+# Three processes for two cores: tests of servers and of faults wait for part of their time.
+# Bytecode is kept, or else each of them would compile pytest's plugins again; what tests write is
+# kept out of it by tests/conftest.py.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist worksteal
 
-.PHONY: setup demo test test-ray check bench ui serve openapi clean help
+# Where `burnish demo` puts its example and keeps its runs; `make serve` shows them.
+DEMO := .burnish/demo
+UI_BUILT := src/burnish/server/ui_dist
+UI_SOURCES := $(shell find ui/src ui/public ui/scripts -type f ! -name schema.d.ts 2>/dev/null) \
+	$(wildcard ui/index.html ui/*.json ui/vite.config.ts) docs/openapi.json
+UI_PACKAGES := ui/node_modules/.package-lock.json
+UI_WORLD := build/ui-world
+
+.PHONY: setup demo test test-ray check style types pytest test-ui check-ui screenshots chromium bench ui ui-if-possible serve openapi clean help
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -26,16 +35,25 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/burnish models pull smollm2-135m
 	@touch $(STAMP)
 
-demo: setup  ## The main job on the embedded model, no key, no server
+demo: setup ui-if-possible  ## The main job on the embedded model, no key, no server
 	$(BIN)/burnish demo
+	@echo "make serve shows it in the browser"
 
-check: setup  ## Style, types and layers
+check: style types  ## Style, types and layers
+
+style: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-test: check  ## All checks and all tests
+types: setup
+	$(BIN)/mypy
+
+# What takes seconds comes first. The rest goes on side by side: each of these waits now and then.
+test: style  ## All checks and all tests, those in a browser included
+	@$(MAKE) --no-print-directory --jobs 3 types pytest test-ui
+
+pytest: setup
 	$(PYTEST) tests
 
 test-ray: setup  ## The run on a Ray cluster, with an environment of its own: Ray is large
@@ -47,15 +65,48 @@ test-ray: setup  ## The run on a Ray cluster, with an environment of its own: Ra
 bench: setup  ## Measures against the peers and writes bench/RESULTS.md
 	$(BIN)/python -m bench
 
-ui: setup  ## The web UI comes with step 6
-	@echo "There is no web UI yet: the command line and the Python API work without it."
+ui: $(UI_BUILT)/index.html  ## The web UI, put where `burnish serve` finds it; needs Node 20
 
-serve: setup  ## The HTTP API of the example, at http://127.0.0.1:8720
-	test -f .serve/burnish.toml || $(BIN)/burnish init .serve
-	$(BIN)/burnish serve --config .serve
+$(UI_PACKAGES): ui/package.json ui/package-lock.json
+	cd ui && { npm ci --no-audit --no-fund --loglevel=error || npm install --no-save --no-audit --no-fund; }
+	@touch $@
+
+$(UI_BUILT)/index.html: $(UI_PACKAGES) $(UI_SOURCES)
+	cd ui && npm run build
+	rm -rf $(UI_BUILT).new && cp -r ui/dist $(UI_BUILT).new
+	rm -rf $(UI_BUILT) && mv $(UI_BUILT).new $(UI_BUILT)
+	@touch $@
+
+check-ui: $(UI_PACKAGES)
+	cd ui && npm run --silent check && npm run --silent test
+
+# The world is filled anew when what fills it changed; without that it takes a second.
+test-ui: setup ui check-ui chromium  ## The web UI: types, logic, and in a browser against a server
+	$(BIN)/python -m tests.ui.world $(UI_WORLD) --trials 10000 --fill-only
+	cd ui && BURNISH_UI_WORLD=$(CURDIR)/$(UI_WORLD) npm run --silent e2e
+
+screenshots: setup ui chromium  ## docs/screenshots anew
+	$(BIN)/python -m tests.ui.world $(UI_WORLD) --trials 10000 --fill-only
+	cd ui && BURNISH_UI_WORLD=$(CURDIR)/$(UI_WORLD) npm run --silent screenshots
+
+chromium:
+	@test -n "$(CHROMIUM)" || command -v chromium chromium-browser > /dev/null || { \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
+		|| { echo "There is no Chromium: install it, or say where it is with CHROMIUM=…" >&2; exit 1; }
+
+# Once, and never in the way: whoever changes the UI says `make ui`.
+ui-if-possible:
+	@test -f $(UI_BUILT)/index.html || if command -v npm > /dev/null; \
+		then $(MAKE) --no-print-directory ui || echo "The web UI could not be built; all else works without it."; \
+		else echo "There is no Node, so there is no web UI; all else works without it."; fi
+
+serve: setup ui-if-possible  ## The API and the web UI with the demo's runs, at http://127.0.0.1:8720
+	test -f $(DEMO)/burnish.toml || $(BIN)/burnish init $(DEMO)
+	$(BIN)/burnish serve --config $(DEMO)
 
 openapi: setup  ## docs/openapi.json anew, from the routes
 	$(BIN)/python -m burnish.server.openapi docs/openapi.json
 
 clean:  ## Remove what was built; results in .burnish stay
 	rm -rf $(VENV) $(RAY_VENV) .bench-venvs build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf ui/node_modules ui/dist $(UI_BUILT)

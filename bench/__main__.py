@@ -15,6 +15,7 @@ NAMES = (
     "mailboxes",
     "serving",
     "workers",
+    "refine",
 )
 
 

@@ -8,6 +8,7 @@ for the first one if Python kept its bytecode.
 # ruff: noqa: PLC0415 - what only some tests ask for is imported when they do
 
 import compileall
+import gc
 import os
 import sys
 from pathlib import Path
@@ -36,11 +37,16 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
+    """What is loaded here stays: the collector need not look at it now, nor after each test."""
     sys.dont_write_bytecode = False
+    gc.disable()
     try:
         return (yield)
     finally:
         sys.dont_write_bytecode = True
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 # Servers: one of each kind for all tests of a worker. A test that stops one starts it again.

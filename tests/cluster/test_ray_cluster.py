@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -108,3 +111,22 @@ async def test_a_run_on_two_nodes_survives_the_death_of_one(cluster, folder):
     await asyncio.to_thread(cluster.remove_node, doomed, False)
 
     assert gist(await asyncio.wait_for(running, 90)) == local
+
+
+async def test_the_command_runs_on_the_cluster_as_it_does_here(cluster, folder):
+    local = gist(await run(folder, str(folder / "local.db")))
+    (folder / "calls.log").unlink()
+    cluster.add_node(num_cpus=1)
+    command = [str(Path(sys.executable).with_name("burnish")), "optimize", "--json"]
+    where = ["--runner", "ray", "--ray-address", cluster.address]
+
+    done = await asyncio.to_thread(
+        subprocess.run, [*command, *where], cwd=folder, capture_output=True, text=True, timeout=90
+    )
+
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    score, configuration, _, evaluations, test = local
+    assert (result["best"]["score"], result["best"]["configuration"]) == (score, configuration)
+    assert (result["evaluations"], result["test"]) == (evaluations, test)
+    assert len((folder / "calls.log").read_text().splitlines()) > 0

@@ -5,10 +5,16 @@ import asyncio
 import pytest
 from psycopg import sql
 
-pytest.register_assert_rewrite("burnish.testing.serving_contract")
+pytest.register_assert_rewrite(
+    "burnish.testing.serving_contract", "burnish.testing.insights_contract"
+)
 
 from burnish.bootstrap.workspace import Workspace  # noqa: E402
 from burnish.storage import Database, database_bell  # noqa: E402
+from burnish.testing.insights_contract import (  # noqa: E402
+    RunInsightsContract,
+    TextSearchContract,
+)
 from burnish.testing.optimization_samples import begin, make_event  # noqa: E402
 from burnish.testing.postgres import running_postgres  # noqa: E402
 from burnish.testing.serving_contract import (  # noqa: E402
@@ -57,6 +63,14 @@ class TestPages(OptimizationPagesContract):
 
 
 class TestEventFeed(EventFeedContract):
+    pass
+
+
+class TestInsights(RunInsightsContract):
+    pass
+
+
+class TestTextSearch(TextSearchContract):
     pass
 
 

@@ -5,10 +5,16 @@ import shutil
 
 import pytest
 
-pytest.register_assert_rewrite("burnish.testing.serving_contract")
+pytest.register_assert_rewrite(
+    "burnish.testing.serving_contract", "burnish.testing.insights_contract"
+)
 
 from burnish.bootstrap.workspace import Workspace  # noqa: E402
 from burnish.storage import Database  # noqa: E402
+from burnish.testing.insights_contract import (  # noqa: E402
+    RunInsightsContract,
+    TextSearchContract,
+)
 from burnish.testing.serving_contract import (  # noqa: E402
     EventFeedContract,
     OptimizationPagesContract,
@@ -43,4 +49,12 @@ class TestPages(OptimizationPagesContract):
 
 
 class TestEventFeed(EventFeedContract):
+    pass
+
+
+class TestInsights(RunInsightsContract):
+    pass
+
+
+class TestTextSearch(TextSearchContract):
     pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import importlib.util
 import json
 import os
 import threading
@@ -202,3 +203,12 @@ def test_an_unreachable_endpoint_is_4(fails, project):
     message = fails(project, "eval", *on_endpoint(9), code=4)
 
     assert "http://127.0.0.1:9/v1" in message
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="ray is installed")
+def test_without_ray_the_command_says_how_to_get_it(project, fails):
+    message = fails(project, "optimize", "--runner", "ray", code=2)
+
+    assert "the package ray is not installed" in message
+    assert "pip install 'burnish[ray]'" in message
+    assert not (project / ".burnish").exists()

@@ -117,6 +117,8 @@ class ServerThread:
 
 def settings_of(folder: Path, **changes) -> ServerSettings:
     database = changes.pop("database", str(folder / ".burnish" / "burnish.db"))
+    # Whether the UI was built must not matter, except to tests of it.
+    changes.setdefault("ui", folder / "no-ui")
     return ServerSettings(config=folder / "burnish.toml", database=database, port=0, **changes)
 
 

@@ -26,7 +26,7 @@ QUICK = ShardSettings(
     lost_seconds=0.4,
     notice_seconds=30.0,
     refusal_seconds=1.0,
-    give_up_seconds=20.0,
+    give_up_seconds=90.0,
 )
 
 

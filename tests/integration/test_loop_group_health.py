@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 import threading
 import time
 import urllib.request
@@ -204,3 +205,16 @@ def test_misuse_of_groups_and_ports_is_explained():
         port = int(server.url.rpartition(":")[2])
         with pytest.raises(UnavailableError, match="--health-port"):
             HealthServer(host="127.0.0.1", port=port, live=report, ready=report)
+
+
+def test_the_health_port_may_be_on_ipv6():
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    report = (True, {"status": "live"})
+
+    with HealthServer(host="::1", port=0, live=lambda: report, ready=lambda: report) as server:
+        assert server.url.startswith("http://[::1]:")
+        with urllib.request.urlopen(f"{server.url}/health/live", timeout=5) as answer:
+            assert answer.status == 200

@@ -8,9 +8,19 @@ import time
 from collections import Counter
 
 import pytest
-from optimization_world import CONCURRENCY, World, fingerprint, in_child, result_of, run, wait_for
+from optimization_world import (
+    CONCURRENCY,
+    World,
+    fingerprint,
+    in_child,
+    prepare,
+    result_of,
+    run,
+    wait_for,
+)
 
 from burnish.bootstrap.workspace import Workspace
+from burnish.domain import Budget, Overlay
 from burnish.optimization.materializer import NAMESPACE
 from burnish.storage import failpoints
 
@@ -53,6 +63,22 @@ def check(world, expected, calls):
     assert [event.sequence for event in events] == list(range(1, len(events) + 1))
     again = sum(count - 1 for count in Counter(world.calls()).values())
     assert len(world.calls()) - again == calls
+
+
+async def test_masks_that_a_crash_left_are_swept_away_and_no_others(tmp_path):
+    world = World(tmp_path)
+    async with Workspace.open(world.db) as workspace:
+        optimization = await prepare(world, workspace, budget=Budget(max_trials=1))
+        own = await optimization.create()
+        for mask in (f"opt-{own}-99", f"opt-{own}0-1"):
+            await workspace.overlays.put(
+                NAMESPACE, "world", mask, Overlay(sections={"system": "x"})
+            )
+
+        await optimization.run(own)
+        await optimization.close()
+
+        assert await workspace.overlays.list_tags(NAMESPACE, "world") == [f"opt-{own}0-1"]
 
 
 def kill_and_resume(world, options, seconds):

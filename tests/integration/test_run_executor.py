@@ -157,3 +157,23 @@ async def test_a_cancelled_run_leaves_the_queue_without_being_run(workspace, pro
     assert record.status is OptimizationStatus.CANCELLED
     with contextlib.suppress(FileNotFoundError):
         assert (project.folder / "calls.log").read_text() == ""
+
+
+async def test_a_bug_in_looking_at_the_queue_does_not_end_the_executor(
+    workspace, project, monkeypatch
+):
+    identity = await queued(workspace, project)
+    waiting, broken = workspace.queue.waiting, []
+
+    async def broken_once():
+        if not broken:
+            broken.append(True)
+            raise RuntimeError("a bug")
+        return await waiting()
+
+    monkeypatch.setattr(workspace.queue, "waiting", broken_once)
+    async with RunExecutor(workspace, project, QUICK):
+        record = await ended(workspace, identity)
+
+    assert record.status is OptimizationStatus.COMPLETED
+    assert broken

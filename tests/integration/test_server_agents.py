@@ -27,6 +27,10 @@ def test_the_configured_agent_is_there_and_a_prompt_agent_can_be_made(client):
     assert client.get(f"{AGENTS}/router").json() == made.json()
     other = {**body, "configuration": {"sections": {"user": "{{text}}!"}}}
     refused(client.post(AGENTS, json=other), 409, "name_taken")
+    redefined = {**body, "labels": ["billing", "technical"]}
+    taken = refused(client.post(AGENTS, json=redefined), 409, "name_taken")
+    assert "add a version" in taken["fix"]
+    assert client.get(f"{AGENTS}/router").json() == made.json()
     refused(client.post(AGENTS, json={**body, "name": "tickets"}), 409, "name_taken")
 
 

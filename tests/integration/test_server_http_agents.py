@@ -71,7 +71,8 @@ def test_an_allowed_service_is_registered_and_evaluated(client, service):
     assert sent.headers["host"] == urlsplit(service.base_url).netloc
     assert sent.body["configuration"]["parameters"] == {"tone": "kind"}
     other = {**new, "url": f"{service.base_url}/other"}
-    refused(client.post(AGENTS, json=other), 409, "version_moved")
+    taken = refused(client.post(AGENTS, json=other), 409, "name_taken")
+    assert "add a version" in taken["fix"]
 
 
 def test_an_allowed_service_is_optimized_and_the_run_can_be_copied(client, service):

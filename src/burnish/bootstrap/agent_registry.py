@@ -104,9 +104,14 @@ class AgentRegistry:
         if "url" in definition:
             await self._project.urls.check(definition["url"])
         await _require_buildable(own, with_definition(name, definition, configuration))
-        await self._workspace.objects.save(
-            ObjectKind.AGENT, name, dict(definition), author=author, expected_version=0
-        )
+        try:
+            await self._workspace.objects.save(
+                ObjectKind.AGENT, name, dict(definition), author=author, expected_version=0
+            )
+        except ConflictError as conflict:
+            if conflict.code != "version_moved":
+                raise
+            raise _taken(name, "there is one that is defined otherwise") from None
         active = await self._workspace.agents.active_version(name)
         if active is None:
             with contextlib.suppress(ConflictError):  # Somebody sent the same at the same time.

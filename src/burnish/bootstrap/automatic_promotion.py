@@ -57,5 +57,7 @@ async def _promotion(
         done = active is not None and active.origin.get("optimization_id") == run.id
         if active is not None and done and active.author == AUTHOR:
             return {"promoted": True, "version": active.version, "reason": active.note}
+        if active is not None and done and active.origin.get("source") == "baseline":
+            raise  # Another server is at it this moment: the next look sees how that ended.
         return {"promoted": False, "version": None, "reason": error.why}
     return {"promoted": True, "version": promoted.version.version, "reason": request.note}

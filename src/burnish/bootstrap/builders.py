@@ -12,6 +12,8 @@ from burnish.domain import Agent, Configuration, Model, UsageError
 from burnish.evaluation.agents import HttpAgent, PromptAgent, PythonAgent
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.imports import load_callable
+from burnish.evaluation.refine import RefinePolicy, plan_refinement
+from burnish.evaluation.refine.plan import require_fields
 from burnish.evaluation.scorers import build_scorers, stratify_field
 from burnish.evaluation.suite import Suite, SuitePolicy
 
@@ -65,6 +67,7 @@ def build_suite(spec: SuiteSpec, open_model: OpenModel) -> Suite:
         dataset=dataset,
         scorers=scorers,
         policy=policy,
+        refine=plan_refinement(RefinePolicy.of(spec.refine), scorers, spec.mode, open_model),
     )
 
 
@@ -80,6 +83,7 @@ def check_fit(agent: Agent, suite: Suite) -> None:
                     fix="rename the placeholder or add the column",
                     code="placeholder_unknown",
                 )
+    require_fields(suite.refine, set(columns))
     missing = suite.scorers.missing_fields(columns)
     if missing:
         raise UsageError(

@@ -13,6 +13,7 @@ from burnish.bootstrap.agent_registry import (
     unknown_agent,
     with_configuration,
 )
+from burnish.bootstrap.requested_refinement import with_refinement
 from burnish.bootstrap.served_project import ServedProject
 from burnish.bootstrap.suites import KnownSuite, SuiteRegistry, own_suite
 from burnish.bootstrap.tables import Settings
@@ -25,13 +26,15 @@ class Choice:
     """What is to be run; None means that of the configuration.
 
     Without a version, an agent of the registry runs under its active one, and that of the
-    configuration as burnish.toml has it. `overrides` are laid over it and never saved.
+    configuration as burnish.toml has it. `overrides` are laid over it and never saved; so is
+    `refine` over the suite's own settings of refinement.
     """
 
     agent: str | None = None
     agent_version: int | None = None
     suite: str | None = None
     overrides: Mapping[str, Any] = field(default_factory=dict)
+    refine: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +60,8 @@ async def choose(workspace: Workspace, project: ServedProject, choice: Choice) -
     if choice.overrides:
         configuration = await asyncio.to_thread(_configuration, own, table)
         table = with_configuration(table, overlaid(configuration, choice.overrides))
-    settings = own.model_copy(update={"agent": table, "suite": suite.table})
+    suite_table = with_refinement(suite.table, choice.refine, own)
+    settings = own.model_copy(update={"agent": table, "suite": suite_table})
     return Chosen(settings=settings.placed_in(own.folder), agent=agent, suite=suite)
 
 

@@ -92,19 +92,13 @@ async def compress_async(
         sections=sections,
         lines=lines,
     )
-    search = SearchSpec(
-        optimizer=optimizer,
-        seed=seed,
-        space=space if isinstance(space, SearchSpace) else SearchSpace.of(space or {}),
-    )
-    chosen = suite if eval_runs is None else replace(suite, repeats=eval_runs)
     location = database_location(Path.cwd(), None if db is None else str(db))
     async with Workspace.open(location) as workspace:
         optimization = Optimization(
             workspace,
             agent,
-            chosen,
-            search,
+            suite if eval_runs is None else replace(suite, repeats=eval_runs),
+            SearchSpec(optimizer=optimizer, seed=seed, space=_space_of(space)),
             budget or Budget(),
             make_adapter=None if mailbox is None else MailboxRunner(mailbox),
         )
@@ -116,15 +110,38 @@ async def compress_async(
             model=agent.model if isinstance(agent.model, str) else None,
             calls_per_month=calls_per_month,
         )
-        kept = report.worth_keeping
-        version = await apply_result(workspace, result) if apply and kept else None
-    if tag is not None and kept:
-        store = overrides or local_overrides(Path.cwd())
-        await store_tag(store, agent.name, result.baseline.configuration, report.modifications, tag)
+        return await _keep(workspace, report, result, tag=tag, overrides=overrides, apply=apply)
+
+
+def _space_of(space: SearchSpace | Mapping[str, Any] | None) -> SearchSpace:
+    return space if isinstance(space, SearchSpace) else SearchSpace.of(space or {})
+
+
+async def _keep(
+    workspace: Workspace,
+    report: CompressionReport,
+    result: OptimizationResult,
+    *,
+    tag: str | None,
+    overrides: PromptOverridesStore | None,
+    apply: bool,
+) -> CompressionResult:
+    """The result where it was asked to go; nowhere when held-out items speak against it."""
+    if not report.worth_keeping:
+        return CompressionResult(report=report, result=result)
+    version = await apply_result(workspace, result) if apply else None
+    if tag is not None:
+        await store_tag(
+            overrides or local_overrides(Path.cwd()),
+            result.record.agent_name,
+            result.baseline.configuration,
+            report.modifications,
+            tag,
+        )
     return CompressionResult(
         report=report,
         result=result,
-        tag=tag if kept else None,
+        tag=tag,
         version=None if version is None else version.version,
     )
 

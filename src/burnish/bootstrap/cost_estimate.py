@@ -9,13 +9,13 @@ from itertools import islice
 from typing import Any
 
 from burnish.bootstrap.settings import model_settings
-from burnish.domain import Agent, AgentOutput, Configuration, Item, Message, Scorer, Usage
+from burnish.domain import Agent, AgentOutput, Configuration, Item, Message, Round, Score, Usage
 from burnish.evaluation.agents import PromptAgent
 from burnish.evaluation.agents.labels import label_words
 from burnish.evaluation.agents.messages import chat_messages
-from burnish.evaluation.scorers.judge import LLMJudge
+from burnish.evaluation.refine.question import refine_messages
+from burnish.evaluation.scorers import judges_in
 from burnish.evaluation.scorers.judge_prompt import judge_messages, system_text
-from burnish.evaluation.scorers.weighted import Weighted
 from burnish.evaluation.suite import Suite
 from burnish.models.pricing import price_call
 from burnish.models.tokens import count_message_tokens, count_tokens
@@ -118,20 +118,34 @@ def _calls(
     most = configuration.parameters.get("max_tokens")
     limit = int(most) if isinstance(most, (int, float)) else _ANSWER_TOKENS
     yield _Call(model, messages, answer + 1 if words else limit)
-    for judge in _judges(suite.scorers.scorers):
-        output = AgentOutput(text="word " * (1 if words else limit // 2))
+    output = AgentOutput(text="word " * (1 if words else limit // 2))
+    yield from _judging(suite, item, output)
+    refine = suite.refine
+    if refine is None or refine.model is None:
+        return
+    latest = Round(
+        item_id=item.id,
+        item_hash=item.hash,
+        repeat=0,
+        number=0,
+        output=output,
+        score=0.0,
+        passed=False,
+        scores=(Score(0.0, "word " * (_VERDICT_TOKENS // 2)),),
+        model=model,
+    )
+    # The most that it may be: how many rounds an output needs is not known before.
+    for _ in range(refine.policy.limit):
+        yield _Call(refine.model.name, refine_messages(latest, item.data), limit)
+        yield from _judging(suite, item, output)
+
+
+def _judging(suite: Suite, item: Item, output: AgentOutput) -> Iterator[_Call]:
+    for judge in judges_in(suite.scorers.scorers):
         names = judge.fields_needed or tuple(item.data)
         shown = {name: item.data.get(name) for name in names}
         system = system_text(judge.criteria, judge.threshold)
         yield _Call(judge.model.name, judge_messages(system, output, shown), _VERDICT_TOKENS)
-
-
-def _judges(scorers: Sequence[Scorer]) -> Iterator[LLMJudge]:
-    for scorer in scorers:
-        if isinstance(scorer, LLMJudge):
-            yield scorer
-        elif isinstance(scorer, Weighted):
-            yield from _judges(scorer.parts.scorers)
 
 
 def _price(model: str, usage: Usage, tables: Mapping[str, Any]) -> float | None:

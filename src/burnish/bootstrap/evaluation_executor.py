@@ -83,6 +83,8 @@ class EvaluationExecutor:
                     await self._run(taken)
             except BurnishError as error:
                 _log.warning("the queue of evaluations cannot be used: %s", error)
+            except Exception:  # noqa: BLE001 - else nothing would be run here any more
+                _log.exception("looking at the queue of evaluations ended in a bug")
             if taken is None:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(self._settings.look_seconds):

@@ -13,6 +13,7 @@ from burnish.domain import (
     ExperimentSummary,
     UsageError,
 )
+from burnish.evaluation.refine import RefinementStatistics, refinement_statistics
 from burnish.evaluation.scorers import ScorerSet
 from burnish.evaluation.statistics import (
     Interval,
@@ -39,6 +40,7 @@ class EvaluationResult:
     warnings: tuple[str, ...] = ()
     comparison: PairedComparison | None = None
     baseline_id: str | None = None
+    refinement: RefinementStatistics | None = None
 
     @property
     def experiment_id(self) -> str:
@@ -91,6 +93,7 @@ class EvaluationResult:
             "usage": self.usage,
             "avg_latency_ms": self.summary.avg_latency_ms,
             "warnings": list(self.warnings),
+            "refinement": None if self.refinement is None else self.refinement.to_json(),
         }
         if self.comparison is not None:
             document["baseline"] = comparison_json(self.comparison, self.baseline_id)
@@ -113,7 +116,18 @@ async def result_of(
         pass_interval=wilson_interval(summary.passed, summary.runs),
         answers=answers,
         warnings=_warnings(experiment, summary, answers),
+        refinement=await _refinement(repository, experiment),
     )
+
+
+async def _refinement(
+    repository: ExperimentRepository, experiment: Experiment
+) -> RefinementStatistics | None:
+    """None where refinement was never asked for."""
+    settings = experiment.metadata.get("refine")
+    if settings is None:
+        return None
+    return await refinement_statistics(settings, repository.stream_round_scores(experiment.id))
 
 
 def _score_interval(scores: Sequence[float]) -> Interval:
@@ -180,6 +194,10 @@ def _warnings(
                 f"the agent answers {answer!r} to {count} of {total} items: it has collapsed to "
                 "one label, so the score says little about the wording"
             )
+    if skipped := experiment.metadata.get("skipped_judges"):
+        found.append(
+            f"{', '.join(map(str, skipped))}: not judged, because the criteria are missing or empty"
+        )
     if summary.errors:
         found.append(f"{summary.errors} of {summary.runs} runs ended in an error and count as 0")
     return tuple(found)

@@ -105,6 +105,7 @@ class Evaluation:
                 fix="run `burnish eval` for a new experiment, or undo the change",
                 code="configuration_changed",
             )
+        self._require_same_refinement(experiment)
         stored = experiment.metadata.get("selection") or {}
         only = stored.get("only")
         selection = Selection(
@@ -118,6 +119,17 @@ class Evaluation:
             if result.error is None or not retry_errors
         }
         return await self._run(experiment, selection, options, progress, skip=done)
+
+    def _require_same_refinement(self, experiment: Experiment) -> None:
+        """Rounds under other settings would be no sequence."""
+        then, now = experiment.metadata.get("refine"), _refine_json(self.suite)
+        if then != now:
+            raise ConflictError(
+                what=f"experiment {experiment.id} cannot be continued",
+                why="the settings of its refinement have changed since it was started",
+                fix="run `burnish eval` for a new experiment, or undo the change in [suite.refine]",
+                code="refinement_changed",
+            )
 
     async def failing_items(self, experiment_id: str) -> frozenset[str]:
         """The items that did not pass in an experiment, for a run of just those."""
@@ -191,7 +203,13 @@ class Evaluation:
                 "scorers": list(self.suite.scorers.names),
                 "labels": list(self._spec.labels),
                 "model": self._spec.model if isinstance(self._spec.model, str) else None,
+                "skipped_judges": list(self.suite.scorers.skipped),
+                "refine": _refine_json(self.suite),
             },
         )
         await self._workspace.experiments.create_experiment(experiment)
         return experiment
+
+
+def _refine_json(suite: Suite) -> dict[str, Any] | None:
+    return None if suite.refine is None else suite.refine.to_json()

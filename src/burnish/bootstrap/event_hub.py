@@ -220,8 +220,9 @@ class EventHub:
                 await self._read()
                 # What comes in a burst is read together.
                 await asyncio.sleep(_PAUSE_SECONDS)
-            except BurnishError as error:
-                _log.warning("events cannot be read: %s", error)
+            except Exception as error:  # noqa: BLE001 - a bug must not end every stream
+                bug = not isinstance(error, BurnishError)
+                _log.warning("events cannot be read: %s", error, exc_info=bug)
                 self.ring()
                 await asyncio.sleep(_RETRY_SECONDS)
 

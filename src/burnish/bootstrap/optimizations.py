@@ -26,6 +26,7 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.evaluation.runner import RunOptions
+from burnish.evaluation.suite import Suite
 from burnish.optimization.driver import OptimizationDriver
 from burnish.optimization.lease_keeper import LEASE_SECONDS
 from burnish.optimization.local_adapter import LocalExperimentAdapter
@@ -57,7 +58,7 @@ class Optimization:
         # Where experiments are run and masks are kept: here and in the database unless said.
         self._make_adapter = make_adapter or LocalExperimentAdapter
         self._overlays = overlays or workspace.overlays
-        self.suite = build_suite(suite, workspace.model)
+        self.suite = build_suite(suite, workspace.model).for_trials()
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
         self.optimizer = build_optimizer_of(search)
@@ -143,7 +144,7 @@ class Optimization:
             asynchronous=search.asynchronous,
             repeats=suite.policy.repeats,
             objective=search.objective,
-            notes=search.notes,
+            notes=(*search.notes, *_refine_notes(suite)),
         )
         settings = JobSettings(
             budget=self._budget,
@@ -179,6 +180,13 @@ class Optimization:
             self.suite.dataset.name, index.fingerprint, self.suite.dataset.items()
         )
         return record.id
+
+
+def _refine_notes(suite: Suite) -> tuple[str, ...]:
+    """Refinement that was asked for and does nothing is said to do nothing."""
+    if suite.refine is None or suite.refine.active:
+        return ()
+    return (f"refinement is inactive: {suite.refine.why_inactive}",)
 
 
 async def run_prepared(

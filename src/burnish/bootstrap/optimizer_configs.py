@@ -119,14 +119,7 @@ class OptimizerConfigs:
         self, config: AnyConfig, *, author: str, expected_version: int | None
     ) -> ObjectVersion:
         """A new optimizer or a new version of it, checked as far as that is possible for nothing."""
-        require_name("optimizer", config.name)
-        if config.schedule is not None:
-            Schedule.of(config.schedule, config.schedule_timezone)
-        base = await self._present_base(config)
-        suites = SuiteRegistry(self._workspace, self._project)
-        suite = await suites.get(config.suite_id or None)
-        config = config.model_copy(update={"suite_id": suite.id})
-        _require_held_out(config, suite)
+        config, base = await self.checked(config)
         await self._check(config, base)
         return await self._workspace.objects.save(
             ObjectKind.AGENT_OPTIMIZER,
@@ -136,6 +129,21 @@ class OptimizerConfigs:
             author=author,
             expected_version=expected_version,
         )
+
+    async def checked(self, config: AnyConfig) -> tuple[AnyConfig, int | None]:
+        """The config with its suite, and the version that a run would begin with, if there is one.
+
+        What only building a run would tell is not looked at.
+        """
+        require_name("optimizer", config.name)
+        if config.schedule is not None:
+            Schedule.of(config.schedule, config.schedule_timezone)
+        base = await self._present_base(config)
+        suites = SuiteRegistry(self._workspace, self._project)
+        suite = await suites.get(config.suite_id or None)
+        config = config.model_copy(update={"suite_id": suite.id})
+        _require_held_out(config, suite)
+        return config, base
 
     async def base_version(self, config: AnyConfig) -> int:
         """The version that a run begins with: the pinned one, else the active one.

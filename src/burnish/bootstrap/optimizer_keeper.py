@@ -88,6 +88,8 @@ class OptimizerKeeper:
                 raise
             except BurnishError as error:
                 _log.warning("a run cannot be settled: %s", error, extra=_named(run.id))
+            except Exception:  # noqa: BLE001 - the others are settled all the same
+                _log.exception("settling a run ended in a bug", extra=_named(run.id))
 
     async def _keep(self) -> None:
         while True:
@@ -134,6 +136,9 @@ class OptimizerKeeper:
                 return None
             self._refused[one.id] = (one.version, due or "")
             _log.warning("the optimizer %s cannot be started: %s", one.name, error)
+            return None
+        except Exception:  # noqa: BLE001 - the others have their times too
+            _log.exception("starting the optimizer %s ended in a bug", one.name)
             return None
         if run_id is not None:
             _log.info("the schedule of %s starts a run", one.name, extra=_named(run_id))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from burnish.bootstrap.differences import Difference, difference
-from burnish.bootstrap.trades import counted_measures, is_proven, is_refuted
+from burnish.bootstrap.run_evidence import COMPRESS
+from burnish.bootstrap.trades import counted_measures, is_proven, is_refuted, is_shown_worse
 from burnish.bootstrap.workspace import Workspace
 from burnish.domain import AgentVersion, Candidate, OptimizationRecord, TrialResult
 
@@ -106,11 +107,21 @@ def _doubts(
         doubts.append("this is the baseline itself: nothing changes")
     elif own is None:
         doubts.append("it was never scored to the end, so nothing speaks for it")
+    elif record.optimizer_name == COMPRESS and is_best:
+        doubts.extend(_doubts_of_brevity(result))
     elif base is not None and own <= base and not (is_best and counted_measures(result)):
         doubts.append(f"it did not beat the baseline: {own:.3f} against {base:.3f}")
     else:
         doubts.extend(_doubts_of_evidence(result, is_best=is_best))
     return doubts
+
+
+def _doubts_of_brevity(result: Mapping[str, Any]) -> list[str]:
+    """A compression is to be shorter and as good: that it is no better speaks not against it."""
+    improvement = result.get("improvement")
+    if improvement is None or not improvement["held_out"]:
+        return ["it was not compared on held-out items, so it may be worse than it seems"]
+    return ["on held-out items it is worse than the baseline"] if is_shown_worse(result) else []
 
 
 def _doubts_of_evidence(result: Mapping[str, Any], *, is_best: bool) -> list[str]:

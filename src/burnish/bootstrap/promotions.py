@@ -49,12 +49,13 @@ async def promote_candidate(
     """The new active version; ConflictError when it is not for this one to follow."""
     record = await workspace.optimizations.get_optimization(optimization_id)
     candidates = await workspace.optimizations.list_candidates(optimization_id)
-    candidate = _find(record, candidates, request.candidate_id)
+    candidate = find_candidate(record, candidates, request.candidate_id)
     promotion = await prepare_promotion(workspace, record, candidates[0], candidate)
-    if request.expected_version is None:
+    expected = request.expected_version
+    if expected is None or (expected == 0 and promotion.active is None):
         promotion = await _following_the_baseline(workspace, promotion)
     else:
-        promotion = _following(promotion, request.expected_version)
+        promotion = _following(promotion, expected)
     version = await promote(
         workspace,
         promotion,
@@ -115,9 +116,10 @@ def _following(promotion: Promotion, expected: int) -> Promotion:
     return replace(promotion, active=seen)
 
 
-def _find(
+def find_candidate(
     record: OptimizationRecord, candidates: Sequence[Candidate], wanted: str | None
 ) -> Candidate:
+    """The wanted one, or the best; UsageError `not_found` when there is none."""
     identity = wanted or record.best_candidate_id
     found = next((one for one in candidates if one.id == identity), None)
     if found is None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
+from typing import Any
 
 from burnish.bootstrap.chosen_settings import Choice, choose
 from burnish.bootstrap.default_budget import limited
 from burnish.bootstrap.optimizations import Optimization
+from burnish.bootstrap.requested_refinement import with_refinement
 from burnish.bootstrap.run_spec import spec_of, stored_settings
 from burnish.bootstrap.search_spec import SearchSpec
 from burnish.bootstrap.served_project import (
@@ -39,7 +41,12 @@ async def settings_of(
     workspace: Workspace, project: ServedProject, request: RunRequest
 ) -> Settings:
     """The settings of the agent and suite that a request names, with the rest of the request."""
-    choice = Choice(agent=request.agent, agent_version=request.agent_version, suite=request.suite)
+    choice = Choice(
+        agent=request.agent,
+        agent_version=request.agent_version,
+        suite=request.suite,
+        refine=request.refine,
+    )
     chosen = await choose(workspace, project, choice)
     return await asyncio.to_thread(project.settings_for, request, chosen.settings)
 
@@ -67,7 +74,16 @@ def request_of(project: ServedProject, record: OptimizationRecord) -> RunRequest
         budget={k: v for k, v in settings.budget.model_dump().items() if v is not None},
         seed=record.seed,
         name=record.name,
+        refine=_refine_of(settings),
     )
+
+
+def _refine_of(settings: Settings) -> dict[str, Any] | None:
+    table = settings.suite.refine
+    if table is None:
+        return None
+    names = ("model", "limit", "threshold", "answer", "trials")
+    return {name: getattr(table, name) for name in names}
 
 
 def require_startable(project: ServedProject, record: OptimizationRecord) -> None:
@@ -87,6 +103,9 @@ def _like(project: ServedProject, original: OptimizationRecord, request: RunRequ
     stored = stored.reaching(project.urls)
     project.require_own(stored)
     changed = with_request(stored, request)
+    if request.refine is not None:
+        table = with_refinement(changed.suite, request.refine, project.settings())
+        changed = changed.model_copy(update={"suite": table}).placed_in(stored.folder)
     if request.optimizer_settings or request.optimizer:
         require_own_models(request.optimizer_settings, project.settings())
     return limited(changed)[0]

@@ -108,6 +108,8 @@ class RunExecutor:
                 await self._fill()
             except BurnishError as error:
                 _log.warning("the queue of runs cannot be read: %s", error)
+            except Exception:  # noqa: BLE001 - else nothing would be run here any more
+                _log.exception("looking at the queue of runs ended in a bug")
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._settings.look_seconds):
                     await self._wake.wait()

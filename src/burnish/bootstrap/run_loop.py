@@ -8,10 +8,11 @@ from typing import Any
 
 from burnish.bootstrap.evaluation_executor import EvaluationExecutor
 from burnish.bootstrap.run_executor import RunExecutor
-from burnish.runtime.loops.mailbox_loop import BEAT_SECONDS, LoopState, MailboxLoop
+from burnish.runtime.loops.mailbox_loop import BEAT_SECONDS
+from burnish.runtime.loops.worker_loop import LoopState, WorkerLoop
 
 
-class RunLoop(MailboxLoop[Any, Any]):
+class RunLoop(WorkerLoop):
     """Takes runs that servers have queued in the database; what it cannot end it gives back.
 
     Evaluations that servers have queued are run beside them.
@@ -35,7 +36,7 @@ class RunLoop(MailboxLoop[Any, Any]):
         try:
             async with self._executor, self._evaluations:
                 while not self._stopping.is_set():
-                    self._heartbeat = self._clock.monotonic()
+                    self._beat()
                     with contextlib.suppress(TimeoutError):
                         async with asyncio.timeout(BEAT_SECONDS):
                             await self._stopping.wait()

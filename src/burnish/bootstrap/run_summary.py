@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.bootstrap.objectives import ranked
+from burnish.bootstrap.report.prompt_size import prompt_tokens
+from burnish.bootstrap.run_budget import BudgetUse, read_budget
+from burnish.bootstrap.run_lines import RunLine, line_of, read_usage
+from burnish.bootstrap.score_intervals import Intervals, repeats_of, score_intervals
 from burnish.bootstrap.workspace import Workspace
 from burnish.domain import (
     Candidate,
+    ExperimentType,
     OptimizationRecord,
-    OptimizationStatus,
-    Spending,
     TrialResult,
     UsageError,
 )
 from burnish.domain.read_models import RunCounts
-from burnish.optimization import ownership
+from burnish.domain.run_insights import RunSpan
 from burnish.optimization.front import points_of
 from burnish.optimization.objective_document import front_json
 from burnish.optimization.plan import candidate_id
+
+Scored = tuple[Candidate, TrialResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
     """One optimization with its counts, its spending and its two candidates that matter.
 
-    `position` is the sequence number of the last event that all of this includes.
+    `position` is the sequence number of the last event that all of this includes. `intervals` are by
+    experiment, `prompt_tokens` by candidate.
     """
 
     record: OptimizationRecord
+    line: RunLine
     counts: RunCounts
     position: int
-    owned: bool
-    baseline: tuple[Candidate, TrialResult] | None = None
-    best: tuple[Candidate, TrialResult] | None = None
-    usage: Mapping[str, Any] = field(default_factory=dict)
+    budget: BudgetUse
+    baseline: Scored | None = None
+    best: Scored | None = None
+    intervals: Intervals = field(default_factory=dict)
+    prompt_tokens: Mapping[str, int] = field(default_factory=dict)
 
 
 async def read_summary(workspace: Workspace, optimization_id: str) -> RunSummary:
@@ -44,14 +53,22 @@ async def read_summary(workspace: Workspace, optimization_id: str) -> RunSummary
     # The position first: what is read after it may know more, and never less.
     positions = await workspace.feed.positions([optimization_id])
     record = await workspace.optimizations.get_optimization(optimization_id)
+    spans = await workspace.insights.spans([optimization_id])
+    usage = await read_usage(workspace, record)
+    baseline = await _trial(workspace, record, candidate_id(record.id, 0))
+    best = await _trial(workspace, record, record.best_candidate_id)
+    shown = {one[0].id: one for one in (baseline, best) if one is not None}
+    counts = await workspace.pages.counts(optimization_id)
     return RunSummary(
         record=record,
-        counts=await workspace.pages.counts(optimization_id),
+        line=line_of(record, spans.get(optimization_id, RunSpan()), usage),
+        counts=counts,
         position=positions.get(optimization_id, 0),
-        owned=is_owned(record),
-        baseline=await _trial(workspace, record, candidate_id(record.id, 0)),
-        best=await _trial(workspace, record, record.best_candidate_id),
-        usage=await _usage(workspace, record),
+        budget=await read_budget(workspace, record, usage, trials=sum(counts.trials.values())),
+        baseline=baseline,
+        best=best,
+        intervals=await _intervals(workspace, record, shown),
+        prompt_tokens=await asyncio.to_thread(prompt_tokens, [one for one, _ in shown.values()]),
     )
 
 
@@ -64,20 +81,16 @@ async def read_front(workspace: Workspace, optimization_id: str) -> list[dict[st
     return front_json(ranked(record, points), points)
 
 
-def is_owned(record: OptimizationRecord) -> bool:
-    """Whether somebody works on it, as far as that can be known."""
-    owner = record.lease_owner
-    return not record.status.final and owner is not None and not ownership.is_dead(owner)
-
-
-async def _usage(workspace: Workspace, record: OptimizationRecord) -> Mapping[str, Any]:
-    """By purpose, the optimizer's own calls included; a finished run has it in its result."""
-    if record.result is not None and record.status is not OptimizationStatus.RUNNING:
-        usage: Mapping[str, Any] = record.result["usage"]
-        return usage
-    spent = await workspace.experiments.spending_of(record.id)
-    own = Spending.of((record.checkpoint or {}).get("own_spending") or {})
-    return (spent + own).to_json()
+async def _intervals(
+    workspace: Workspace, record: OptimizationRecord, shown: Iterable[str]
+) -> Intervals:
+    points = [
+        point
+        for one in shown
+        for point in await workspace.insights.points(record.id, candidate_id=one)
+        if point.type is ExperimentType.TRIAL
+    ]
+    return await score_intervals(workspace, points, repeats=repeats_of(record))
 
 
 async def _trial(

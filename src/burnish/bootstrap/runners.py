@@ -6,7 +6,7 @@ import asyncio
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from burnish.domain import ExperimentRepository, Lease, UnavailableError, UsageError
 from burnish.optimization.block_adapter import BlockExperimentAdapter, Workbench
@@ -16,7 +16,13 @@ from burnish.optimization.sitting import MakeAdapter
 from burnish.runtime.shards import SHARD_REQUESTS, ShardSettings
 
 MAILBOX_VARIABLE = "BURNISH_MAILBOX"
+_EXAMPLE = "redis://127.0.0.1:6379/0"
 _ANSWER_SECONDS = 5.0
+_REDIS = ("redis", "rediss", "unix")
+_RAY_VARIABLE = "RAY_ADDRESS"
+# Ray's words for a cluster of this machine.
+_RAY_WORDS = ("auto", "local")
+_HERE = ("127.0.0.1", "localhost", "::1", *_RAY_WORDS, None)
 RUNNERS = ("local", "mailbox", "ray")
 
 
@@ -56,9 +62,11 @@ class RunnerChoice:
         return MailboxRunner(self._url(), self.settings)
 
     async def require_reachable(self) -> None:
-        """UnavailableError, before anything is begun, when the mailbox's server does not answer."""
+        """UnavailableError, before anything is begun, when mailbox or cluster do not answer."""
         if self.name == "mailbox":
             await require_answer(self._url())
+        elif self.name == "ray":
+            await _require_cluster(self.ray_address or os.environ.get(_RAY_VARIABLE))
 
     def _url(self) -> str:
         url = self.mailbox or os.environ.get(MAILBOX_VARIABLE)
@@ -69,14 +77,15 @@ class RunnerChoice:
                 fix=f"give --mailbox redis://HOST:6379/0, or set {MAILBOX_VARIABLE}",
                 code="no_mailbox",
             )
-        return url
+        return check_mailbox(url)
 
     def note(self, database: str) -> str | None:
         """What workers on other machines could not do."""
-        url = self.mailbox or os.environ.get(MAILBOX_VARIABLE) or self.ray_address
-        if self.name == "local" or url is None or "postgres" in database.partition(":")[0]:
+        if self.name not in ("mailbox", "ray") or "postgres" in database.partition(":")[0]:
             return None
-        if _is_here(url):
+        is_ray = self.name == "ray"
+        parts = _read_ray(self.ray_address or _RAY_WORDS[0]) if is_ray else _read(self._url())
+        if parts.hostname in _HERE:
             return None
         return (
             "the database is a file of this machine: workers on other machines cannot write to it; "
@@ -149,13 +158,61 @@ async def require_answer(url: str) -> None:
         await client.aclose()
 
 
+async def _require_cluster(address: str | None) -> None:
+    """Ray itself would try for ever to reach what is not there, and hear no signal meanwhile."""
+    parts = _read_ray(address or _RAY_WORDS[0])
+    if parts.hostname in _RAY_WORDS or parts.port is None:
+        return
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        writer.close()
+    except (OSError, TimeoutError, UnicodeError) as error:
+        raise UnavailableError(
+            what="the Ray cluster cannot be reached",
+            why=f"nothing answers at {address} ({type(error).__name__})",
+            fix="start one with `ray start --head`, or correct --ray-address",
+            code="ray_unavailable",
+        ) from None
+
+
+def check_mailbox(url: str) -> str:
+    """The address again. Refuses what is no server's; it may hold a password, so it is not shown."""
+    scheme, separator, _ = url.partition("://")
+    if not separator or scheme not in _REDIS:
+        raise _invalid_address("it does not begin with redis:// or rediss://")
+    _read(url)
+    return url
+
+
 def place_of(url: str) -> str:
     """An address without user and password."""
-    parts = urlsplit(url)
+    parts = _read(url)
     host = parts.hostname or ""
+    if ":" in host:
+        host = f"[{host}]"
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{host}{port}{parts.path}"
 
 
-def _is_here(url: str) -> bool:
-    return urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1", None)
+def _read_ray(address: str) -> SplitResult:
+    """HOST:PORT, ray://HOST:PORT or a word of Ray's."""
+    return _read(address if "://" in address else f"//{address}", like="HOST:6379")
+
+
+def _read(url: str, *, like: str = _EXAMPLE) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        raise _invalid_address("its host or port cannot be understood", like) from None
+    return parts
+
+
+def _invalid_address(why: str, like: str = _EXAMPLE) -> UsageError:
+    return UsageError(
+        what="the address cannot be used",
+        why=why,
+        fix=f"write it like {like}",
+        code="invalid_address",
+    )

@@ -32,6 +32,7 @@ class RunRequest:
     budget: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = None
     name: str | None = None
+    refine: Mapping[str, Any] | None = None
 
 
 class ServedProject:
@@ -124,6 +125,7 @@ def _models_in(value: Any) -> Iterator[tuple[str, Any]]:
 def own_models(own: Settings) -> set[str]:
     """The models that the configuration names, as the agent's, the optimizer's or in `[models]`."""
     named = [own.agent.model, own.optimizer.get("model")]
+    named += [] if own.suite.refine is None else [own.suite.refine.model]
     named += [one.get("model") for one in own.suite.scorers if isinstance(one, Mapping)]
     named += [name for name in own.models if "/" in name]
     return {one for one in named if isinstance(one, str)}

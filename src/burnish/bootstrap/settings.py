@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from burnish.bootstrap.search_spec import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS
-from burnish.bootstrap.tables import AgentTable, BudgetTable, Settings, SuiteTable
+from burnish.bootstrap.tables import AgentTable, BudgetTable, RefineTable, Settings, SuiteTable
 from burnish.domain import UsageError
 from burnish.models.settings import ModelSettings
 
@@ -161,6 +161,8 @@ def _nearest(place: list[str]) -> str:
         "budget": BudgetTable,
     }
     known = tables[place[0]] if len(place) > 1 and place[0] in tables else Settings
+    if place[:2] == ["suite", "refine"] and len(place) > 2:
+        known = RefineTable
     names = [name for name in known.model_fields if name != "requested"]
     close = difflib.get_close_matches(place[-1], names, n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(names)}"

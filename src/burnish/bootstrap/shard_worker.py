@@ -84,7 +84,7 @@ class _GivenBench:
     ) -> None:
         self._items = items
         self._agent = build_agent(agent, workspace.model)
-        self._suite = build_suite(suite, workspace.model)
+        self._suite = build_suite(suite, workspace.model).for_trials()
 
     @contextlib.asynccontextmanager
     async def use(self, request: ShardRequest) -> AsyncIterator[ShardBench]:
@@ -145,20 +145,25 @@ class _StoredBenches:
                 code="started_from_python",
             )
         settings = stored_settings(record, self._folder).placed_in(self._folder)
+        # Before anything is opened: a refused shard comes again and again.
+        items = await self._items.items(request.dataset_id)
         shelf = ModelShelf(settings.models, self._workspace.call_cache)
         # Rows come from the database, and the suite's file need not be here.
-        suite = build_suite(replace(settings.suite_spec(), dataset=()), shelf.model)
+        suite = build_suite(replace(settings.suite_spec(), dataset=()), shelf.model).for_trials()
         bench = ShardBench(
             agent=build_agent(settings.agent_spec(), shelf.model),
             suite=suite,
-            items=await self._items.items(request.dataset_id),
+            items=items,
         )
         return _Kept(bench, shelf)
 
     async def _forget_some(self, keep: int = _KEPT) -> None:
         """Close what was not used for longest, but nothing that is in use."""
-        idle = [identity for identity, kept in self._kept.items() if not kept.users]
-        for identity in idle[: max(len(self._kept) - keep, 0)]:
-            kept = self._kept.pop(identity)
+        while len(self._kept) > keep:
+            # Looked for anew each time: while one is closed, another may be taken or forgotten.
+            idle = next((one for one, kept in self._kept.items() if not kept.users), None)
+            if idle is None:
+                return
+            kept = self._kept.pop(idle)
             await kept.bench.agent.close()
             await kept.shelf.close()

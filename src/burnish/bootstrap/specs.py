@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from burnish.domain import Configuration, Model, Scorer, UsageError
 from burnish.evaluation.datasets import Dataset
+from burnish.evaluation.refine import RefinePolicy
 from burnish.models.outbound import OutboundRules
 
 
@@ -53,16 +54,31 @@ class AgentSpec:
                 fix="remove one of them",
                 code="invalid_agent",
             )
-        if self.url is not None and "@" in urlsplit(self.url).netloc:
-            raise UsageError(
-                what=f"the url of the agent {self.name!r} cannot be used",
-                why="it holds a user or a password, which would be stored with every run",
-                fix="leave them out of the url",
-                code="invalid_agent",
-            )
+        if self.url is not None:
+            self._check_url(self.url)
         _check_positive("concurrency", self.concurrency)
         if self.timeout_seconds is not None:
             _check_positive("timeout_seconds", self.timeout_seconds)
+
+    def _check_url(self, url: str) -> None:
+        """It is not shown: it may hold a password, or something that stands for one."""
+        why, fix = None, 'write it like url = "http://127.0.0.1:9000/run"'
+        try:
+            parts = urlsplit(url)
+            _ = parts.port
+        except ValueError:
+            why = "its host or port cannot be understood"
+        else:
+            if "@" in parts.netloc:
+                why = "it holds a user or a password, which would be stored with every run"
+                fix = "leave them out of the url"
+        if why is not None:
+            raise UsageError(
+                what=f"the url of the agent {self.name!r} cannot be used",
+                why=why,
+                fix=fix,
+                code="invalid_agent",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +87,8 @@ class SuiteSpec:
 
     `dataset` is rows, or a path to JSONL, JSON, CSV or Parquet. `scorers` are functions
     `(output, item) -> float | Score`, built-ins such as {"kind": "exact_match", "field": "label"},
-    or "module:function". `split` is fractions by name, or "field" to use the rows' own.
+    or "module:function". `split` is fractions by name, or "field" to use the rows' own. `refine`
+    has outputs that a judge finds wanting written anew, such as {"model": …, "limit": 2}.
     """
 
     dataset: Iterable[Mapping[str, Any]] | str | Path | Dataset
@@ -83,9 +100,11 @@ class SuiteSpec:
     repeats: int = 1
     pass_threshold: float = 1.0
     mode: str = "llm"
+    refine: RefinePolicy | Mapping[str, Any] | None = None
     folder: Path = field(default_factory=Path.cwd)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "refine", RefinePolicy.of(self.refine))
         scorers = self.scorers
         if isinstance(scorers, (str, Mapping)) or not isinstance(scorers, Sequence):
             object.__setattr__(self, "scorers", (scorers,))

@@ -101,6 +101,7 @@ class SuiteRegistry:
             )
         require_harmless(values["scorers"])
         require_own_models({"scorers": values["scorers"]}, own, of="scorer")
+        require_own_models(values.get("refine") or {}, own, of="refinement")
         table = SuiteTable(name=name, dataset=stored_reference(dataset_id), **values)
         rows = await load_dataset(self._workspace.datasets, dataset_id)
         async with ModelShelf(own.models) as shelf:
@@ -108,7 +109,7 @@ class SuiteRegistry:
         saved = await self._workspace.objects.save(
             ObjectKind.SUITE,
             name,
-            table.model_dump(),
+            _document(table),
             author=author,
             expected_version=expected_version,
         )
@@ -135,6 +136,14 @@ def _require_fit(own: Settings, table: SuiteTable, rows: Dataset, shelf: ModelSh
             code="unknown_field",
         )
     suite.splits()
+
+
+def _document(table: SuiteTable) -> dict[str, Any]:
+    """What is stored. Without refinement it is the document of before there was any, and so equal."""
+    document = table.model_dump()
+    if document["refine"] is None:
+        del document["refine"]
+    return document
 
 
 def _known(stored: ObjectVersion) -> KnownSuite:

@@ -37,6 +37,18 @@ class AgentTable(_Table):
     requested: bool = False
 
 
+class RefineTable(_Table):
+    """`[suite.refine]`."""
+
+    model: str | None = None
+    limit: int = 0
+    threshold: float | None = None
+    answer: str = "latest"
+    trials: bool = False
+    fields: list[str] | None = None
+    parameters: dict[str, Any] | None = None
+
+
 class SuiteTable(_Table):
     """`[suite]`."""
 
@@ -49,6 +61,7 @@ class SuiteTable(_Table):
     repeats: int = 1
     pass_threshold: float = 1.0
     mode: str = "llm"
+    refine: RefineTable | None = None
 
 
 class BudgetTable(_Table):

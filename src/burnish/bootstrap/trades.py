@@ -21,6 +21,15 @@ def counted_measures(document: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
+def is_shown_worse(document: Mapping[str, Any]) -> bool:
+    """Whether the compared items show more than chance that the winner is worse.
+
+    This is what speaks against a compression: it is to be shorter and as good, not better.
+    """
+    improvement = document.get("improvement")
+    return improvement is not None and (improvement["ci_high"] or 0.0) < 0
+
+
 def is_refuted(document: Mapping[str, Any]) -> bool:
     """Whether the compared items speak against the winner: by score, or by what it saves too."""
     improvement = document.get("improvement")

@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from burnish.bootstrap.builders import build_agent, build_suite
 from burnish.bootstrap.evaluation_executor import EvaluationExecutor
@@ -15,7 +14,7 @@ from burnish.bootstrap.overrides_location import open_overrides, overrides_locat
 from burnish.bootstrap.requested_compressions import Project, RequestedCompressions
 from burnish.bootstrap.run_executor import ExecutorSettings, RunExecutor
 from burnish.bootstrap.run_loop import RunLoop
-from burnish.bootstrap.runners import MailboxRunner, place_of, require_answer
+from burnish.bootstrap.runners import MailboxRunner, check_mailbox, place_of, require_answer
 from burnish.bootstrap.served_project import ServedProject
 from burnish.bootstrap.settings import CONFIG_NAME
 from burnish.bootstrap.shard_worker import shard_evaluator
@@ -32,9 +31,9 @@ from burnish.runtime.loops import (
     EvalLoop,
     GroupSettings,
     LoopGroup,
-    MailboxLoop,
     MainLoop,
     OptimizeLoop,
+    WorkerLoop,
 )
 from burnish.runtime.mailboxes import RedisMailbox
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES
@@ -44,7 +43,6 @@ from burnish.runtime.shards.shard_loop import ShardLoop
 LOOPS = ("main", "eval", "optimize")
 # Served only where it is asked for: runs that `burnish serve` has queued in the database.
 RUNS = "runs"
-_REDIS = ("redis", "rediss", "unix")
 # What is held is renewed long before; a worker that dies loses its messages after so long.
 VISIBILITY_SECONDS = 30.0
 # A worker waits for its server by itself, and says meanwhile that it is not ready.
@@ -76,7 +74,7 @@ class WorkerPlan:
                 fix=f"name some of them, such as --loops {','.join(LOOPS)}",
                 code="unknown_loop",
             )
-        _check_address(self.mailbox)
+        check_mailbox(self.mailbox)
 
     @property
     def places(self) -> int:
@@ -172,9 +170,9 @@ class _Loops:
         self._client = open_client(plan.mailbox, what="the mailboxes cannot be opened")
         stack.push_async_callback(self._client.aclose)
 
-    def all(self) -> list[MailboxLoop[Any, Any]]:
+    def all(self) -> list[WorkerLoop]:
         """In the order that they were asked for, each once."""
-        made: list[MailboxLoop[Any, Any]] = []
+        made: list[WorkerLoop] = []
         main = self._main()
         for name in dict.fromkeys(self._plan.loops):
             if name == "main":
@@ -217,7 +215,7 @@ class _Loops:
             concurrency=self._plan.places,
         )
 
-    def _eval(self, main: MainLoop) -> list[MailboxLoop[Any, Any]]:
+    def _eval(self, main: MainLoop) -> list[WorkerLoop]:
         plan = self._plan
         suite = build_suite(plan.project.suite, self._workspace.model)
         given = plan.project.settings is None
@@ -251,22 +249,3 @@ class _Loops:
             ),
             requests=self._mailbox(OPTIMIZE_REQUESTS, max_delivery_count=MAX_OPTIMIZE_DELIVERIES),
         )
-
-
-def _check_address(url: str) -> None:
-    """Refuse what is no server's address; it may hold a password, so it is not shown."""
-    scheme, separator, _ = url.partition("://")
-    why = "it does not begin with redis:// or rediss://"
-    if separator and scheme in _REDIS:
-        try:
-            _ = urlsplit(url).port
-        except ValueError:
-            why = "its host or port cannot be understood"
-        else:
-            return
-    raise UsageError(
-        what="the mailbox's address cannot be used",
-        why=why,
-        fix="write it like redis://127.0.0.1:6379/0",
-        code="invalid_address",
-    )

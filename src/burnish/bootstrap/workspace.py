@@ -26,6 +26,7 @@ from burnish.domain.evaluation_queue import EvaluationQueue
 from burnish.domain.event_feed import EventFeed
 from burnish.domain.optimizer_runs import OptimizerRunRepository
 from burnish.domain.read_models import OptimizationPages
+from burnish.domain.run_insights import RunInsights
 from burnish.domain.run_queue import RunQueue
 from burnish.storage import (
     CountedExperimentRepository,
@@ -42,6 +43,7 @@ from burnish.storage import (
     SqlOptimizationRepository,
     SqlOptimizerRunRepository,
     SqlOverlayStore,
+    SqlRunInsights,
     SqlRunQueue,
 )
 
@@ -71,6 +73,7 @@ class Workspace:
         self.datasets: DatasetRepository = SqlDatasetRepository(database)
         self.optimizations: OptimizationRepository = SqlOptimizationRepository(database, self._tell)
         self.pages: OptimizationPages = SqlOptimizationPages(database)
+        self.insights: RunInsights = SqlRunInsights(database)
         self.feed: EventFeed = SqlEventFeed(database)
         self.queue: RunQueue = SqlRunQueue(database)
         self.objects: ObjectRepository = SqlObjectRepository(database)

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from burnish.cli.assignments import assigned
 from burnish.domain import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefineOptions:
+    """How outputs are refined; None means that the config decides."""
+
+    model: str | None = None
+    limit: int | None = None
+    threshold: float | None = None
+    answer: str | None = None
+
+    def given(self) -> dict[str, Any]:
+        """What was named, by its name in [suite.refine]."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +37,7 @@ class EvalRequest:
     model: str | None = None
     settings: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
+    refine: RefineOptions = field(default_factory=RefineOptions)
     concurrency: int | None = None
     timeout: float | None = None
     use_cache: bool = True
@@ -51,6 +66,7 @@ class EvalRequest:
             "suite.repeats": self.repeats,
             "agent.concurrency": self.concurrency,
             "agent.timeout_seconds": self.timeout,
+            **{f"suite.refine.{name}": value for name, value in self.refine.given().items()},
         }
         return {**chosen, **{path: value for path, value in direct.items() if value is not None}}
 
@@ -61,6 +77,7 @@ class EvalRequest:
             ("--model", self.model),
             *(("--set", given) for given in self.settings),
             *(("--section", given) for given in self.sections),
+            *((f"--refine-{name}", value) for name, value in self.refine.given().items()),
             ("--repeats", self.repeats),
             ("--concurrency", self.concurrency),
             ("--timeout", self.timeout),

@@ -26,6 +26,7 @@ class OptimizeRequest:
     model: str | None = None
     settings: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
+    refine: bool | None = None
     concurrency: int | None = None
     name: str | None = None
     dry_run: bool = False
@@ -47,6 +48,7 @@ class OptimizeRequest:
             "budget.max_seconds": self.max_seconds,
             "agent.model": self.model,
             "agent.concurrency": self.concurrency,
+            "suite.refine.trials": self.refine,
         }
         chosen = assigned(self.settings, self.sections)
         return {**chosen, **{path: value for path, value in direct.items() if value is not None}}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.console import Console
 from rich.text import Text
 
@@ -11,12 +9,12 @@ from burnish.bootstrap.builders import build_agent, build_suite, check_fit
 from burnish.bootstrap.cost_estimate import CostEstimate, estimate_cost, require_price
 from burnish.bootstrap.model_shelf import ModelShelf
 from burnish.bootstrap.planned_work import PlannedWork, require_room
+from burnish.bootstrap.run_plan import RunPlan
 from burnish.bootstrap.search_spec import SearchSpec, build_optimizer_of
 from burnish.bootstrap.tables import Settings
 from burnish.cli.display.rows import print_rows
 from burnish.cli.session import Session
 from burnish.cli.wording import count, harmless, money
-from burnish.domain import Budget
 
 _LIMITS = {
     "max_trials": "trials",
@@ -32,7 +30,7 @@ async def show_plan(session: Session, settings: Settings) -> None:
     """Check everything as a run would, and print what it would take."""
     models = ModelShelf(settings.models)
     try:
-        suite = build_suite(settings.suite_spec(), models.model)
+        suite = build_suite(settings.suite_spec(), models.model).for_trials()
         agent = build_agent(settings.agent_spec(), models.model)
         check_fit(agent, suite)
         search = SearchSpec.of(settings.optimizer)
@@ -45,47 +43,22 @@ async def show_plan(session: Session, settings: Settings) -> None:
         await agent.close()
     finally:
         await models.close()
+    plan = RunPlan(settings=settings, search=search, budget=budget, work=work, price=price)
     if session.json_output:
-        session.print_document(_document(settings, search, budget, work, price))
+        session.print_document(plan.to_json())
     else:
-        _print(session.console, settings, search, budget, work, price)
+        _print(session.console, plan)
 
 
-def _document(
-    settings: Settings, search: SearchSpec, budget: Budget, work: PlannedWork, price: CostEstimate
-) -> dict[str, Any]:
-    return {
-        "dry_run": True,
-        "agent": settings.agent.name,
-        "optimizer": search.name,
-        "seed": search.seed,
-        "racing": search.racing_in_effect.value,
-        "objective": search.objective.to_json(),
-        "notes": list(search.notes),
-        "splits": dict(work.splits),
-        "budget": budget.to_json(),
-        "evaluations": work.to_json(),
-        "each_evaluation": price.to_json(),
-        "max_calls": _times(price.calls, work.most),
-        "max_cost_usd": _most_cost(price, work, budget),
-    }
-
-
-def _print(
-    console: Console,
-    settings: Settings,
-    search: SearchSpec,
-    budget: Budget,
-    work: PlannedWork,
-    price: CostEstimate,
-) -> None:
-    title = f"{search.name} of {settings.agent.name}"
+def _print(console: Console, plan: RunPlan) -> None:
+    work, price = plan.work, plan.price
+    title = f"{plan.search.name} of {plan.settings.agent.name}"
     console.print(Text.assemble((harmless(title), "bold"), ("  dry run: nothing is called", "dim")))
     console.print()
-    limits = [f"{value:,} {_LIMITS[name]}" for name, value in budget.to_json().items()]
-    most = _most_cost(price, work, budget)
+    limits = [f"{value:,} {_LIMITS[name]}" for name, value in plan.budget.to_json().items()]
+    most = plan.max_cost_usd
     cost = f"at most about {money(most)}" if most is not None else _unknown_cost(work, price)
-    rows = [(label, Text(words)) for label, words in _rows(search, work, price)]
+    rows = [(label, Text(words)) for label, words in _rows(plan)]
     rows += [("budget", Text(", ".join(limits))), ("cost", Text(cost, style="bold"))]
     print_rows(console, rows)
     console.print()
@@ -98,7 +71,8 @@ def _print(
     )
 
 
-def _rows(search: SearchSpec, work: PlannedWork, price: CostEstimate) -> list[tuple[str, str]]:
+def _rows(plan: RunPlan) -> list[tuple[str, str]]:
+    search, work, price = plan.search, plan.work, plan.price
     splits = ", ".join(f"{number:,} {name}" for name, number in work.splits.items())
     held_out = (
         f"{work.confirmation:,} at the end, on held-out items"
@@ -119,7 +93,7 @@ def _rows(search: SearchSpec, work: PlannedWork, price: CostEstimate) -> list[tu
     if search.objective.measures:
         rows.insert(0, ("objective", search.objective.in_words()))
     rows += [("note", note) for note in search.notes]
-    calls = _times(price.calls, work.most)
+    calls = plan.max_calls
     if price.calls is not None:
         each = (
             f"{count(price.calls, 'call')}, about {price.input_tokens:,.0f} tokens in "
@@ -137,14 +111,3 @@ def _unknown_cost(work: PlannedWork, price: CostEstimate) -> str:
         return money(0.0)
     each = money(price.cost_usd * 1000)
     return f"about {each} a thousand evaluations, and no limit; give --max-cost or --max-trials"
-
-
-def _most_cost(price: CostEstimate, work: PlannedWork, budget: Budget) -> float | None:
-    most = 0.0 if price.cost_usd == 0 else price.times(work.most)
-    if budget.max_cost_usd is None:
-        return most
-    return budget.max_cost_usd if most is None else min(most, budget.max_cost_usd)
-
-
-def _times(each: int | None, number: int | None) -> int | None:
-    return None if each is None or number is None else each * number

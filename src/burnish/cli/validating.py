@@ -97,6 +97,8 @@ def _document(place: Place, checked: _Checked) -> dict[str, Any]:
         "configuration_hash": checked.agent.configuration.hash,
         "optimizer": checked.optimizer,
         "scorers": list(checked.suite.scorers.names),
+        "skipped_judges": list(checked.suite.scorers.skipped),
+        "refine": None if (refine := checked.suite.refine) is None else refine.to_json(),
         "dataset": {
             "source": index.source,
             "rows": index.count,
@@ -134,10 +136,25 @@ def _rows(checked: _Checked) -> list[tuple[str, str]]:
         ("columns", ", ".join(index.fields)),
         *_split_rows(checked.splits),
         ("scorers", ", ".join(checked.suite.scorers.names)),
+        *_refine_rows(checked.suite),
         ("optimizer", checked.optimizer),
     ]
     others = [name for name in checked.models if name != table.model]
     return [*rows, ("models", ", ".join(others))] if others else rows
+
+
+def _refine_rows(suite: Suite) -> list[tuple[str, str]]:
+    """What is refined by what, and what is skipped: nobody should learn it from a bill."""
+    rows = [
+        ("skipped", f"{name}: its criteria are missing or empty") for name in suite.scorers.skipped
+    ]
+    plan = suite.refine
+    if plan is None:
+        return rows
+    if not plan.active:
+        return [*rows, ("refine", f"inactive: {plan.why_inactive}")]
+    until = f"until {plan.policy.target:g}, at most {count(plan.policy.limit, 'time')} an output"
+    return [*rows, ("refine", f"{plan.model_name}, {until}")]
 
 
 def _split_rows(splits: Mapping[str, Counter[str]]) -> list[tuple[str, str]]:

@@ -58,6 +58,7 @@ from burnish.domain.optimization_records import (
 )
 from burnish.domain.overrides import Overlay, OverlayStore
 from burnish.domain.placeholders import placeholders, render
+from burnish.domain.refinement import AnswerChoice, Outcome, Refinement, Round, RoundEnd, RoundScore
 from burnish.domain.repositories import (
     CacheScope,
     DatasetRecord,
@@ -74,6 +75,7 @@ __all__ = [
     "AgentOutput",
     "AgentRepository",
     "AgentVersion",
+    "AnswerChoice",
     "Budget",
     "BurnishError",
     "CacheScope",
@@ -110,12 +112,17 @@ __all__ = [
     "OptimizationStatus",
     "Optimizer",
     "OptimizerState",
+    "Outcome",
     "Overlay",
     "OverlayStore",
     "ParameterSpace",
     "Purpose",
     "ReasonCode",
+    "Refinement",
     "Rejection",
+    "Round",
+    "RoundEnd",
+    "RoundScore",
     "RunContext",
     "Score",
     "Scorer",

@@ -27,16 +27,33 @@ class DatasetPages(Protocol):
         self,
         *,
         name: str | None = None,
+        text: str | None = None,
         limit: int = 50,
         after: Sequence[Any] | None = None,
     ) -> Page[DatasetRecord]:
-        """The newest first."""
+        """The newest first; with `text`, those that have it in their name."""
         ...
 
     async def rows(
-        self, dataset_id: str, *, limit: int = 50, after: Sequence[Any] | None = None
+        self,
+        dataset_id: str,
+        *,
+        text: str | None = None,
+        limit: int = 50,
+        after: Sequence[Any] | None = None,
     ) -> Page[DatasetRow]:
-        """In order; UsageError `not_found` when there is no such dataset."""
+        """In order; UsageError `not_found` when there is no such dataset.
+
+        With `text`, those that have it in their id or anywhere in their JSON, in any case.
+        """
+        ...
+
+    async def find_rows(self, dataset_id: str, item_ids: Sequence[str]) -> dict[str, DatasetRow]:
+        """Rows by item id; those that are not there are left out."""
+        ...
+
+    async def matching(self, dataset_id: str, text: str) -> set[str]:
+        """The ids of all rows that have a text, as `rows` looks for it."""
         ...
 
     async def origins(self, dataset_id: str) -> dict[str, Mapping[str, Any]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from burnish.domain.configuration import Configuration
 from burnish.domain.items import AgentOutput, Score
+from burnish.domain.refinement import Refinement
 from burnish.domain.usage import Purpose, Spending
 
 
@@ -67,7 +68,9 @@ class ItemError:
 class ItemResult:
     """One item, run once. An error is a failed item with score 0, never a missing one.
 
-    `spending` was paid for this run; `reused` was paid before, for what a cache answered.
+    `spending` was paid for this run; `reused` was paid before, for what a cache answered. Where the
+    output was refined in rounds, it and its scores are those of the answer's round, and `refinement`
+    says what came of it.
     """
 
     item_id: str
@@ -82,11 +85,15 @@ class ItemResult:
     latency_ms: float = 0.0
     cached: bool = False
     reused: Spending = field(default_factory=Spending)
+    refinement: Refinement | None = None
 
     @property
     def footprint(self) -> Spending:
-        """What the agent's answer takes whenever it is paid for; judging it is not the agent's."""
-        return self.spending.without(Purpose.JUDGE) + self.reused
+        """What the agent's answer takes whenever it is paid for.
+
+        Judging and refining it is not the agent's.
+        """
+        return self.spending.without(Purpose.JUDGE).without(Purpose.REFINE) + self.reused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from burnish.domain.experiments import ExperimentStatus, ExperimentType, ItemRes
 from burnish.domain.json_values import Json
 from burnish.domain.optimization import Candidate, OptimizationStatus, TrialResult
 from burnish.domain.optimization_records import OptimizationRecord, Rejection
+from burnish.domain.refinement import Outcome, Round, RoundEnd
 
 T = TypeVar("T")
 
@@ -47,13 +48,17 @@ class TrialOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptimizationFilter:
-    """Which optimizations are wanted; what is left empty does not count."""
+    """Which optimizations are wanted; what is left empty does not count.
+
+    `text` is part of a name of anything in it, or the beginning of its id.
+    """
 
     statuses: Sequence[OptimizationStatus] = ()
     agent: str | None = None
     suite: str | None = None
     optimizer: str | None = None
     name: str | None = None
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +118,25 @@ class RunCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemLine:
-    """One run of an item, with the row of the dataset that it ran on."""
+    """One run of an item, with the row of the dataset that it ran on and its output's rounds."""
 
     result: ItemResult
     data: Mapping[str, Json] | None = None
     split: str | None = None
+    rounds: tuple[Round, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemFilter:
+    """Which runs of items are wanted; what is left empty does not count.
+
+    `refined` are those with one refined output at least.
+    """
+
+    failing: bool = False
+    refined: bool = False
+    outcome: Outcome | None = None
+    ended: RoundEnd | None = None
 
 
 class OptimizationPages(Protocol):
@@ -165,11 +184,11 @@ class OptimizationPages(Protocol):
         self,
         experiment_id: str,
         *,
-        failing: bool = False,
+        wanted: ItemFilter | None = None,
         limit: int = 50,
         after: Sequence[Any] | None = None,
     ) -> Page[ItemLine]:
-        """By item id and repeat; with `failing`, only those that did not pass."""
+        """By item id and repeat."""
         ...
 
     async def lineage(self, optimization_id: str) -> list[LineageNode]:

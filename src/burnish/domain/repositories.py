@@ -14,6 +14,7 @@ from burnish.domain.experiments import (
 )
 from burnish.domain.items import Item
 from burnish.domain.leases import Lease
+from burnish.domain.refinement import Round, RoundScore
 from burnish.domain.usage import Spending
 
 
@@ -109,12 +110,14 @@ class ExperimentRepository(Protocol):
         *,
         cache: CacheScope | None = None,
         scorers_fingerprint: str | None = None,
+        rounds: Sequence[Round] = (),
         lease: Lease | None = None,
     ) -> None:
-        """Upserts by (experiment, item, repeat).
+        """Upserts by (experiment, item, repeat), rounds also by their number.
 
-        With a cache scope, results without an error can be found by `cached_results` afterwards,
-        from any experiment.
+        With a cache scope, what agents answered without an error can be found by `cached_results`
+        afterwards, from any experiment: results, or the first round of outputs that were refined.
+        A first round forgets later ones of an earlier attempt.
         """
         ...
 
@@ -136,6 +139,20 @@ class ExperimentRepository(Protocol):
         self, experiment_id: str, *, item_ids: Sequence[str] | None = None
     ) -> list[ItemResult]:
         """Results as a list, of some items or of all."""
+        ...
+
+    async def get_rounds(
+        self, experiment_id: str, *, item_ids: Sequence[str]
+    ) -> dict[tuple[str, int], tuple[Round, ...]]:
+        """The rounds of some items in order, by (item id, repeat)."""
+        ...
+
+    async def open_rounds(self, experiment_id: str) -> dict[tuple[str, int], tuple[Round, ...]]:
+        """Rounds of runs that have no result yet: where a stopped experiment goes on."""
+        ...
+
+    def stream_round_scores(self, experiment_id: str) -> AsyncIterator[RoundScore]:
+        """The scores of all rounds by item id, repeat and number, in bounded memory."""
         ...
 
     async def item_scores(self, experiment_id: str) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
-from burnish.domain import Item, ItemResult
+from burnish.domain import Item, ItemResult, Spending
 
 
 class Gate(Protocol):
@@ -23,6 +23,13 @@ class Gate(Protocol):
         """Count what a run cost."""
         ...
 
+    def pay(self, spending: Spending) -> bool:
+        """Count a part of what a run costs, while it runs; whether it may cost more.
+
+        What was counted in parts is not recorded again.
+        """
+        ...
+
 
 class OpenGate:
     """No limit."""
@@ -36,3 +43,7 @@ class OpenGate:
 
     def record(self, result: ItemResult) -> None:
         """Nothing is counted."""
+
+    def pay(self, spending: Spending) -> bool:
+        """Always more."""
+        return True

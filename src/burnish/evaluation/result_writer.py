@@ -7,23 +7,25 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Self
 
-from burnish.domain import ItemResult
+from burnish.domain import ItemResult, Round
 
-# Past this many unsaved results the workers wait, so that memory and a crash's loss stay bounded.
+# Past this many unsaved results and rounds the workers wait: memory and a crash's loss stay bounded.
 _MAX_UNSAVED = 1000
+
+Save = Callable[[Sequence[ItemResult], Sequence[Round]], Awaitable[None]]
 
 
 class ResultWriter:
-    """Saves results in the background, one batch at a time.
+    """Saves results, and rounds on the way to them, in the background, one batch at a time.
 
     A batch is everything that completed while the one before was being written: slow items are
     saved one by one at once, fast ones share a transaction. Leaving the context saves the rest. The
     first failed save is raised by `add` and on leaving.
     """
 
-    def __init__(self, save: Callable[[Sequence[ItemResult]], Awaitable[None]]) -> None:
+    def __init__(self, save: Save) -> None:
         self._save = save
-        self._unsaved: list[ItemResult] = []
+        self._unsaved: list[ItemResult | Round] = []
         self._arrived = asyncio.Event()
         self._saved = asyncio.Event()
         self._closing = False
@@ -48,11 +50,11 @@ class ResultWriter:
         if self._failure is not None and error is None:
             raise self._failure
 
-    async def add(self, result: ItemResult) -> None:
-        """Hand over one result; waits only when too many are unsaved."""
+    async def add(self, one: ItemResult | Round) -> None:
+        """Hand over one result or round; waits only when too many are unsaved."""
         if self._failure is not None:
             raise self._failure
-        self._unsaved.append(result)
+        self._unsaved.append(one)
         self._arrived.set()
         while len(self._unsaved) >= _MAX_UNSAVED and self._failure is None:
             self._saved.clear()
@@ -74,7 +76,9 @@ class ResultWriter:
             self._saving = True
             try:
                 if batch:
-                    await self._save(batch)
+                    results = [one for one in batch if isinstance(one, ItemResult)]
+                    rounds = [one for one in batch if isinstance(one, Round)]
+                    await self._save(results, rounds)
             except BaseException as error:  # noqa: BLE001 - handed to the workers
                 self._failure = error
                 self._saved.set()

@@ -18,6 +18,8 @@ from burnish.domain import (
     ExperimentSummary,
     Item,
     ItemResult,
+    Round,
+    Spending,
     canonical_hash,
     current_experiment,
 )
@@ -25,6 +27,7 @@ from burnish.evaluation.failure_streak import FailureStreak
 from burnish.evaluation.gates import Gate, OpenGate
 from burnish.evaluation.item_runner import ItemRunner
 from burnish.evaluation.progress import Progress
+from burnish.evaluation.refine import RefineLoop
 from burnish.evaluation.result_writer import ResultWriter
 from burnish.evaluation.suite import Suite
 from burnish.evaluation.work_source import Run, Work, WorkSource, runs_of
@@ -129,6 +132,17 @@ class _Run:
             pass_threshold=suite.policy.pass_threshold,
             timeout_seconds=options.item_timeout_seconds,
         )
+        self._refine = None
+        if suite.refine is not None:
+            self._refine = suite.refine.loop(
+                agent,
+                experiment.configuration,
+                suite.scorers,
+                pass_threshold=suite.policy.pass_threshold,
+                timeout_seconds=options.item_timeout_seconds,
+            )
+        # Rounds of an earlier sitting whose output was not through with them.
+        self._begun: dict[tuple[str, int], tuple[Round, ...]] = {}
         self._streak = FailureStreak(options.max_failures_in_a_row)
         # Why the gate let nothing more start; what runs already ends.
         self._refusal: BurnishError | None = None
@@ -137,6 +151,8 @@ class _Run:
         self, items: Iterable[Item], progress: Progress, skip: Collection[tuple[str, int]]
     ) -> None:
         runs: Iterator[Run] | None = runs_of(items, self._suite.policy.repeats, skip)
+        if self._refine is not None:
+            self._begun = await self._repository.open_rounds(self._experiment.id)
         async with ResultWriter(self._save) as writer:
             while runs is not None:
                 source = WorkSource(
@@ -165,7 +181,7 @@ class _Run:
     async def _work(self, source: WorkSource, writer: ResultWriter, progress: Progress) -> None:
         since_turn = 0
         while self._refusal is None and (work := await source.next()) is not None:
-            result = await self._one(work)
+            result = await self._one(work, writer)
             if result is None:
                 return
             progress.add(result)
@@ -178,15 +194,23 @@ class _Run:
                 since_turn = 0
                 await asyncio.sleep(0)
 
-    async def _one(self, work: Work) -> ItemResult | None:
+    async def _one(self, work: Work, writer: ResultWriter) -> ItemResult | None:
         """The result, or None when it may not be started."""
+        if self._refine is not None:
+            async with self._options.slots:
+                if not self._admitted(work):
+                    return None
+                with self._options.gate.running():
+                    result = await self._refined(self._refine, work, writer)
+            # Each round was counted when it came.
+            self._options.gate.record(replace(result, spending=Spending()))
+            return result
         if work.cached is not None:
             if not self._admitted(work):
                 return None
+            result = await self._answered(work)
             if work.scores_hold:
-                return self._runner.reuse(work.cached, work.item)
-            result = await self._runner.rescore(work.cached, work.item)
-            result = replace(result, item_id=work.item.id)
+                return result
         else:
             async with self._options.slots:
                 if not self._admitted(work):
@@ -196,6 +220,24 @@ class _Run:
         self._options.gate.record(result)
         return result
 
+    async def _answered(self, work: Work) -> ItemResult:
+        """What a cache or the agent says, judged once."""
+        if work.cached is None:
+            return await self._runner.run(work.item, work.repeat)
+        if work.scores_hold:
+            return self._runner.reuse(work.cached, work.item)
+        result = await self._runner.rescore(work.cached, work.item)
+        return replace(result, item_id=work.item.id)
+
+    async def _refined(self, refine: RefineLoop, work: Work, writer: ResultWriter) -> ItemResult:
+        """A run whose output is refined; its rounds are saved and counted as they come."""
+        keep, pay = writer.add, self._options.gate.pay
+        begun = self._begun.pop((work.item.id, work.repeat), ())
+        if begun:
+            return await refine.resume(work.item, begun, keep=keep, pay=pay)
+        first = await self._answered(work)
+        return await refine.run(work.item, first, keep=keep, pay=pay)
+
     def _admitted(self, work: Work) -> bool:
         try:
             self._options.gate.admit(work.item, work.repeat)
@@ -203,12 +245,13 @@ class _Run:
             self._refusal = refusal
         return self._refusal is None
 
-    async def _save(self, results: Sequence[ItemResult]) -> None:
+    async def _save(self, results: Sequence[ItemResult], rounds: Sequence[Round]) -> None:
         await self._repository.save_results(
             self._experiment.id,
             results,
             cache=self._scope,
             scorers_fingerprint=self._suite.scorers.fingerprint,
+            rounds=rounds,
         )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from burnish.domain import SPLITS, Item, UsageError
 from burnish.evaluation.datasets import Dataset
+from burnish.evaluation.refine import RefinePlan
 from burnish.evaluation.scorers import ScorerSet
 from burnish.evaluation.split import assign_splits
 
@@ -50,12 +51,19 @@ class SuitePolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """A dataset with its scorers and policy."""
+    """A dataset with its scorers and policy, and how single outputs are refined, if they are."""
 
     name: str
     dataset: Dataset
     scorers: ScorerSet
     policy: SuitePolicy = field(default_factory=SuitePolicy)
+    refine: RefinePlan | None = None
+
+    def for_trials(self) -> Suite:
+        """The suite as an optimization runs it: refined only where that is asked for."""
+        if self.refine is None or self.refine.policy.trials:
+            return self
+        return replace(self, refine=None)
 
     def splits(self) -> Mapping[str, str]:
         """The split of each item id; empty when the suite is not split."""

@@ -251,6 +251,7 @@ class BlockExperimentAdapter:
             optimization_id=request.optimization_id,
             metadata={
                 **request.execution_params,
+                **({} if suite.refine is None else {"refine": suite.refine.to_json()}),
                 "candidate_id": request.candidate_id,
                 "mask_id": request.mask_id,
             },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from burnish.domain import Item, ItemResult
+from burnish.domain import Item, ItemResult, Spending
 from burnish.optimization.budget_gate import BudgetGate
 
 Seen = set[tuple[str, str, int]]
@@ -37,3 +37,8 @@ class EvaluationGate:
     def record(self, result: ItemResult) -> None:
         """Add what it cost."""
         self._budget.record(result)
+
+    def pay(self, spending: Spending) -> bool:
+        """Add a part of what a run costs; no more once a limit is reached."""
+        self._budget.spend(spending)
+        return self._budget.reached() is None

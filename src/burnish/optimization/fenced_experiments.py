@@ -13,6 +13,8 @@ from burnish.domain import (
     ExperimentSummary,
     ItemResult,
     Lease,
+    Round,
+    RoundScore,
     Spending,
 )
 
@@ -55,6 +57,7 @@ class FencedExperiments:
         *,
         cache: CacheScope | None = None,
         scorers_fingerprint: str | None = None,
+        rounds: Sequence[Round] = (),
         lease: Lease | None = None,
     ) -> None:
         """Under the lease."""
@@ -63,6 +66,7 @@ class FencedExperiments:
             results,
             cache=cache,
             scorers_fingerprint=scorers_fingerprint,
+            rounds=rounds,
             lease=lease or self._lease,
         )
 
@@ -115,6 +119,20 @@ class FencedExperiments:
     ) -> list[ItemResult]:
         """As they are."""
         return await self._inner.get_results(experiment_id, item_ids=item_ids)
+
+    async def get_rounds(
+        self, experiment_id: str, *, item_ids: Sequence[str]
+    ) -> dict[tuple[str, int], tuple[Round, ...]]:
+        """As they are."""
+        return await self._inner.get_rounds(experiment_id, item_ids=item_ids)
+
+    async def open_rounds(self, experiment_id: str) -> dict[tuple[str, int], tuple[Round, ...]]:
+        """As they are."""
+        return await self._inner.open_rounds(experiment_id)
+
+    def stream_round_scores(self, experiment_id: str) -> AsyncIterator[RoundScore]:
+        """As they are."""
+        return self._inner.stream_round_scores(experiment_id)
 
     async def item_scores(self, experiment_id: str) -> dict[str, float]:
         """As they are."""

@@ -40,7 +40,7 @@ def build_optimizer(name: str, settings: Mapping[str, Any]) -> Optimizer:
 
     A built-in one wins over another package's of the same name.
     """
-    make = _maker(name)
+    make = optimizer_maker(name)
     check_settings(name, make, settings)
     try:
         optimizer = make(**settings)
@@ -62,7 +62,13 @@ def build_optimizer(name: str, settings: Mapping[str, Any]) -> Optimizer:
     return optimizer
 
 
-def _maker(name: str) -> Callable[..., Optimizer]:
+def is_built_in(name: str) -> bool:
+    """Whether it is part of this package."""
+    return name in _BUILT_IN
+
+
+def optimizer_maker(name: str) -> Callable[..., Optimizer]:
+    """What makes an optimizer of a name; UsageError when there is none, or it cannot be loaded."""
     if name in _BUILT_IN:
         module, attribute = _BUILT_IN[name]
         made: Callable[..., Optimizer] = getattr(import_module(module), attribute)

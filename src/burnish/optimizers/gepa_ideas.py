@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from burnish.domain import Configuration, Item, TrialHistory
 from burnish.optimizers.acceptance import is_acceptable, is_short_enough
@@ -16,6 +16,7 @@ from burnish.optimizers.gepa_lessons import Lessons
 from burnish.optimizers.gepa_moves import edited
 from burnish.optimizers.line_edits import LineEdit, kept_share, split_edits
 from burnish.optimizers.motives import Motives, words_of
+from burnish.optimizers.refined_reasons import recurring_reasons
 from burnish.optimizers.reflection import Question, Shown, feedback_of, read_answer
 
 # A rewrite that keeps less of its parent's lines is judged as a whole.
@@ -72,8 +73,16 @@ class Ideas:
         shown = await self._shown(parent, [item for group in groups for item in group])
         beside = await self._shown(parent, passed)
         texts = edited(parent.candidate.configuration, kept).sections
+        refined = recurring_reasons(
+            parent.results[item] for item in self.pool if item in parent.results
+        )
         questions = [
-            self._question(texts, [shown[item] for item in group], [*beside.values()], place, whole)
+            replace(
+                self._question(
+                    texts, [shown[item] for item in group], [*beside.values()], place, whole
+                ),
+                refined=refined,
+            )
             for place, group in enumerate(groups)
         ]
         answers = await self.asker.ask_all([question.prompt() for question in questions])

@@ -36,6 +36,7 @@ class Question:
     others: Mapping[str, str] | None = None
     helped: tuple[str, ...] = ()
     useless: tuple[str, ...] = ()
+    refined: tuple[str, ...] = ()
     max_tokens: int | None = None
     rewrite: bool = False
 
@@ -61,6 +62,12 @@ class Question:
         found = []
         if self.others:
             found.append("Other sections, which stay as they are:\n" + _quoted(self.others))
+        if self.refined:
+            found.append(
+                "Complaints about first answers that a second try resolved again and again. Say in "
+                "the text what resolves them, so that the first answer is right:\n"
+                + _bullets(self.refined)
+            )
         if self.helped:
             found.append("Earlier changes that measurably helped:\n" + _bullets(self.helped))
         if self.useless:

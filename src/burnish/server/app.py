@@ -18,13 +18,17 @@ from burnish.server.metrics import Metrics
 from burnish.server.routes import (
     agent_versions,
     agents,
+    candidates,
+    compressions,
     datasets,
     evaluations,
     events,
+    kinds,
     operations,
     optimizations,
     optimizer_runs,
     optimizers,
+    points,
     probes,
     project,
     promotions,
@@ -35,6 +39,7 @@ from burnish.server.routes import (
 from burnish.server.services import open_services
 from burnish.server.settings import ServerSettings
 from burnish.server.telemetry import telemetry
+from burnish.server.ui_pages import UiPages, UiSite
 
 _TITLE = "Burnish"
 _DESCRIPTION = (
@@ -42,8 +47,28 @@ _DESCRIPTION = (
     "retryable. Lists come in pages: send `next_cursor` back as `cursor`."
 )
 _ROUTERS = (
-    *(optimizations, run_control, trials, promotions, events, project, operations),
-    *(agents, agent_versions, datasets, suites, evaluations, optimizers, optimizer_runs),
+    *(
+        kinds,
+        optimizations,
+        run_control,
+        trials,
+        points,
+        candidates,
+        compressions,
+        promotions,
+        events,
+    ),
+    *(
+        project,
+        operations,
+        agents,
+        agent_versions,
+        datasets,
+        suites,
+        evaluations,
+        optimizers,
+        optimizer_runs,
+    ),
 )
 
 
@@ -80,7 +105,9 @@ def create_app(settings: ServerSettings) -> FastAPI:
         bodies={datasets.UPLOADS: settings.max_upload_bytes},
         patience={datasets.UPLOADS: settings.upload_seconds},
     )
-    app.add_middleware(Gate, keys=settings.keys, hosts=settings.hosts)
+    site = UiSite(settings.ui)
+    app.add_middleware(UiPages, site=site)
+    app.add_middleware(Gate, keys=settings.keys, hosts=settings.hosts, site=site)
     app.add_middleware(Frame, metrics=metrics)
     return app
 

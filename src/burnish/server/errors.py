@@ -157,10 +157,15 @@ def _http(request: Request, error: HTTPException) -> Response:
 
 
 def _methods(app: FastAPI, path: str) -> list[str]:
-    """All methods that a path takes; the routes themselves know only of their own."""
-    return sorted(
-        method.upper()
-        for template, operations in app.openapi()["paths"].items()
-        if re.fullmatch(_PARAMETER.sub("[^/]+", template), path)
-        for method in operations
-    )
+    """All methods that a path takes; the routes themselves know only of their own.
+
+    Of two templates that fit, the one that names more of the path is meant.
+    """
+    paths = app.openapi()["paths"]
+    fitting = [one for one in paths if _fits(one, path)]
+    closest = min(fitting, key=lambda one: one.count("{"), default=None)
+    return [] if closest is None else sorted(method.upper() for method in paths[closest])
+
+
+def _fits(template: str, path: str) -> bool:
+    return re.fullmatch(_PARAMETER.sub("[^/]+", template), path) is not None

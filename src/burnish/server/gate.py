@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from burnish.server.context import caller
 from burnish.server.errors import error_response
 from burnish.server.keys import Keys
+from burnish.server.ui_pages import UiSite
 
 # These tell nothing but that the server is there, and are what a browser and a probe ask first.
 PUBLIC = frozenset({"/", "/health/live", "/health/ready"})
@@ -47,11 +48,13 @@ class Gate:
         keys: Keys,
         hosts: frozenset[str],
         public: Iterable[str] = PUBLIC,
+        site: UiSite | None = None,
     ) -> None:
         self._app = app
         self._keys = keys
         self._hosts = hosts
         self._public = frozenset(public)
+        self._site = site
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -62,7 +65,7 @@ class Gate:
         refusal = (
             self._wrong_host(headers)
             or self._wrong_site(scope["method"], headers)
-            or self._wrong_key(scope["method"], scope["path"], headers)
+            or self._wrong_key(scope, headers)
         )
         await (refusal or self._app)(scope, receive, send)
 
@@ -94,8 +97,11 @@ class Gate:
             fix="send it from this server's own pages, or from a program without an Origin",
         )
 
-    def _wrong_key(self, method: str, path: str, headers: Headers) -> Response | None:
-        if not self._keys or path in self._public:
+    def _wrong_key(self, scope: Scope, headers: Headers) -> Response | None:
+        if not self._keys or scope["path"] in self._public:
+            return None
+        # Its files hold nothing but programs that ask for the key themselves.
+        if self._site is not None and self._site.takes(scope, headers):
             return None
         scheme, _, given = headers.get("authorization", "").partition(" ")
         key = self._keys.find(given.strip()) if scheme.lower() == "bearer" else None
@@ -108,7 +114,7 @@ class Gate:
                 headers={"WWW-Authenticate": "Bearer"},
             )
         caller.set(key.name)
-        if method in _READS or key.may_write:
+        if scope["method"] in _READS or key.may_write:
             return None
         return error_response(
             403,

@@ -48,7 +48,7 @@ class Limits:
         if declared.isdecimal() and int(declared) > limit:
             await _too_large(limit)(scope, receive, send)
             return
-        if scope["path"].endswith(_ENDLESS):
+        if scope["method"] == "GET" and scope["path"].endswith(_ENDLESS):
             await self._app(scope, _counted(receive, limit), send)
             return
         await self._within_deadline(scope, _counted(receive, limit), send)

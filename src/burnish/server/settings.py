@@ -14,6 +14,7 @@ from burnish.domain import UsageError
 from burnish.models.outbound import URLS_VARIABLE, OutboundRules
 from burnish.server.keys import VARIABLE as KEYS_VARIABLE
 from burnish.server.keys import Keys
+from burnish.server.ui_pages import BUILT_UI
 
 HOSTS_VARIABLE = "BURNISH_ALLOWED_HOSTS"
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -50,6 +51,7 @@ class ServerSettings:
     runs: ExecutorSettings = field(default_factory=ExecutorSettings)
     execute: bool = True
     streams: StreamSettings = field(default_factory=StreamSettings)
+    ui: Path = BUILT_UI
 
     @classmethod
     def of(cls, options: ServeOptions, environment: Mapping[str, str]) -> ServerSettings:

@@ -78,10 +78,13 @@ class Watching:
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """What happened before, then what happens."""
         subscription = self.subscription
-        while told := await self._hub.after(self._seen):
-            yield self._frames(told)
-        # What overran meanwhile was read above.
-        subscription.forgive()
+        while True:
+            # What overran before a read is in it; what overruns meanwhile is read once more.
+            subscription.forgive()
+            if told := await self._hub.after(self._seen):
+                yield self._frames(told)
+            elif not subscription.overrun:
+                break
         while not self._finished:
             told = await subscription.take()
             if frames := self._frames(await self._without_gaps(told)):

@@ -15,6 +15,7 @@ from burnish.storage.optimizations import SqlOptimizationRepository
 from burnish.storage.optimizer_runs import SqlOptimizerRunRepository
 from burnish.storage.overlays import SqlOverlayStore
 from burnish.storage.postgres_bell import database_bell
+from burnish.storage.run_insights import SqlRunInsights
 from burnish.storage.run_queue import SqlRunQueue
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "SqlOptimizationRepository",
     "SqlOptimizerRunRepository",
     "SqlOverlayStore",
+    "SqlRunInsights",
     "SqlRunQueue",
     "database_bell",
 ]

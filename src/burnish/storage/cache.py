@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import BigInteger, bindparam, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from burnish.storage.bulk import BulkInsert
+from burnish.storage.bulk import BulkInsert, chunks
 from burnish.storage.codec import PlainText, SafeText, decode_json, encode_json
 from burnish.storage.database import AnyRow, Database, format_time
 from burnish.storage.tables import call_cache
@@ -23,8 +23,8 @@ _NOTES_AT_ONCE = 500
 # Pruning goes this far below the limit, and looks again after as much has been added.
 _SLACK = 0.1
 
-_get = select(call_cache.c.value, call_cache.c.last_used).where(
-    call_cache.c.key == bindparam("of_key", type_=SafeText)
+_get = select(call_cache.c.key, call_cache.c.value, call_cache.c.last_used).where(
+    call_cache.c.key.in_(bindparam("keys", type_=SafeText, expanding=True))
 )
 _put = BulkInsert(call_cache, existing="replace")
 _note = (
@@ -53,23 +53,49 @@ class SqlCallCache:
         self._max_bytes = max_bytes
         self._waiting: dict[str, str] = {}
         self._used: set[str] = set()
+        self._asked: dict[str, asyncio.Future[AnyRow | None]] = {}
+        self._reading = asyncio.Lock()
         self._writing = asyncio.Lock()
         self._unchecked = max_bytes  # The first write looks how full it is.
 
     async def get(self, key: str) -> Mapping[str, Any] | None:
         """What was put under the key, if it is still there."""
-
-        async def find(connection: AsyncConnection) -> AnyRow | None:
-            return (await connection.execute(_get, {"of_key": key})).one_or_none()
-
         if key in self._waiting:
             return _decoded(self._waiting[key])
-        row = await self._database.read(find)
+        row = await self._find(key)
         if row is None:
             return None
         if row.last_used < format_time(self._database.clock.now() - _NOTE_AFTER):
             await self._note(key)
         return _decoded(row.value)
+
+    async def _find(self, key: str) -> AnyRow | None:
+        """Its row. Keys that are asked for while others are being read go together."""
+        while True:
+            answer = self._asked.get(key)
+            if answer is None:
+                answer = self._asked[key] = asyncio.get_running_loop().create_future()
+            async with self._reading:
+                if not answer.done():
+                    await self._read_asked()
+            # Cancelled is the reading of somebody who went away: then it is read again.
+            if not answer.cancelled():
+                return answer.result()
+
+    async def _read_asked(self) -> None:
+        asked, self._asked = self._asked, {}
+        try:
+            rows = await self._database.read(lambda connection: _rows_of(connection, list(asked)))
+        except BaseException as error:
+            for answer in asked.values():
+                if isinstance(error, Exception):
+                    answer.set_exception(error)
+                    answer.exception()  # Read once, so that nobody complains when no one waits.
+                else:
+                    answer.cancel()
+            raise
+        for key, answer in asked.items():
+            answer.set_result(rows.get(key))
 
     async def put(self, key: str, value: Mapping[str, Any]) -> None:
         """Keep a value. Those that come while another is being written go together."""
@@ -110,6 +136,14 @@ class SqlCallCache:
         total = await connection.scalar(_total)
         if total is not None and total > self._max_bytes:
             await connection.execute(_prune, {"keep": int(self._max_bytes * (1 - _SLACK))})
+
+
+async def _rows_of(connection: AsyncConnection, keys: Sequence[str]) -> dict[str, AnyRow]:
+    found: dict[str, AnyRow] = {}
+    for chunk in chunks(keys):
+        rows = await connection.execute(_get, {"keys": chunk})
+        found.update({row.key: row for row in rows})
+    return found
 
 
 def _decoded(text: str) -> Mapping[str, Any]:

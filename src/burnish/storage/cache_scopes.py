@@ -10,7 +10,7 @@ from collections.abc import Sequence, Set
 from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from burnish.domain import CacheScope, ItemResult
+from burnish.domain import CacheScope, ItemResult, Round
 from burnish.storage.bulk import BulkInsert
 from burnish.storage.codec import SafeText
 from burnish.storage.optimization_tables import cache_scopes
@@ -24,12 +24,16 @@ _find = select(_columns.agent_fingerprint).where(
 
 
 def fresh(
-    scope: CacheScope | None, results: Sequence[ItemResult], noted: Set[CacheScope]
+    scope: CacheScope | None,
+    results: Sequence[ItemResult],
+    rounds: Sequence[Round],
+    noted: Set[CacheScope],
 ) -> list[CacheScope]:
-    """The scope, if the results bring its first one that can be used again."""
-    if scope is None or scope in noted or all(result.error for result in results):
+    """The scope, if the results or rounds bring its first one that can be used again."""
+    if scope is None or scope in noted:
         return []
-    return [scope]
+    useful = any(result.error is None for result in results) or any(one.judged for one in rounds)
+    return [scope] if useful else []
 
 
 async def note(connection: AsyncConnection, scopes: Sequence[CacheScope]) -> None:

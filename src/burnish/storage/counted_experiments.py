@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from burnish.domain import CacheScope, ItemResult, Lease
+from burnish.domain import CacheScope, ItemResult, Lease, Round
 from burnish.storage.database import Database
 from burnish.storage.experiments import SqlExperimentRepository
 
@@ -23,6 +23,7 @@ class CountedExperimentRepository(SqlExperimentRepository):
         *,
         cache: CacheScope | None = None,
         scorers_fingerprint: str | None = None,
+        rounds: Sequence[Round] = (),
         lease: Lease | None = None,
     ) -> None:
         """Upsert by (experiment, item, repeat), and tell."""
@@ -31,6 +32,7 @@ class CountedExperimentRepository(SqlExperimentRepository):
             results,
             cache=cache,
             scorers_fingerprint=scorers_fingerprint,
+            rounds=rounds,
             lease=lease,
         )
         self._saved(results)

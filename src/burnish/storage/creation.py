@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from sqlalchemy import (
     Column,
     Connection,
+    ExecutableDDLElement,
     MetaData,
     PrimaryKeyConstraint,
     String,
     Table,
+    create_mock_engine,
     insert,
     inspect,
     text,
@@ -57,7 +61,21 @@ def create_tables(connection: Connection, address: Address) -> str:
         return revision
     if set(inspect(connection).get_table_names()) & set(metadata.tables):
         raise failures.foreign_tables(address)
-    metadata.create_all(connection, checkfirst=False)
-    _version.create(connection, checkfirst=False)
+    for statement in _statements(connection.dialect.name):
+        connection.exec_driver_sql(statement)
     connection.execute(insert(_version), {"version_num": HEAD})
     return HEAD
+
+
+@cache
+def _statements(dialect: str) -> tuple[str, ...]:
+    """What makes the tables, written once a process: that takes longer than to run it."""
+    written: list[str] = []
+
+    def write(ddl: ExecutableDDLElement, *_: object, **__: object) -> None:
+        written.append(str(ddl.compile(dialect=engine.dialect)))
+
+    engine = create_mock_engine(f"{dialect}://", write)
+    metadata.create_all(engine, checkfirst=False)
+    _version.create(engine, checkfirst=False)
+    return tuple(written)

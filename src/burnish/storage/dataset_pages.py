@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import and_, bindparam, select
+from sqlalchemy import ColumnElement, and_, bindparam, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import DatasetRecord, Item
@@ -18,6 +18,7 @@ from burnish.storage.datasets import require_dataset
 from burnish.storage.page_keys import sorted_page
 from burnish.storage.registry_tables import dataset_origins
 from burnish.storage.tables import dataset_items, datasets
+from burnish.storage.text_search import holds_json, holds_text
 
 _columns, _items, _origins = datasets.c, dataset_items.c, dataset_origins.c
 _its_origin = and_(_origins.dataset_id == _items.dataset_id, _origins.item_id == _items.item_id)
@@ -40,6 +41,7 @@ class SqlDatasetPages:
         self,
         *,
         name: str | None = None,
+        text: str | None = None,
         limit: int = 50,
         after: Sequence[Any] | None = None,
     ) -> Page[DatasetRecord]:
@@ -47,6 +49,8 @@ class SqlDatasetPages:
         wanted = select(datasets)
         if name is not None:
             wanted = wanted.where(_columns.name == name)
+        if text:
+            wanted = wanted.where(holds_text(_columns.name, text))
         keys = [_columns.created_at, _columns.id]
         statement = sorted_page(wanted, keys, down=True, limit=limit, after=after)
 
@@ -61,10 +65,17 @@ class SqlDatasetPages:
         )
 
     async def rows(
-        self, dataset_id: str, *, limit: int = 50, after: Sequence[Any] | None = None
+        self,
+        dataset_id: str,
+        *,
+        text: str | None = None,
+        limit: int = 50,
+        after: Sequence[Any] | None = None,
     ) -> Page[DatasetRow]:
         """In order."""
         wanted = _row.where(_items.dataset_id == dataset_id)
+        if text:
+            wanted = wanted.where(_has(text))
         statement = sorted_page(wanted, [_items.position], down=False, limit=limit, after=after)
 
         async def work(connection: AsyncConnection) -> list[AnyRow]:
@@ -76,6 +87,28 @@ class SqlDatasetPages:
             items=[_read(row) for row in rows[:limit]],
             next=(rows[limit - 1].position,) if len(rows) > limit else None,
         )
+
+    async def find_rows(self, dataset_id: str, item_ids: Sequence[str]) -> dict[str, DatasetRow]:
+        """Rows by item id."""
+
+        async def work(connection: AsyncConnection) -> dict[str, DatasetRow]:
+            found: dict[str, DatasetRow] = {}
+            for chunk in chunks(list(dict.fromkeys(item_ids))):
+                wanted = _row.where(_items.dataset_id == dataset_id, _items.item_id.in_(chunk))
+                for row in await connection.execute(wanted):
+                    found[row.item_id] = _read(row)
+            return found
+
+        return await self._database.read(work)
+
+    async def matching(self, dataset_id: str, text: str) -> set[str]:
+        """The ids of all rows that have a text."""
+        wanted = select(_items.item_id).where(_items.dataset_id == dataset_id, _has(text))
+
+        async def work(connection: AsyncConnection) -> set[str]:
+            return set((await connection.scalars(wanted)).all())
+
+        return await self._database.read(work)
 
     async def origins(self, dataset_id: str) -> dict[str, Mapping[str, Any]]:
         """Where rows came from, by item id."""
@@ -95,6 +128,10 @@ class SqlDatasetPages:
                 await _add_origins(connection, chunk)
 
         await self._database.write(work)
+
+
+def _has(text: str) -> ColumnElement[bool]:
+    return or_(holds_text(_items.item_id, text), holds_json(_items.data, text))
 
 
 def _read(row: AnyRow) -> DatasetRow:

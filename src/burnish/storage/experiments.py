@@ -11,14 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
     CacheScope,
-    Configuration,
     ConflictError,
     Experiment,
     ExperimentStatus,
     ExperimentSummary,
-    ExperimentType,
     ItemResult,
     Lease,
+    Round,
+    RoundScore,
     Spending,
     UsageError,
 )
@@ -30,10 +30,14 @@ from burnish.storage import (
     run_totals,
     summaries,
 )
+from burnish.storage import rounds as stored_rounds
 from burnish.storage.codec import SafeText
 from burnish.storage.columns import as_stored
-from burnish.storage.database import AnyRow, Database, parse_time
+from burnish.storage.database import AnyRow, Database
+from burnish.storage.experiment_rows import experiment_row, read_experiment
 from burnish.storage.failures import is_foreign_key_violation
+from burnish.storage.result_rows import Origin
+from burnish.storage.round_rows import RoundsByRun
 from burnish.storage.tables import experiments
 
 _columns = experiments.c
@@ -60,7 +64,7 @@ class SqlExperimentRepository:
         self, experiment: Experiment, *, lease: Lease | None = None
     ) -> None:
         """Add a new experiment."""
-        row = _row(experiment, self._database.stamp())
+        row = experiment_row(experiment, self._database.stamp())
         attempts = 0
 
         async def work(connection: AsyncConnection) -> None:
@@ -120,7 +124,7 @@ class SqlExperimentRepository:
         stored = await self._database.read(lambda connection: _find(connection, experiment_id))
         if stored is None:
             raise _not_found(experiment_id)
-        return _experiment(stored)
+        return read_experiment(stored)
 
     async def list_experiments(
         self,
@@ -152,7 +156,7 @@ class SqlExperimentRepository:
                 )
             return (await connection.execute(wanted)).all()
 
-        return [_experiment(row) for row in await self._database.read(work)]
+        return [read_experiment(row) for row in await self._database.read(work)]
 
     async def save_results(
         self,
@@ -161,14 +165,15 @@ class SqlExperimentRepository:
         *,
         cache: CacheScope | None = None,
         scorers_fingerprint: str | None = None,
+        rounds: Sequence[Round] = (),
         lease: Lease | None = None,
     ) -> None:
         """Keep results; later ones replace earlier ones of the same item and repeat."""
-        if not results:
+        if not results and not rounds:
             return
-        created_at = self._database.tick()
+        origin = Origin(cache, scorers_fingerprint, self._database.tick())
         news = cache is not None and experiment_id not in self._noted
-        fresh = cache_scopes.fresh(cache, results, self._scopes)
+        fresh = cache_scopes.fresh(cache, results, rounds, self._scopes)
 
         async def work(connection: AsyncConnection) -> None:
             await leases.share(connection, lease)
@@ -176,14 +181,8 @@ class SqlExperimentRepository:
                 await result_writer.note_agent(connection, experiment_id, cache.agent_fingerprint)
             await cache_scopes.note(connection, fresh)
             try:
-                await result_writer.save(
-                    connection,
-                    experiment_id,
-                    results,
-                    cache=cache,
-                    scorers_fingerprint=scorers_fingerprint,
-                    created_at=created_at,
-                )
+                await stored_rounds.save(connection, experiment_id, rounds, origin)
+                await result_writer.save(connection, experiment_id, results, origin)
             except IntegrityError as error:
                 if is_foreign_key_violation(error):
                     raise _not_found(experiment_id) from None
@@ -198,7 +197,11 @@ class SqlExperimentRepository:
         self, scope: CacheScope, keys: Sequence[tuple[str, int]]
     ) -> dict[tuple[str, int], tuple[ItemResult, str | None]]:
         """The newest error-free results by (item hash, repeat)."""
-        return await result_reader.cached(self._database, scope, keys)
+        found = await result_reader.cached(self._database, scope, keys)
+        missing = [key for key in keys if key not in found]
+        if missing:
+            found |= await stored_rounds.cached(self._database, scope, missing)
+        return found
 
     async def has_results(self, scope: CacheScope) -> bool:
         """Whether there may be anything cached under the scope."""
@@ -221,6 +224,18 @@ class SqlExperimentRepository:
             return [result async for result in self.stream_results(experiment_id)]
         await self._require(experiment_id)
         return await result_reader.of_items(self._database, experiment_id, item_ids)
+
+    async def get_rounds(self, experiment_id: str, *, item_ids: Sequence[str]) -> RoundsByRun:
+        """The rounds of some items, by run."""
+        return await stored_rounds.of_items(self._database, experiment_id, item_ids)
+
+    async def open_rounds(self, experiment_id: str) -> RoundsByRun:
+        """Rounds of runs that have no result."""
+        return await stored_rounds.unfinished(self._database, experiment_id)
+
+    def stream_round_scores(self, experiment_id: str) -> AsyncIterator[RoundScore]:
+        """The scores of all rounds in order."""
+        return stored_rounds.scores(self._database, experiment_id)
 
     async def item_scores(self, experiment_id: str) -> dict[str, float]:
         """The mean score by item id."""
@@ -282,44 +297,6 @@ async def _add(connection: AsyncConnection, row: Mapping[str, Any]) -> None:
                 code="not_found",
             ) from None
         raise _taken(row["id"]) from None
-
-
-def _row(experiment: Experiment, now: str) -> dict[str, Any]:
-    return {
-        "id": experiment.id,
-        "name": experiment.name,
-        "type": experiment.type.value,
-        "status": experiment.status.value,
-        "agent_name": experiment.agent_name,
-        "agent_fingerprint": None,
-        "configuration_hash": experiment.configuration.hash,
-        "suite_name": experiment.suite_name,
-        "dataset_id": experiment.dataset_id,
-        "planned_items": experiment.planned_items,
-        "optimization_id": experiment.optimization_id,
-        "created_at": parse_time(experiment.created_at) if experiment.created_at else now,
-        "updated_at": parse_time(experiment.updated_at) if experiment.updated_at else now,
-        "configuration": experiment.configuration.to_json(),
-        "metadata": dict(experiment.metadata),
-    }
-
-
-def _experiment(row: AnyRow) -> Experiment:
-    return Experiment(
-        id=row.id,
-        name=row.name,
-        type=ExperimentType(row.type),
-        status=ExperimentStatus(row.status),
-        agent_name=row.agent_name,
-        configuration=Configuration.stored(row.configuration),
-        suite_name=row.suite_name,
-        dataset_id=row.dataset_id,
-        planned_items=row.planned_items,
-        optimization_id=row.optimization_id,
-        metadata=row.metadata,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-    )
 
 
 def _not_found(experiment_id: str) -> UsageError:

@@ -11,14 +11,16 @@ from array import array
 from collections.abc import Mapping
 from typing import Any
 
-from burnish.domain import ItemResult, Purpose, Spending, Usage
+from burnish.domain import ItemResult, Purpose, Round, Spending, Usage
 
 Amounts = Mapping[str, Mapping[str, Any]]
 
 REUSED = "reused "
+# Judging and refining an answer is not the agent's work.
+_OTHERS = (Purpose.JUDGE.value, Purpose.REFINE.value)
 
 
-def stored_amounts(result: ItemResult) -> dict[str, dict[str, Any]]:
+def stored_amounts(result: ItemResult | Round) -> dict[str, dict[str, Any]]:
     """What a result cost and what it reused, by purpose."""
     amounts = {name: usage.to_json() for name, usage in result.spending.by_purpose.items()}
     for name, usage in result.reused.by_purpose.items():
@@ -49,10 +51,10 @@ class Footprints:
         self._priced = True
 
     def add(self, stored: Amounts) -> None:
-        """Count the answer of one run; the judge's work is not the agent's."""
+        """Count the answer of one run."""
         self._runs += 1
         for name, usage in stored.items():
-            if name == Purpose.JUDGE.value:
+            if name in _OTHERS:
                 continue
             self._reported = True
             self._tokens += usage["input_tokens"] + usage["output_tokens"]

@@ -8,7 +8,9 @@ from typing import Any
 from sqlalchemy import Select, bindparam, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from burnish.domain.read_models import ItemLine, Page
+from burnish.domain import Outcome
+from burnish.domain.read_models import ItemFilter, ItemLine, Page
+from burnish.storage import rounds
 from burnish.storage.codec import SafeText
 from burnish.storage.database import AnyRow
 from burnish.storage.page_keys import sorted_page
@@ -30,14 +32,20 @@ _rows_of = select(_rows.item_id, _rows.data, _rows.split).where(
 
 
 def statement(
-    experiment_id: str, *, failing: bool, limit: int, after: Sequence[Any] | None
+    experiment_id: str, wanted: ItemFilter, *, limit: int, after: Sequence[Any] | None
 ) -> Select[Any]:
     """What reads a page of items."""
-    wanted = select(experiment_items).where(_items.experiment_id == experiment_id)
-    if failing:
-        wanted = wanted.where(_items.passed.is_(False))
+    chosen = select(experiment_items).where(_items.experiment_id == experiment_id)
+    if wanted.failing:
+        chosen = chosen.where(_items.passed.is_(False))
+    if wanted.refined:
+        chosen = chosen.where(_items.outcome != Outcome.NOT_REFINED.value)
+    if wanted.outcome is not None:
+        chosen = chosen.where(_items.outcome == wanted.outcome.value)
+    if wanted.ended is not None:
+        chosen = chosen.where(_items.ended == wanted.ended.value)
     return sorted_page(
-        wanted, [_items.item_id, _items.repeat], down=False, limit=limit, after=after
+        chosen, [_items.item_id, _items.repeat], down=False, limit=limit, after=after
     )
 
 
@@ -52,10 +60,15 @@ async def page(
     bound = {"experiment": experiment_id, "items": list({row.item_id for row in shown})}
     results = read_results(shown, await connection.execute(_scores_of, bound))
     rows = await _dataset_rows(connection, bound)
+    refined = [one.item_id for one in results if one.refinement is not None]
+    by_run = await rounds.on_page(connection, experiment_id, refined) if refined else {}
     lines = [
-        ItemLine(result=result, data=row.data, split=row.split)
-        if (row := rows.get(result.item_id)) is not None
-        else ItemLine(result=result)
+        ItemLine(
+            result=result,
+            data=None if (row := rows.get(result.item_id)) is None else row.data,
+            split=None if row is None else row.split,
+            rounds=by_run.get((result.item_id, result.repeat), ()),
+        )
         for result in results
     ]
     last = shown[-1]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Double, func, select
+from sqlalchemy import ColumnElement, Double, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
@@ -18,6 +17,7 @@ from burnish.domain import (
     TrialResult,
 )
 from burnish.domain.read_models import (
+    ItemFilter,
     ItemLine,
     LineageNode,
     OptimizationFilter,
@@ -28,12 +28,12 @@ from burnish.domain.read_models import (
     TrialOrder,
 )
 from burnish.storage import item_pages, leases, trial_pages
-from burnish.storage.codec import encode_text
 from burnish.storage.database import Database
 from burnish.storage.optimization_reader import SHOWN
 from burnish.storage.optimization_rows import read_record, read_rejections
 from burnish.storage.optimization_tables import optimizations, validation_rejections
 from burnish.storage.page_keys import NO_SCORE, sorted_page
+from burnish.storage.text_search import holds_text, starts_with_text
 
 T = TypeVar("T")
 
@@ -45,9 +45,8 @@ _ORDERS: dict[str, ColumnElement[Any]] = {
     "best_score": _score,
     "name": _columns.name,
 }
-# As databases do it: of ASCII letters only.
-_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _EXACT = {"agent": _columns.agent_name, "suite": _columns.suite_name}
+_SEARCHED = (_columns.name, *_EXACT.values(), _columns.optimizer_name)
 _statuses = select(_columns.status, func.count()).group_by(_columns.status)
 
 
@@ -138,12 +137,14 @@ class SqlOptimizationPages:
         self,
         experiment_id: str,
         *,
-        failing: bool = False,
+        wanted: ItemFilter | None = None,
         limit: int = 50,
         after: Sequence[Any] | None = None,
     ) -> Page[ItemLine]:
         """A page of an experiment's items."""
-        statement = item_pages.statement(experiment_id, failing=failing, limit=limit, after=after)
+        statement = item_pages.statement(
+            experiment_id, wanted or ItemFilter(), limit=limit, after=after
+        )
         return await self._database.read(
             lambda connection: item_pages.page(connection, experiment_id, statement, limit)
         )
@@ -190,15 +191,11 @@ def _conditions(wanted: OptimizationFilter) -> list[ColumnElement[bool]]:
         if value is not None:
             found.append(column == value)
     if wanted.name:
-        part = _as_stored(wanted.name.translate(_LOWER))
-        found.append(func.lower(_columns.name).contains(part, autoescape=True))
+        found.append(holds_text(_columns.name, wanted.name))
+    if wanted.text:
+        anywhere = [holds_text(one, wanted.text) for one in _SEARCHED]
+        found.append(or_(*anywhere, starts_with_text(_columns.id, wanted.text)))
     return found
-
-
-def _as_stored(part: str) -> str:
-    """Part of a text as it stands in the database, where some characters are kept escaped."""
-    stored = encode_text(part)
-    return part if stored is None or stored == part else stored[2:-1]
 
 
 def _place(last: OptimizationRecord, name: str) -> tuple[Any, ...]:

@@ -12,6 +12,8 @@ from burnish.domain import (
     ErrorKind,
     ItemError,
     ItemResult,
+    Refinement,
+    Round,
     Score,
 )
 from burnish.storage.bulk import Row as BulkRow
@@ -43,16 +45,26 @@ class CacheKeys:
         return b2a_base64(self._start + hasher.digest(), newline=False).decode()
 
 
-def item_row(
-    experiment_id: str,
-    result: ItemResult,
-    keys: CacheKeys | None,
-    scorers_fingerprint: str | None,
-    created_at: int,
-) -> BulkRow:
+class Origin:
+    """What the rows of one write have in common: under which cache scope, scorers and moment."""
+
+    def __init__(
+        self, cache: CacheScope | None, scorers_fingerprint: str | None, created_at: int
+    ) -> None:
+        self._keys = CacheKeys(cache) if cache else None
+        self.scorers_fingerprint = scorers_fingerprint
+        self.created_at = created_at
+
+    def key(self, one: ItemResult | Round) -> str | None:
+        """Under which name it can be found again; None without a scope."""
+        return self._keys.key(one.item_hash, one.repeat) if self._keys else None
+
+
+def item_row(experiment_id: str, result: ItemResult, origin: Origin) -> BulkRow:
     """A result in the order of the table's columns."""
-    output, error = result.output, result.error
-    cacheable = keys is not None and error is None
+    output, error, refined = result.output, result.error, result.refinement
+    # Of a refined output it is the first round that can be used again.
+    cacheable = error is None and refined is None
     return (
         experiment_id,
         result.item_id,
@@ -65,11 +77,14 @@ def item_row(
         float(result.latency_ms),
         None if output is None else output.ttft_ms,
         stored_amounts(result),
-        keys.key(result.item_hash, result.repeat) if keys and cacheable else None,
-        scorers_fingerprint,
-        created_at,
+        origin.key(result) if cacheable else None,
+        origin.scorers_fingerprint,
+        origin.created_at,
         None if error is None else error.message,
         None if output is None else output.to_json(),
+        None if refined is None else refined.outcome.value,
+        None if refined is None else refined.ended.value,
+        None if refined is None else refined.to_json(),
     )
 
 
@@ -104,7 +119,7 @@ def read_results(items: Sequence[AnyRow], scores: Iterable[AnyRow]) -> list[Item
 def _result(row: AnyRow, scores: Mapping[tuple[str, str, int], list[Score]]) -> ItemResult:
     # By position, in the order of `item_row`: by name it would take twice as long.
     experiment_id, item_id, repeat, item_hash, score, passed, cached, error_kind = row[:8]
-    latency_ms, _, spending, _, _, _, error_message, output = row[8:]
+    latency_ms, _, spending, _, _, _, error_message, output, _, _, refinement = row[8:]
     spent, reused = read_amounts(spending)
     error = None
     if error_kind is not None:
@@ -122,4 +137,5 @@ def _result(row: AnyRow, scores: Mapping[tuple[str, str, int], list[Score]]) -> 
         latency_ms=latency_ms,
         cached=cached,
         reused=reused,
+        refinement=None if refinement is None else Refinement.of(refinement),
     )

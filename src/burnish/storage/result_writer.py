@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from sqlalchemy import bindparam, delete, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from burnish.domain import CacheScope, ItemResult
+from burnish.domain import ItemResult
 from burnish.storage.bulk import BulkInsert, chunks
-from burnish.storage.result_rows import CacheKeys, item_row, score_rows
+from burnish.storage.result_rows import Origin, item_row, score_rows
 from burnish.storage.tables import experiment_items, experiments, feedback_scores
 
 _insert_new = BulkInsert(experiment_items, existing="skip")
@@ -33,19 +33,13 @@ async def save(
     connection: AsyncConnection,
     experiment_id: str,
     results: Sequence[ItemResult],
-    *,
-    cache: CacheScope | None,
-    scorers_fingerprint: str | None,
-    created_at: int,
+    origin: Origin,
 ) -> None:
     """Write results in the caller's transaction, over those of the same item and repeat."""
     latest = {(result.item_id, result.repeat): result for result in results}
     # Everybody writes in the same order, so that no two wait for each other.
     ordered = [latest[key] for key in sorted(latest)]
-    keys = CacheKeys(cache) if cache else None
-    rows = [
-        item_row(experiment_id, result, keys, scorers_fingerprint, created_at) for result in ordered
-    ]
+    rows = [item_row(experiment_id, result, origin) for result in ordered]
     # Results are new as a rule; only when some are not, their old scores have to go.
     if await _insert_new(connection, rows) < len(rows):
         await _replace(connection, rows)

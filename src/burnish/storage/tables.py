@@ -92,6 +92,10 @@ experiment_items = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("error_message", SafeText),
     Column("output", JsonText),
+    # Of outputs that were refined in rounds; the rounds are in `item_rounds`.
+    Column("outcome", PlainText),
+    Column("ended", PlainText),
+    Column("refinement", JsonText),
 )
 
 _cacheable = experiment_items.c.cache_key.is_not(None)
@@ -122,6 +126,45 @@ feedback_scores = Table(
         ondelete="CASCADE",
     ),
     sqlite_with_rowid=False,
+)
+
+# Written while an output is being refined, so they do not wait for the item's own row.
+item_rounds = Table(
+    "item_rounds",
+    metadata,
+    Column(
+        "experiment_id",
+        SafeText,
+        ForeignKey("experiments.id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("item_id", SafeText, primary_key=True),
+    Column("repeat", Integer, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("item_hash", SafeText, nullable=False),
+    Column("score", Double, nullable=False),
+    Column("passed", Boolean, nullable=False),
+    Column("judged", Boolean, nullable=False),
+    Column("cached", Boolean, nullable=False),
+    Column("ended", PlainText),
+    Column("latency_ms", Double, nullable=False),
+    Column("spending", JsonText, nullable=False),
+    Column("cache_key", PlainText),
+    Column("scorers_fingerprint", SafeText),
+    Column("created_at", BigInteger, nullable=False),
+    Column("model", SafeText, nullable=False),
+    Column("ended_why", SafeText, nullable=False),
+    Column("scores", JsonText, nullable=False),
+    Column("output", JsonText, nullable=False),
+)
+
+_round_cacheable = item_rounds.c.cache_key.is_not(None)
+Index(
+    "ix_item_rounds_cache",
+    item_rounds.c.cache_key,
+    item_rounds.c.created_at,
+    sqlite_where=_round_cacheable,
+    postgresql_where=_round_cacheable,
 )
 
 call_cache = Table(

@@ -29,6 +29,7 @@ from burnish.testing.experiment_samples import (
     make_result,
 )
 from burnish.testing.old_databases import make_old_database
+from burnish.testing.round_samples import make_refinement, make_round
 
 _OPENER = """
 import asyncio, sys
@@ -59,6 +60,15 @@ async def main():
 asyncio.run(main())
 """
 
+_OLD_RESULT = (
+    "INSERT INTO experiments (id, name, type, status, agent_name, configuration_hash, suite_name,"
+    " created_at, updated_at, configuration, metadata) VALUES ('old', 'old', 'regular',"
+    " 'completed', 'a', 'h', 's', '2026', '2026', '{}', '{}')",
+    "INSERT INTO experiment_items (experiment_id, item_id, repeat, item_hash, score, passed,"
+    " cached, latency_ms, spending, created_at, output) VALUES ('old', 'i1', 0, 'h', 0.5,"
+    " FALSE, FALSE, 1.0, '{}', 1, '{\"text\": \"x\"}')",
+)
+
 
 class DatabaseContract:
     """What SQL storage keeps to besides. Provide `address`, of a database that is still empty."""
@@ -83,6 +93,19 @@ class DatabaseContract:
             changes = await database.read(lambda connection: connection.run_sync(_differences))
 
         assert changes == []
+
+    async def test_results_that_are_older_than_rounds_stay_and_get_some(self, address: str) -> None:
+        await asyncio.to_thread(make_old_database, address, "0006", _OLD_RESULT)
+
+        async with await Database.open(address) as database:
+            experiments = SqlExperimentRepository(database)
+            before = await experiments.get_results("old")
+            anew = make_result("i1", refinement=make_refinement())
+            await experiments.save_results("old", [anew], rounds=[make_round("i1")])
+            after = await experiments.get_results("old")
+
+        assert [(one.item_id, one.score, one.refinement) for one in before] == [("i1", 0.5, None)]
+        assert after == [anew]
 
     async def test_a_new_database_is_what_the_migrations_would_have_built(
         self, address: str

@@ -2,10 +2,14 @@
 
 from burnish.testing.experiment_records_contract import ExperimentRecordsContract
 from burnish.testing.experiment_results_contract import ExperimentResultsContract
+from burnish.testing.experiment_rounds_contract import ExperimentRoundsContract
 from burnish.testing.experiment_summaries_contract import ExperimentSummariesContract
 
 
 class ExperimentRepositoryContract(
-    ExperimentRecordsContract, ExperimentResultsContract, ExperimentSummariesContract
+    ExperimentRecordsContract,
+    ExperimentResultsContract,
+    ExperimentRoundsContract,
+    ExperimentSummariesContract,
 ):
     """Provide `experiments`, and `datasets` on the same store."""

@@ -15,6 +15,8 @@ from burnish.domain import (
     ExperimentSummary,
     ItemResult,
     Lease,
+    Round,
+    RoundScore,
     Spending,
     UsageError,
 )
@@ -30,6 +32,7 @@ class MemoryExperimentRepository:
     def __init__(self) -> None:
         self.experiments: dict[str, Experiment] = {}
         self.results: dict[str, dict[tuple[str, int], ItemResult]] = {}
+        self.rounds: dict[str, dict[tuple[str, int], dict[int, Round]]] = {}
         self.batches: list[int] = []
         self.fail_saves: list[Exception] = []
         self._cache: dict[_CacheKey, tuple[ItemResult, str | None]] = {}
@@ -106,6 +109,7 @@ class MemoryExperimentRepository:
         *,
         cache: CacheScope | None = None,
         scorers_fingerprint: str | None = None,
+        rounds: Sequence[Round] = (),
         lease: Lease | None = None,
     ) -> None:
         """Upserts, and remembers error-free results for the cache."""
@@ -113,11 +117,30 @@ class MemoryExperimentRepository:
             raise self.fail_saves.pop(0)
         await self.get_experiment(experiment_id)
         self.batches.append(len(results))
+        self._save_rounds(experiment_id, rounds, cache, scorers_fingerprint)
         for result in results:
             self.results[experiment_id][result.item_id, result.repeat] = result
-            if cache is not None and result.error is None:
+            if cache is not None and result.error is None and result.refinement is None:
                 key = _key(cache, result.item_hash, result.repeat)
                 self._cache[key] = (result, scorers_fingerprint)
+
+    def _save_rounds(
+        self,
+        experiment_id: str,
+        rounds: Sequence[Round],
+        cache: CacheScope | None,
+        scorers_fingerprint: str | None,
+    ) -> None:
+        kept = self.rounds.setdefault(experiment_id, {})
+        for one in sorted(rounds, key=lambda each: each.number):
+            if one.number == 0:
+                kept.pop((one.item_id, one.repeat), None)
+            kept.setdefault((one.item_id, one.repeat), {})[one.number] = replace(
+                one, created_at="2026-01-01T00:00:00.000000Z"
+            )
+            if cache is not None and one.number == 0 and one.judged:
+                key = _key(cache, one.item_hash, one.repeat)
+                self._cache[key] = (_as_result(one), scorers_fingerprint)
 
     async def cached_results(
         self, scope: CacheScope, keys: Sequence[tuple[str, int]]
@@ -142,6 +165,29 @@ class MemoryExperimentRepository:
         await self.get_experiment(experiment_id)
         results = self.results[experiment_id]
         return [results[key] for key in sorted(results) if item_ids is None or key[0] in item_ids]
+
+    async def get_rounds(
+        self, experiment_id: str, *, item_ids: Sequence[str]
+    ) -> dict[tuple[str, int], tuple[Round, ...]]:
+        """By run, in order."""
+        return {
+            key: tuple(found[number] for number in sorted(found))
+            for key, found in sorted(self.rounds.get(experiment_id, {}).items())
+            if key[0] in item_ids
+        }
+
+    async def open_rounds(self, experiment_id: str) -> dict[tuple[str, int], tuple[Round, ...]]:
+        """Of runs without a result."""
+        items = [item for item, _ in self.rounds.get(experiment_id, {})]
+        found = await self.get_rounds(experiment_id, item_ids=items)
+        return {key: one for key, one in found.items() if key not in self.results[experiment_id]}
+
+    async def stream_round_scores(self, experiment_id: str) -> AsyncIterator[RoundScore]:
+        """In order."""
+        items = [item for item, _ in self.rounds.get(experiment_id, {})]
+        for rounds in (await self.get_rounds(experiment_id, item_ids=items)).values():
+            for one in rounds:
+                yield RoundScore(**{name: getattr(one, name) for name in RoundScore.__slots__})
 
     async def item_scores(self, experiment_id: str) -> dict[str, float]:
         """Mean score by item."""
@@ -191,6 +237,22 @@ class MemoryExperimentRepository:
     def _of(self, optimization_id: str) -> list[Experiment]:
         mine = self.experiments.values()
         return [one for one in mine if one.optimization_id == optimization_id]
+
+
+def _as_result(first: Round) -> ItemResult:
+    return ItemResult(
+        item_id=first.item_id,
+        item_hash=first.item_hash,
+        repeat=first.repeat,
+        score=first.score,
+        passed=first.passed,
+        output=first.output,
+        scores=first.scores,
+        spending=first.spending,
+        latency_ms=first.latency_ms,
+        cached=first.cached,
+        reused=first.reused,
+    )
 
 
 def _key(scope: CacheScope, item_hash: str, repeat: int) -> _CacheKey:

@@ -10,8 +10,13 @@ from typing import Any
 import pytest
 
 from burnish.bootstrap.workspace import Workspace
-from burnish.domain import ExperimentStatus, OptimizationStatus, UsageError
-from burnish.domain.read_models import OptimizationFilter, OptimizationOrder, TrialOrder
+from burnish.domain import ExperimentStatus, OptimizationStatus, Outcome, RoundEnd, UsageError
+from burnish.domain.read_models import (
+    ItemFilter,
+    OptimizationFilter,
+    OptimizationOrder,
+    TrialOrder,
+)
 from burnish.testing.optimization_samples import (
     begin,
     make_event,
@@ -26,6 +31,7 @@ from burnish.testing.repository_contract import (
     make_experiment,
     make_result,
 )
+from burnish.testing.round_samples import make_refinement, make_rounds
 
 
 class RunQueueContract:
@@ -246,10 +252,38 @@ class OptimizationPagesContract:
             place = page.next
             if place is None:
                 break
-        failing = await workspace.pages.items("e1", failing=True)
+        failing = await workspace.pages.items("e1", wanted=ItemFilter(failing=True))
 
         assert [one.result for one in found] == [*made, failed_result("z")]
         assert [one.result.item_id for one in failing.items] == ["z"]
+
+    async def test_items_come_with_their_rounds_and_are_found_by_what_became_of_them(
+        self, workspace: Workspace
+    ) -> None:
+        await workspace.experiments.create_experiment(make_experiment())
+        worse = make_refinement(first_score=0.4, latest_score=0.1, ended=RoundEnd.LIMIT)
+        rounds = make_rounds("fixed", 0.4, 1.0, ended=RoundEnd.PERFECT)
+        results = [
+            make_result("fixed", refinement=make_refinement()),
+            make_result("plain"),
+            make_result("single", refinement=make_refinement(rounds=0)),
+            make_result("worse", refinement=worse),
+        ]
+        await workspace.experiments.save_results("e1", results, rounds=rounds)
+
+        async def found(**wanted: Any) -> list[str]:
+            page = await workspace.pages.items("e1", wanted=ItemFilter(**wanted))
+            return [one.result.item_id for one in page.items]
+
+        everything = await workspace.pages.items("e1")
+        assert [one.number for one in everything.items[0].rounds] == [0, 1]
+        assert everything.items[1].rounds == ()
+        assert await found(refined=True) == ["fixed", "worse"]
+        assert await found(outcome=Outcome.FIXED) == ["fixed"]
+        assert await found(outcome=Outcome.WORSENED) == ["worse"]
+        assert await found(outcome=Outcome.NOT_REFINED) == ["single"]
+        assert await found(ended=RoundEnd.LIMIT) == ["worse"]
+        assert await found(ended=RoundEnd.PERFECT, refined=True) == ["fixed"]
 
     @pytest.mark.parametrize("place", [[], ["x"], [1, 2], [None], [10**30, ""], [True, ""]])
     async def test_a_place_that_is_none_is_refused(

@@ -14,6 +14,7 @@ HERE = Path()
 @pytest.fixture(autouse=True)
 def _no_mailbox(monkeypatch):
     monkeypatch.delenv("BURNISH_MAILBOX", raising=False)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
 
 
 def test_without_a_word_it_is_this_process():
@@ -39,6 +40,9 @@ def test_the_variable_gives_the_address_and_not_the_wish(monkeypatch):
     [
         (RunnerChoice(runner="mailbox"), "no_mailbox"),
         (RunnerChoice(runner="nobody"), "unknown_runner"),
+        (RunnerChoice(mailbox="redis://["), "invalid_address"),
+        (RunnerChoice(mailbox="redis://far:99999"), "invalid_address"),
+        (RunnerChoice(mailbox="far:6379"), "invalid_address"),
     ],
 )
 def test_a_bad_choice_is_refused_with_what_to_do(choice, code):
@@ -54,6 +58,11 @@ def test_without_ray_its_extra_is_named():
         RunnerChoice(runner="ray").make_adapter("a.db", HERE)
 
 
+async def test_an_address_that_ray_could_not_read_is_refused():
+    with pytest.raises(UsageError, match="HOST:6379"):
+        await RunnerChoice(ray_address="far:many").require_reachable()
+
+
 def test_a_local_file_and_a_far_mailbox_do_not_go_together():
     far, near = RunnerChoice(mailbox="redis://far/0"), RunnerChoice(mailbox="redis://localhost/0")
 
@@ -63,5 +72,23 @@ def test_a_local_file_and_a_far_mailbox_do_not_go_together():
     assert RunnerChoice().note("/somewhere/burnish.db") is None
 
 
+def test_an_address_that_cannot_be_read_is_refused_with_one_of_its_kind():
+    with pytest.raises(UsageError, match="write it like redis://"):
+        RunnerChoice(mailbox="redis://[").note("/somewhere/burnish.db")
+    with pytest.raises(UsageError, match="write it like HOST:6379"):
+        RunnerChoice(ray_address="far:many").note("/somewhere/burnish.db")
+
+
+@pytest.mark.parametrize(
+    ("address", "is_near"),
+    [("far:6379", False), ("10.0.0.5:6379", False), ("127.0.0.1:6379", True), ("auto", True)],
+)
+def test_a_local_file_and_a_far_cluster_do_not_go_together(address, is_near):
+    note = RunnerChoice(ray_address=address).note("/somewhere/burnish.db")
+
+    assert (note is None) is is_near
+
+
 def test_a_place_is_shown_without_its_password():
     assert place_of("redis://me:secret@far:6379/2") == "redis://far:6379/2"
+    assert place_of("redis://me:secret@[::1]:6379/2") == "redis://[::1]:6379/2"

@@ -204,6 +204,28 @@ async def test_what_speaks_against_a_candidate_is_said(number, scores, evidence,
     assert doubt is None or doubt in promotion.doubts[0]
 
 
+@pytest.mark.parametrize(
+    ("evidence", "doubt"),
+    [
+        (improvement(delta=0.0, ci_low=-0.1, ci_high=0.1), None),
+        (improvement(delta=-0.2, ci_low=-0.3, ci_high=-0.1), "worse than the baseline"),
+        (None, "not compared on held-out items"),
+    ],
+)
+async def test_a_compression_need_not_be_better(evidence, doubt):
+    record = make_record(
+        status=OptimizationStatus.COMPLETED,
+        optimizer_name="compress",
+        result={"improvement": evidence, "best": {"candidate_id": "o1-1"}},
+    )
+    workspace = SimpleNamespace(optimizations=Trials([0.5, 0.5]), agents=NoVersions())
+
+    promotion = await prepare_promotion(workspace, record, make_candidate(0), make_candidate(1))
+
+    assert len(promotion.doubts) == (0 if doubt is None else 1)
+    assert doubt is None or doubt in promotion.doubts[0]
+
+
 def test_what_is_to_be_pasted_into_the_config_istoml():
     value = {"a b": 'x"\n\\', "n": [1, 2.5, True], "é": {"k-1": "\x7f"}}
 

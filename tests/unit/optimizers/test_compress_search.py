@@ -117,6 +117,16 @@ def test_a_planted_conflict_costs_the_smaller_of_the_two():
     assert "together" in refusal.reason
 
 
+def test_the_cut_that_breaks_an_item_is_found_by_halving():
+    bench = Bench({f"s{n:02}": 10 + n for n in range(64)}, {"i7": [frozenset({"s31"})]})
+
+    solution = bench.solve()
+
+    assert set(solution.refusals) == {"s31/x"}
+    # Each alone, all together, six halves of 64 with the culprit alone, and all the others.
+    assert len(bench.probes) <= 64 + 1 + 7 + 1
+
+
 def test_one_large_cut_gives_way_to_several():
     pairs = [frozenset("ab"), frozenset("ac"), frozenset("ad")]
     bench = Bench({"a": 50, "b": 30, "c": 30, "d": 30}, {"i7": pairs})

@@ -211,7 +211,10 @@ async def test_what_could_not_be_compared_is_refused(world, change, words):
 async def test_nobody_pays_for_a_run_that_has_another_owner(world):
     world.owner = "another"
 
-    assert (await world.evaluator.evaluate(world.request)).status == "cancelled"
+    reply = await world.evaluator.evaluate(world.request)
+
+    assert reply.status == "cancelled"
+    assert "another process" in reply.why
     assert world.agent.calls == []
 
 

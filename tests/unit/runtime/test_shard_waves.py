@@ -18,6 +18,7 @@ from burnish.domain import (
     Lease,
     SystemClock,
     UnavailableError,
+    UsageError,
 )
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.progress import Progress
@@ -132,6 +133,13 @@ class World:
         return sorted(self.heard) == sorted(item.id for item in self.block.items)
 
 
+class HurriedClock(SystemClock):
+    """A clock on which two thousand seconds are one."""
+
+    def monotonic(self):
+        return 2000 * super().monotonic()
+
+
 class _Agent:
     name, fingerprint = "a", "f"
 
@@ -174,6 +182,26 @@ async def test_results_are_found_though_no_reply_ever_comes():
     assert world.all_heard_once()
 
 
+async def test_a_mailbox_that_answers_nonsense_costs_time_and_nothing_else():
+    world = World()
+    await world.repository.create_experiment(world.experiment)
+    carrier = Carrier(lambda request, number: world.save(request))
+    answers = iter([UsageError(what="it", why="cannot", fix="be read"), ValueError("nonsense")])
+
+    async def replies():
+        raise next(answers)
+
+    carrier.replies = replies
+    lease = Lease(optimization_id="o", owner="w", token=1)
+    blocks = ShardedBlocks(carrier, world.repository, world.gate, lease, QUICK)
+    async with asyncio.timeout(5):
+        await blocks.run(world.block)
+        await blocks.close()
+
+    assert world.all_heard_once()
+    assert carrier.closed
+
+
 async def test_lost_shards_are_sent_again_with_what_they_lack():
     world = World()
 
@@ -213,6 +241,29 @@ async def test_a_shard_that_is_always_lost_fails_the_experiment_and_not_the_run(
 
     assert failure.value.code == "shard_lost"
     assert not isinstance(failure.value, RunnerLost)
+
+
+async def test_no_worker_for_long_is_no_lost_shard():
+    # Nothing is heard for far longer than an item may take, and all that was sent still waits.
+    world = World(settings=dataclasses.replace(QUICK, give_up_seconds=1000, max_attempts=3))
+    world.block = dataclasses.replace(
+        world.block,
+        options=dataclasses.replace(world.block.options, item_timeout_seconds=0.01),
+    )
+    await world.repository.create_experiment(world.experiment)
+    carrier = Carrier(lambda request, number: None)
+    carrier.held = 5
+    lease = Lease(optimization_id="o", owner="w", token=1)
+    blocks = ShardedBlocks(
+        carrier, world.repository, world.gate, lease, world.settings, HurriedClock()
+    )
+
+    async with asyncio.timeout(5):
+        with pytest.raises(RunnerLost, match="no worker"):
+            await blocks.run(world.block)
+        await blocks.close()
+
+    assert max(one.attempt for one in carrier.sent) > 3
 
 
 async def test_a_stopped_workers_rest_goes_to_another_at_once():
@@ -271,6 +322,30 @@ async def test_infrastructure_failures_in_a_row_end_it_over_small_shards_too():
 
     with pytest.raises(UnavailableError, match="10 in a row"):
         await world.run(work)
+
+
+async def test_an_experiment_that_failed_leaves_its_room_to_the_next():
+    # Nobody knows what a run costs, so no more than four are under way at once.
+    world = World(budget=Budget(max_calls=100))
+    world.block = dataclasses.replace(
+        world.block, options=dataclasses.replace(world.block.options, max_failures_in_a_row=2)
+    )
+    away = ItemError(kind=ErrorKind.INFRASTRUCTURE, message="away")
+    await world.repository.create_experiment(world.experiment)
+
+    def work(request, number):
+        world.save(request, error=away if number == 1 else None)
+        return [done(request)]
+
+    lease = Lease(optimization_id="o", owner="w", token=1)
+    blocks = ShardedBlocks(Carrier(work), world.repository, world.gate, lease, QUICK)
+    async with asyncio.timeout(5):
+        with pytest.raises(UnavailableError, match="2 in a row"):
+            await blocks.run(world.block)
+        await blocks.run(dataclasses.replace(world.block, items=ITEMS[10:], progress=Progress()))
+        await blocks.close()
+
+    assert {item.id for item in ITEMS[10:]} <= set(world.heard)
 
 
 async def test_the_budget_admits_each_run_before_it_is_sent():

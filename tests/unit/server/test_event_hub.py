@@ -161,6 +161,46 @@ async def test_what_overran_while_history_was_sent_is_read_again():
     assert got == [f"id: {n}" for n in range(1, 621)]
 
 
+async def test_what_overruns_during_the_last_read_of_the_history_is_not_lost():
+    feed = Feed("a")
+    async with hub_of(feed, room=3) as hub:
+        watching, chunks, _ = await opened(hub, "a")
+        read = feed.after
+
+        async def slow(positions, *, limit):
+            found = await read(positions, limit=limit)
+            feed.after = read
+            feed.add("a", 5)  # Here, after the database has answered, and before anybody hears it.
+            watching.subscription.put(await hub.after({"a": 0}))
+            return found
+
+        feed.after = slow
+        got = await lines(chunks, "id: ", 5)
+
+    assert got == [f"id: {n}" for n in range(1, 6)]
+
+
+async def test_an_event_that_cannot_be_written_ends_nobody_elses_stream(monkeypatch):
+    monkeypatch.setattr("burnish.bootstrap.event_hub._RETRY_SECONDS", 0.01)
+    feed, tries = Feed("a"), []
+
+    def encode(optimization_id, event):
+        tries.append(event.sequence)
+        if len(tries) == 1:
+            raise TypeError("not JSON")
+        return encode_event(optimization_id, event)
+
+    async with EventHub(feed, encode, look_seconds=30.0) as hub:
+        subscription, _ = await hub.subscribe(["a"])
+        feed.add("a")
+        hub.ring("a")
+        async with asyncio.timeout(5):
+            told = await subscription.take()
+
+    assert [one.sequence for one in told] == [1]
+    assert tries == [1, 1]
+
+
 async def test_a_gap_is_filled_from_the_database():
     feed = Feed("a")
     async with hub_of(feed) as hub:

@@ -4,10 +4,12 @@ import json
 
 import pytest
 
-from burnish.domain import AgentOutput, ExperimentStatus, ExperimentType, Score
+from burnish.bootstrap.run_lines import line_of
+from burnish.domain import AgentOutput, ExperimentStatus, ExperimentType, Score, Spending
 from burnish.domain.read_models import ItemLine, LineageNode, TrialLine
+from burnish.domain.run_insights import RunSpan
 from burnish.server.ready_json import ready_json
-from burnish.server.schemas.optimizations import OptimizationLine
+from burnish.server.schemas.optimization_lines import OptimizationLine
 from burnish.server.schemas.trials import (
     Graph,
     ItemView,
@@ -85,7 +87,9 @@ def test_any_text_can_be_sent(text):
     views = [
         ItemView.of(ItemLine(result=result, data={text: [text]}, split=text)),
         TrialDetail.of_candidate(make_candidate(1, rationale=text), make_trial(1, error=text)),
-        OptimizationLine.of(make_record(name=text, agent_name=text)),
+        OptimizationLine.of(
+            line_of(make_record(name=text, agent_name=text), RunSpan(), Spending().to_json())
+        ),
         RejectionView.of(make_rejection(message=text)),
     ]
 

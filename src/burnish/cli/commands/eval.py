@@ -7,13 +7,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from burnish.cli.eval_request import EvalRequest
+from burnish.cli.eval_request import EvalRequest, RefineOptions
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.place import Place
 from burnish.cli.references import LATEST
 
 _OPTIONAL_VALUE = ("--filter-failing", "--resume", "--retry-errors", "--baseline")
 _ITEMS, _AGENT, _COMPARE = "Which items", "Which configuration", "Comparison and gates"
+_REFINE = "Refinement of outputs that a judge finds wanting"
 
 
 class EvalCommand(TyperCommand):
@@ -88,6 +89,26 @@ def evaluate(
             rich_help_panel=_AGENT,
         ),
     ] = None,
+    refine_model: Annotated[
+        str | None,
+        typer.Option(help="The optimizer: the model that writes anew.", rich_help_panel=_REFINE),
+    ] = None,
+    refine_limit: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="At most so often for each output; 0 is off.", rich_help_panel=_REFINE
+        ),
+    ] = None,
+    refine_threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Stop from this score on; otherwise at a perfect one.", rich_help_panel=_REFINE
+        ),
+    ] = None,
+    refine_answer: Annotated[
+        str | None,
+        typer.Option(metavar="latest|best", help="Which round counts.", rich_help_panel=_REFINE),
+    ] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Items at once.")] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds for one item.")] = None,
     no_cache: Annotated[
@@ -132,6 +153,12 @@ def evaluate(
         model=model,
         settings=tuple(set_ or ()),
         sections=tuple(section or ()),
+        refine=RefineOptions(
+            model=refine_model,
+            limit=refine_limit,
+            threshold=refine_threshold,
+            answer=refine_answer,
+        ),
         concurrency=concurrency,
         timeout=timeout,
         use_cache=not no_cache,

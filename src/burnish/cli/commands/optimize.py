@@ -82,6 +82,15 @@ def optimize(
             rich_help_panel=_AGENT,
         ),
     ] = None,
+    refine: Annotated[
+        bool | None,
+        typer.Option(
+            "--refine/--no-refine",
+            help="Refine outputs of trials as [suite.refine] says; off unless it has trials = true.",
+            rich_help_panel=_SEARCH,
+            show_default=False,
+        ),
+    ] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Items at once.")] = None,
     name: Annotated[str | None, typer.Option(help="A name for the optimization.")] = None,
     dry_run: Annotated[
@@ -114,6 +123,7 @@ def optimize(
         model=model,
         settings=tuple(set_ or ()),
         sections=tuple(section or ()),
+        refine=refine,
         concurrency=concurrency,
         name=name,
         dry_run=dry_run,

@@ -11,7 +11,7 @@ from rich.text import Text
 from burnish.bootstrap.workspace import Workspace
 from burnish.cli.display.rows import print_indented
 from burnish.cli.wording import harmless, one_line
-from burnish.domain import Experiment, ItemResult, Json
+from burnish.domain import Experiment, ItemResult, Json, Round
 
 _WORST = 5
 # Beyond this, a look at a handful of rows is not worth a pass over all of them.
@@ -24,6 +24,7 @@ class FailingItem:
 
     result: ItemResult
     fields: Mapping[str, Json]
+    rounds: Sequence[Round] = ()
 
 
 async def worst_items(
@@ -83,6 +84,22 @@ def print_failing(console: Console, failing: Sequence[FailingItem]) -> None:
         if result.output is not None:
             answer = Text(f"→ {one_line(result.output.text, 240) or '(nothing)'}")
             print_indented(console, answer, 6)
+        _print_rounds(console, item)
+
+
+def _print_rounds(console: Console, item: FailingItem) -> None:
+    """How the output came about, where it was judged in rounds."""
+    refined = item.result.refinement
+    if refined is None:
+        return
+    for one in item.rounds:
+        score = "no verdict" if one.error else f"{one.score:.2f}"
+        said = one_line(one.error or one.reason, 100)
+        words = f"round {one.number}  {score}  {one_line(one.output.text, 80)}  {said}"
+        print_indented(console, Text(words, style="dim"), 6)
+    outcome = refined.outcome.value.replace("_", " ")
+    words = f"{outcome}, ended by {refined.ended.value}: {one_line(refined.ended_why, 160)}"
+    print_indented(console, Text(words, style="dim"), 6)
 
 
 def complaint(result: ItemResult) -> str:

@@ -10,6 +10,7 @@ from rich.text import Text
 from burnish.bootstrap.evaluation_result import EvaluationResult
 from burnish.cli.display.comparisons import print_comparison
 from burnish.cli.display.failing_items import FailingItem, print_failing
+from burnish.cli.display.refinement import refinement_rows
 from burnish.cli.display.rows import print_rows, print_steps
 from burnish.cli.place import Place
 from burnish.cli.wording import count, duration, harmless, money, percent, short_id
@@ -74,6 +75,7 @@ def summary_rows(result: EvaluationResult) -> list[tuple[str, Text]]:
     planned = result.experiment.planned_items
     if planned is not None and planned > result.items:
         rows.append(("missing", Text(f"{planned - result.items:,} of {planned:,}", style="yellow")))
+    rows.extend(refinement_rows(result.refinement))
     rows.extend(_spending_rows(result))
     latency = result.summary.avg_latency_ms
     if latency is not None:

@@ -7,6 +7,7 @@ from importlib import resources
 
 from burnish.bootstrap.evaluation_result import EvaluationResult
 from burnish.cli.display.failing_items import complaint
+from burnish.cli.exports.page_rounds import refinement_summary, rounds_of
 from burnish.cli.exports.page_summary import as_text, cards, configuration, safe
 from burnish.cli.exports.records import Record
 
@@ -22,6 +23,7 @@ async def html_lines(
     yield cards(result)
     for warning in result.warnings:
         yield f'<p class="warning">{safe(warning)}</p>\n'
+    yield refinement_summary(result.refinement)
     yield configuration(result)
     yield _filters(result)
     yield (
@@ -85,7 +87,7 @@ def _row(record: Record) -> str:
         f'<tr class="{state}"><td class="verdict">{"✓" if run.passed else "✗"}</td>'
         f'<td class="id" title="{name}">{name}</td><td class="number">{run.score:.3f}</td>'
         f'<td><div class="text"><dl>{fields}</dl></div></td>'
-        f'<td><div class="text">{safe(output)}</div></td>'
+        f'<td><div class="text">{safe(output)}</div>{rounds_of(record)}</td>'
         f'<td><div class="text">{safe(complaint(run))}</div></td></tr>\n'
     )
 

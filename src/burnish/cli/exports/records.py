@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from burnish.bootstrap.round_documents import refinement_json, round_json
 from burnish.bootstrap.workspace import Workspace
 from burnish.cli.display.failing_items import FailingItem
-from burnish.domain import Experiment, Item, ItemResult, Json
+from burnish.domain import Experiment, Item, ItemResult, Json, Round
 
 _BATCH = 500
 
@@ -20,10 +21,11 @@ class Record:
     result: ItemResult
     fields: Mapping[str, Json]
     split: str | None = None
+    rounds: tuple[Round, ...] = ()
 
     def as_shown(self) -> FailingItem:
         """For a list of items on the terminal."""
-        return FailingItem(self.result, self.fields)
+        return FailingItem(self.result, self.fields, self.rounds)
 
     def to_json(self) -> dict[str, Any]:
         """Everything that is known of the run."""
@@ -45,6 +47,16 @@ class Record:
             "latency_ms": result.latency_ms,
             "cached": result.cached,
             "usage": result.spending.to_json(),
+            **self._refinement(),
+        }
+
+    def _refinement(self) -> dict[str, Any]:
+        """Nothing where the output was not judged in rounds."""
+        if self.result.refinement is None:
+            return {}
+        return {
+            "refinement": refinement_json(self.result.refinement),
+            "rounds": [round_json(one) for one in self.rounds],
         }
 
 
@@ -52,7 +64,8 @@ async def stream_records(workspace: Workspace, experiment: Experiment) -> AsyncI
     """All runs of an experiment; a batch of items at a time is in memory."""
     if experiment.dataset_id is None:
         async for result in workspace.experiments.stream_results(experiment.id):
-            yield Record(result, {})
+            rounds = await _rounds(workspace, experiment.id, [result])
+            yield Record(result, {}, rounds=rounds.get((result.item_id, result.repeat), ()))
         return
     batch: list[Item] = []
     async for item in workspace.datasets.stream_items(experiment.dataset_id):
@@ -72,7 +85,22 @@ async def _joined(workspace: Workspace, experiment_id: str, batch: list[Item]) -
     order = {item.id: place for place, item in enumerate(batch)}
     results = await workspace.experiments.get_results(experiment_id, item_ids=list(items))
     results.sort(key=lambda result: (order[result.item_id], result.repeat))
+    rounds = await _rounds(workspace, experiment_id, results)
     return [
-        Record(result, items[result.item_id].data, items[result.item_id].split)
+        Record(
+            result,
+            items[result.item_id].data,
+            items[result.item_id].split,
+            rounds.get((result.item_id, result.repeat), ()),
+        )
         for result in results
     ]
+
+
+async def _rounds(
+    workspace: Workspace, experiment_id: str, results: Sequence[ItemResult]
+) -> dict[tuple[str, int], tuple[Round, ...]]:
+    refined = [one.item_id for one in results if one.refinement is not None]
+    if not refined:
+        return {}
+    return await workspace.experiments.get_rounds(experiment_id, item_ids=refined)

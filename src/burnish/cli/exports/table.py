@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from burnish.cli.exports.records import Record
+from burnish.domain import ItemResult
 
 # A spreadsheet takes a cell that starts so for a formula, and formulas can send data away.
 _FORMULA = ("=", "+", "-", "@")
@@ -27,6 +28,10 @@ _FIXED = (
     "input_tokens",
     "output_tokens",
     "cost_usd",
+    "rounds",
+    "first_score",
+    "outcome",
+    "ended",
 )
 
 
@@ -73,7 +78,15 @@ def _fixed_cells(record: Record) -> list[Any]:
         usage.input_tokens,
         usage.output_tokens,
         usage.cost_usd,
+        *_refinement_cells(result),
     ]
+
+
+def _refinement_cells(result: ItemResult) -> list[Any]:
+    refined = result.refinement
+    if refined is None:
+        return [None] * 4
+    return [refined.rounds, refined.first_score, refined.outcome.value, refined.ended.value]
 
 
 def _line(cells: Sequence[Any]) -> str:

@@ -11,11 +11,12 @@ from burnish.evaluation.imports import load_object
 from burnish.evaluation.scorers.fields import DEFAULT_FIELD, bad_setting
 from burnish.evaluation.scorers.function_scorer import FunctionScorer
 from burnish.evaluation.scorers.json_scorers import JsonField, JsonSchema
-from burnish.evaluation.scorers.judge import LLMJudge
+from burnish.evaluation.scorers.judge import LLMJudge, has_criteria
 from burnish.evaluation.scorers.numeric import NumericTolerance
 from burnish.evaluation.scorers.patterns import Contains, Regex
 from burnish.evaluation.scorers.scorer_set import ScorerSet, is_scorer
 from burnish.evaluation.scorers.settings import checked_settings, checked_weight, nearest
+from burnish.evaluation.scorers.skipped_judge import SkippedJudge
 from burnish.evaluation.scorers.text import ExactMatch, Similarity
 from burnish.evaluation.scorers.weighted import Weighted
 
@@ -38,10 +39,23 @@ _ALIASES = {"llm_judge": "judge", "numeric_tolerance": "numeric", "function": "p
 _LABELLED = ("exact_match", "contains", "json_field", "regex")
 
 
+def scorer_makers() -> Mapping[str, Callable[..., Scorer]]:
+    """What makes each kind of scorer, but for `weighted`, which is made of others."""
+    return _MAKERS
+
+
 def build_scorers(specs: Sequence[ScorerSpec], *, open_model: OpenModel, folder: Path) -> ScorerSet:
-    """All scorers of a suite, with the weights that their specs give."""
+    """All scorers of a suite, with the weights that their specs give.
+
+    Judges without criteria are left out where another scorer decides.
+    """
     scorers = [build_scorer(spec, open_model=open_model, folder=folder) for spec in specs]
-    return ScorerSet(scorers, [checked_weight(spec) for spec in specs])
+    pairs = list(zip(scorers, [checked_weight(spec) for spec in specs], strict=True))
+    kept = [pair for pair in pairs if not isinstance(pair[0], SkippedJudge)]
+    if not any(weight for _, weight in kept):
+        kept = pairs
+    skipped = tuple(one.name for one in scorers if isinstance(one, SkippedJudge))
+    return ScorerSet([one for one, _ in kept], [weight for _, weight in kept], skipped=skipped)
 
 
 def build_scorer(spec: ScorerSpec, *, open_model: OpenModel, folder: Path) -> Scorer:
@@ -88,9 +102,12 @@ def _from_table(spec: Mapping[str, Any], open_model: OpenModel, folder: Path) ->
     if kind == "weighted":
         return _weighted(spec, open_model, folder)
     make = _MAKERS[kind]
-    settings = checked_settings(kind, spec, make)
     if kind == "judge":
-        settings["criteria"] = _criteria(settings["criteria"], folder)
+        spec = {**spec, "criteria": _criteria(spec.get("criteria"), folder)}
+    settings = checked_settings(kind, spec, make)
+    if kind == "judge" and not has_criteria(settings["criteria"]):
+        return SkippedJudge(name=settings.get("name", "judge"))
+    if kind == "judge":
         settings["model"] = open_model(settings["model"])
     elif kind == "json_schema" and not isinstance(settings["schema"], Mapping):
         settings["schema"] = folder / settings["schema"]

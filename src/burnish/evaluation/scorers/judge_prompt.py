@@ -47,12 +47,24 @@ def judge_messages(
     system: str, output: AgentOutput, fields: Mapping[str, Json]
 ) -> tuple[Message, ...]:
     """The request for one output, with the item's fields that the judge may see."""
-    parts = [(f"FIELD {_title(name)}", as_text(value)) for name, value in fields.items()]
-    shown = output.text if output.text or output.data is None else as_text(output.data)
-    parts.append(("OUTPUT", shown))
+    parts = [*field_parts(fields), ("OUTPUT", shown_output(output))]
+    return (Message("system", system), Message("user", fenced(parts)))
+
+
+def field_parts(fields: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """Each field as a titled part."""
+    return [(f"FIELD {_title(name)}", as_text(value)) for name, value in fields.items()]
+
+
+def shown_output(output: AgentOutput) -> str:
+    """The output's text, or its value where it has no text."""
+    return output.text if output.text or output.data is None else as_text(output.data)
+
+
+def fenced(parts: Sequence[tuple[str, str]]) -> str:
+    """Titled parts between lines that nothing in them can pretend to be."""
     mark = _mark([text for part in parts for text in part])
-    blocks = [f"<<<{title} {mark}\n{text}\n{title} {mark}>>>" for title, text in parts]
-    return (Message("system", system), Message("user", "\n\n".join(blocks)))
+    return "\n\n".join(f"<<<{title} {mark}\n{text}\n{title} {mark}>>>" for title, text in parts)
 
 
 def correction(messages: Sequence[Message], answer: str, problem: str) -> tuple[Message, ...]:

@@ -25,9 +25,17 @@ class ScorerSet:
     """Scorers with their weights, 1 each unless given; names of scores are unique within the set.
 
     The objective is the mean by weight. A scorer of weight 0 is reported and decides nothing.
+    `skipped` names judges of the suite that have no criteria.
     """
 
-    def __init__(self, scorers: Sequence[Scorer], weights: Sequence[float] | None = None) -> None:
+    def __init__(
+        self,
+        scorers: Sequence[Scorer],
+        weights: Sequence[float] | None = None,
+        *,
+        skipped: Sequence[str] = (),
+    ) -> None:
+        self.skipped = tuple(skipped)
         self.scorers = tuple(scorers)
         self.weights = tuple(map(float, weights)) if weights else (1.0,) * len(self.scorers)
         _check(self.scorers, self.weights)

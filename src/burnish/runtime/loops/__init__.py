@@ -12,7 +12,7 @@ from burnish.runtime.loops.eval_messages import (
     samples_of,
 )
 from burnish.runtime.loops.loop_group import GroupSettings, LoopGroup
-from burnish.runtime.loops.mailbox_loop import LoopState, MailboxLoop
+from burnish.runtime.loops.mailbox_loop import MailboxLoop
 from burnish.runtime.loops.main_loop import MainLoop
 from burnish.runtime.loops.main_messages import MAIN_REQUESTS, MainLoopRequest, MainLoopResult
 from burnish.runtime.loops.optimize_loop import (
@@ -26,6 +26,7 @@ from burnish.runtime.loops.optimize_messages import (
     OptimizeRequest,
     OptimizeResult,
 )
+from burnish.runtime.loops.worker_loop import LoopState, WorkerLoop
 
 __all__ = [
     "EVAL_REQUESTS",
@@ -52,6 +53,7 @@ __all__ = [
     "OptimizeResult",
     "RequestOptimizer",
     "RetryRules",
+    "WorkerLoop",
     "ask",
     "ask_all",
     "run_eval",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,6 +17,14 @@ Report = Callable[[], tuple[bool, dict[str, Any]]]
 _CLIENT_SECONDS = 5.0
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+
+class _Server6(_Server):
+    address_family = socket.AF_INET6
+
+
 class HealthServer:
     """Serves two reports: each is a verdict and a JSON body. Everything else is a 404.
 
@@ -25,7 +34,8 @@ class HealthServer:
     def __init__(self, *, host: str, port: int, live: Report, ready: Report) -> None:
         reports = {"/health/live": live, "/health/ready": ready}
         try:
-            self._server = ThreadingHTTPServer((host, port), _handler(reports))
+            server = _Server6 if ":" in host else _Server
+            self._server = server((host, port), _handler(reports))
         except (OSError, OverflowError) as error:
             raise UnavailableError(
                 what=f"the health port {host}:{port} cannot be opened",
@@ -33,14 +43,14 @@ class HealthServer:
                 fix="choose another with --health-port, or 0 for any that is free",
                 code="port_unavailable",
             ) from None
-        self._server.daemon_threads = True
         self._thread: threading.Thread | None = None
 
     @property
     def url(self) -> str:
         """Where it listens."""
         host, port = self._server.server_address[:2]
-        return f"http://{host if isinstance(host, str) else host.decode()}:{port}"
+        name = host if isinstance(host, str) else host.decode()
+        return f"http://{f'[{name}]' if ':' in name else name}:{port}"
 
     def __enter__(self) -> Self:
         serve = self._server.serve_forever

@@ -13,9 +13,9 @@ from typing import Any
 from burnish.domain import Clock, SystemClock, UsageError
 from burnish.evaluation.item_runner import describe
 from burnish.runtime.loops.health import HealthServer
-from burnish.runtime.loops.mailbox_loop import MailboxLoop
 from burnish.runtime.loops.signals import draining_signals
 from burnish.runtime.loops.watchdog import STALL_SECONDS, Watchdog
+from burnish.runtime.loops.worker_loop import WorkerLoop
 
 _log = logging.getLogger(__name__)
 Probe = Callable[[], Awaitable[object]]
@@ -62,7 +62,7 @@ class LoopGroup:
 
     def __init__(
         self,
-        loops: Sequence[MailboxLoop[Any, Any]],
+        loops: Sequence[WorkerLoop],
         *,
         settings: GroupSettings | None = None,
         probes: Mapping[str, Probe] | None = None,

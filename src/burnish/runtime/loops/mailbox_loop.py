@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Collection, Sequence
-from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
-from burnish.domain import Clock, InvariantError, SystemClock, UnavailableError, UsageError
+from burnish.domain import Clock, InvariantError, UnavailableError, UsageError
 from burnish.domain.mailboxes import Mailbox, Message
 from burnish.models.retry import RetryPolicy
 from burnish.runtime.loops.courier import Courier, Ending
 from burnish.runtime.loops.delivery import Delivery, RetryRules
+from burnish.runtime.loops.worker_loop import LoopState, WorkerLoop
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES, check_count
 
 RequestT = TypeVar("RequestT")
@@ -28,16 +29,7 @@ _SILENCE_SECONDS = 60.0
 _AWAY = RetryPolicy(first_wait_seconds=0.2, longest_wait_seconds=15.0)
 
 
-class LoopState(StrEnum):
-    """Where a loop stands."""
-
-    IDLE = "idle"
-    RUNNING = "running"
-    DRAINING = "draining"
-    STOPPED = "stopped"
-
-
-class MailboxLoop(Generic[RequestT, ReplyT]):
+class MailboxLoop(WorkerLoop, Generic[RequestT, ReplyT]):
     """Serves the requests of a mailbox. A subclass says how in `handle`, and in `failed` what the
     sender of a request hears that cannot be served.
 
@@ -57,24 +49,18 @@ class MailboxLoop(Generic[RequestT, ReplyT]):
         rules: RetryRules | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self.name = name
-        self.requests = requests
+        super().__init__(name=name, requests=requests, clock=clock)
         self._concurrency = check_count(concurrency, "concurrency")
         self._max_deliveries = max_deliveries
         self._rules = rules or RetryRules()
-        self._clock = clock or SystemClock()
-        self._state = LoopState.IDLE
-        self._stopping = asyncio.Event()
-        self._stopped = asyncio.Event()
         self._deadline: float | None = None
         self._failures = 0
         self._work: set[asyncio.Task[None]] = set()
         self._endings: Counter[str] = Counter()
-        self._heartbeat = self._clock.monotonic()
 
+    @abstractmethod
     async def handle(self, request: RequestT, delivery: Delivery) -> ReplyT | None:
         """The answer to a request."""
-        raise NotImplementedError
 
     def failed(self, request: RequestT, error: Exception) -> ReplyT | None:
         """What the sender hears when there is no answer; None is nothing."""
@@ -82,28 +68,14 @@ class MailboxLoop(Generic[RequestT, ReplyT]):
         return None
 
     @property
-    def running(self) -> bool:
-        """Whether `run` is under way."""
-        return self._state in (LoopState.RUNNING, LoopState.DRAINING)
-
-    @property
-    def heartbeat(self) -> float:
-        """When the loop last showed that it lives, by the monotonic clock."""
-        return self._heartbeat
-
-    @property
     def ready(self) -> bool:
         """Whether it takes requests: it runs, is not stopping, and its mailbox answers."""
-        return self._state is LoopState.RUNNING and not self._failures
+        return super().ready and not self._failures
 
     def status(self) -> dict[str, Any]:
         """What people and probes want to know."""
         return {
-            "name": self.name,
-            "mailbox": None if self.requests is None else self.requests.name,
-            "state": self._state.value,
-            "ready": self.ready,
-            "seconds_since_heartbeat": round(self._clock.monotonic() - self._heartbeat, 3),
+            **super().status(),
             "in_work": len(self._work),
             **{ending.value: self._endings[ending.value] for ending in Ending},
         }
@@ -295,9 +267,6 @@ class MailboxLoop(Generic[RequestT, ReplyT]):
             if stop is not None:
                 stop.cancel()
         self._beat()
-
-    def _beat(self) -> None:
-        self._heartbeat = self._clock.monotonic()
 
 
 def _silent(mailbox: str) -> UnavailableError:

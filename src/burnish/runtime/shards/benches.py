@@ -52,6 +52,9 @@ def require_same(bench: ShardBench, experiment: Experiment, request: ShardReques
     for part, (asked, here) in then.items():
         if None not in (asked, here) and asked != here:
             raise _differs(f"its {part} differs from what the run was started with")
+    refine = bench.suite.refine
+    if request.refine_fingerprint != (refine.fingerprint if refine else None):
+        raise _differs("its settings of refinement differ from what the run was started with")
     if experiment.configuration.hash != request.configuration_hash:
         raise _differs("the configuration in its database is not the one that the run evaluates")
     missing = [item for item, _ in request.pairs if item not in bench.items]

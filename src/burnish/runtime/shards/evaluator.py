@@ -75,7 +75,7 @@ class ShardEvaluator:
         self._load.take(len(request.pairs))
         try:
             if not await guard.is_wanted():
-                return reply_to(request, "cancelled", self.worker)
+                return self._cancelled(request)
             async with self._claims.of(request, guard):
                 return reply_to(request, "done", self.worker, results=await self._run(guard))
         except BurnishError as error:
@@ -83,7 +83,7 @@ class ShardEvaluator:
         except asyncio.CancelledError:
             if not guard.unwanted:
                 raise  # The worker itself is cancelled.
-            return reply_to(request, "cancelled", self.worker)
+            return self._cancelled(request)
         except Exception as error:
             log.exception(
                 "shard %s of experiment %s failed", request.shard_id, request.experiment_id
@@ -189,6 +189,15 @@ class ShardEvaluator:
                 problem,
                 request.experiment_id,
             )
+
+    def _cancelled(self, request: ShardRequest) -> ShardReply:
+        return reply_to(
+            request,
+            "cancelled",
+            self.worker,
+            why="in its database the experiment has ended, or another process runs the optimization",
+            fix="give every worker the run's own database",
+        )
 
     def _failed(self, request: ShardRequest, error: BurnishError) -> ShardReply:
         status: ShardStatus = "refused"

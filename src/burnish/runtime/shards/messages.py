@@ -42,6 +42,7 @@ class ShardRequest:
     dataset_id: str | None = None
     agent_fingerprint: str | None = None
     scorers_fingerprint: str | None = None
+    refine_fingerprint: str | None = None
     item_timeout_seconds: float | None = None
     use_cache: bool = True
     retry_errors: bool = False

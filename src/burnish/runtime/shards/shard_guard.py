@@ -13,6 +13,7 @@ from burnish.domain import (
     Item,
     ItemResult,
     OptimizationRepository,
+    Spending,
     UnavailableError,
 )
 from burnish.runtime.shards.messages import ShardRequest
@@ -61,6 +62,10 @@ class ShardGuard:
         """One more is through."""
         self.open -= 1
         self._on_end(1)
+
+    def pay(self, spending: Spending) -> bool:
+        """The asking run counts what results cost."""
+        return True
 
     def require_going_on(self) -> None:
         """Raise when the worker stops."""

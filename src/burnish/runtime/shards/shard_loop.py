@@ -58,7 +58,8 @@ class ShardLoop(MailboxLoop[ShardRequest, ShardReply]):
         return reply
 
     def _start(self, message: Message[ShardRequest, ShardReply], visibility_timeout: float) -> None:
-        self._arriving.add(message.body.shard_id)
+        if isinstance(message.body, ShardRequest):  # What else lies in the mailbox fails by itself.
+            self._arriving.add(message.body.shard_id)
         super()._start(message, visibility_timeout)
 
     async def _until_there_is_room(self) -> None:

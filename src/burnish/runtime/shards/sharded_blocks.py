@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import logging
 
-from burnish.domain import Clock, ExperimentRepository, Lease, SystemClock, UnavailableError
+from burnish.domain import Clock, ExperimentRepository, Lease, SystemClock
+from burnish.evaluation.item_runner import describe
 from burnish.evaluation.work_source import runs_of
 from burnish.optimization.blocks import Block
 from burnish.optimization.budget_gate import BudgetGate
@@ -143,8 +144,8 @@ class ShardedBlocks:
         while True:
             try:
                 replies = await self.carrier.replies()
-            except UnavailableError as error:
-                log.warning("replies cannot be read now: %s", error.why)
+            except Exception as error:  # noqa: BLE001 - without replies it only takes longer
+                log.warning("replies cannot be read now: %s", describe(error))
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
                 continue

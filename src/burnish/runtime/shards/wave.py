@@ -58,6 +58,7 @@ class Wave:
         self._refusal: BurnishError | None = None
         self._look_seconds = settings.look_seconds
         self._empty_since: float | None = None
+        self._asked_again_at = post.clock.monotonic()
         self._item_seconds = block.options.item_timeout_seconds or _LONGEST_ITEM
         self._stall_seconds = 60.0 + 2 * self._item_seconds
 
@@ -132,6 +133,7 @@ class Wave:
             dataset_id=block.experiment.dataset_id,
             agent_fingerprint=block.agent.fingerprint,
             scorers_fingerprint=block.suite.scorers.fingerprint,
+            refine_fingerprint=refine.fingerprint if (refine := block.suite.refine) else None,
             item_timeout_seconds=block.options.item_timeout_seconds,
             use_cache=block.options.use_cache,
             retry_errors=bool(block.stale),
@@ -211,17 +213,15 @@ class Wave:
             log.warning("the mailbox cannot be looked at now: %s", error.why)
             return
         now = self._post.clock.monotonic()
-        if outstanding and quiet < self._stall_seconds:
+        stalled = min(quiet, now - self._asked_again_at) >= self._stall_seconds
+        if outstanding and not stalled:
             self._empty_since = None
             return
         self._empty_since = now if self._empty_since is None else self._empty_since
         self._look_seconds = self._post.settings.look_seconds
-        if (
-            quiet >= self._stall_seconds
-            or now - self._empty_since >= self._post.settings.lost_seconds
-        ):
+        if stalled or now - self._empty_since >= self._post.settings.lost_seconds:
             self._empty_since = None
-            self._send_again(now)
+            self._send_again(now, lost=not outstanding)
 
     async def _read(self, flights: Collection[Flight]) -> int:
         """Take in what the database has of these; how many results were new."""
@@ -230,13 +230,18 @@ class Wave:
             return 0
         by_pair = {pair: flight for flight in flights for pair in flight.missing}
         found = 0
-        for result in await self._results(list(missing)):
-            flight = by_pair.get((result.item_id, result.repeat))
-            if flight is None or (not flight.done and self._is_stale(result)):
-                continue
-            if flight.take(result):
-                found += 1
-                self._tell(result)
+        results = await self._results(list(missing))
+        try:
+            for result in results:
+                flight = by_pair.get((result.item_id, result.repeat))
+                if flight is None or (not flight.done and self._is_stale(result)):
+                    continue
+                if flight.take(result):
+                    found += 1
+                    self._tell(result)
+        finally:
+            if found:  # Also when one of them ends the experiment: others wait for the room.
+                self._post.arrive(found)
         for flight in list(flights):
             if not flight.missing:
                 self.flights.pop(flight.request.shard_id, None)
@@ -244,7 +249,6 @@ class Wave:
             self._look_seconds = self._post.settings.look_seconds
             self._empty_since = None
             self._post.note_results()
-            self._post.arrive(found)
         return found
 
     async def _results(self, item_ids: list[str]) -> list[ItemResult]:
@@ -268,11 +272,18 @@ class Wave:
 
     # --- patience -----------------------------------------------------------------------------
 
-    def _send_again(self, now: float) -> None:
-        """The mailbox has lost them, or a worker that fell silent has them."""
+    def _send_again(self, now: float, *, lost: bool) -> None:
+        """The mailbox has lost them, or a worker that fell silent has them.
+
+        While something still waits there may just be no worker yet: that is no attempt.
+        """
+        self._asked_again_at = now
         silent = [flight for flight in self.flights.values() if flight.due is None]
         for flight in silent:
-            self._ask_again(flight, now)
+            if lost:
+                self._ask_again(flight, now)
+            else:
+                flight.due = now
         if silent:
             log.warning("%d shards are asked for again", len(silent))
 

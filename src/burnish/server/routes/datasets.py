@@ -61,12 +61,13 @@ DatasetId = Annotated[str, Path(min_length=1, max_length=100)]
 async def list_datasets(
     serving: Serving,
     name: Annotated[str | None, Query(max_length=200)] = None,
+    q: Annotated[str | None, Query(max_length=200, description="Part of the name.")] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> DatasetPage:
     """Stored datasets, the newest first: those that were sent, and those of runs."""
     page = await serving.workspace.dataset_pages.datasets(
-        name=name, limit=limit, after=decode_cursor(_NEWEST, cursor)
+        name=name, text=q, limit=limit, after=decode_cursor(_NEWEST, cursor)
     )
     return DatasetPage(
         items=[DatasetView.of(one) for one in page.items],
@@ -98,11 +99,17 @@ async def get_dataset(serving: Serving, dataset_id: DatasetId) -> DatasetView:
 
 @router.get("/datasets/{dataset_id}/items", responses=errors(404))
 async def list_rows(
-    serving: Serving, dataset_id: DatasetId, limit: Limit = 50, cursor: Cursor = None
+    serving: Serving,
+    dataset_id: DatasetId,
+    q: Annotated[
+        str | None, Query(max_length=200, description="Part of the id or of any value.")
+    ] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
 ) -> RowPage:
     """The rows in their order; regression cases with where they came from."""
     page = await serving.workspace.dataset_pages.rows(
-        dataset_id, limit=limit, after=decode_cursor(_POSITION, cursor)
+        dataset_id, text=q, limit=limit, after=decode_cursor(_POSITION, cursor)
     )
     return RowPage(
         items=[RowView.of(one) for one in page.items],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path
 
 from burnish.bootstrap.evaluation_jobs import create_evaluation
 from burnish.bootstrap.evaluation_result import result_of
 from burnish.domain import UsageError
 from burnish.server.cursors import decode_cursor, encode_cursor
+from burnish.server.routes.item_filter import WantedItems
 from burnish.server.routes.parameters import Cursor, Limit
 from burnish.server.schemas import examples
 from burnish.server.schemas.evaluations import (
@@ -69,14 +70,14 @@ async def get_evaluation(serving: Serving, experiment_id: ExperimentId) -> Evalu
 async def list_evaluation_items(
     serving: Serving,
     experiment_id: ExperimentId,
-    failing: Annotated[bool, Query(description="Only those that did not pass.")] = False,
+    wanted: WantedItems,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> ItemPage:
     """What was answered, item by item."""
     await serving.workspace.experiments.get_experiment(experiment_id)
     page = await serving.workspace.pages.items(
-        experiment_id, failing=failing, limit=limit, after=decode_cursor("item", cursor)
+        experiment_id, wanted=wanted, limit=limit, after=decode_cursor("item", cursor)
     )
     return ItemPage(
         items=[ItemView.of(one) for one in page.items],

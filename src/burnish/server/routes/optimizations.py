@@ -6,20 +6,18 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 
 from burnish.bootstrap.report import read_material, render_page
+from burnish.bootstrap.run_lines import read_lines
 from burnish.bootstrap.run_summary import read_front, read_summary
 from burnish.domain import OptimizationStatus
 from burnish.domain.read_models import OptimizationFilter, OptimizationOrder
 from burnish.server.cursors import decode_cursor, encode_cursor
 from burnish.server.report_policy import report_headers
 from burnish.server.routes.parameters import Cursor, Limit, OptimizationId
-from burnish.server.schemas.optimizations import (
-    OptimizationLine,
-    OptimizationPage,
-    OptimizationView,
-)
+from burnish.server.schemas.optimization_lines import Facets, OptimizationLine, OptimizationPage
+from burnish.server.schemas.optimizations import OptimizationView
 from burnish.server.schemas.problems import errors
 from burnish.server.schemas.trials import Front, FrontPoint
 from burnish.server.services import Serving
@@ -27,9 +25,7 @@ from burnish.server.services import Serving
 router = APIRouter(prefix="/v1/private/optimizations", tags=["optimizations"])
 
 
-@router.get("", responses=errors())
-async def list_optimizations(
-    serving: Serving,
+async def _wanted(
     status: Annotated[list[OptimizationStatus] | None, Query()] = None,
     agent: Annotated[str | None, Query(max_length=200)] = None,
     suite: Annotated[str | None, Query(max_length=200)] = None,
@@ -37,21 +33,42 @@ async def list_optimizations(
     name: Annotated[
         str | None, Query(max_length=200, description="Part of the name, in any case.")
     ] = None,
+    q: Annotated[
+        str | None,
+        Query(
+            max_length=200,
+            description="Part of the name, agent, suite or optimizer, or the id's beginning.",
+        ),
+    ] = None,
+) -> OptimizationFilter:
+    return OptimizationFilter(
+        statuses=status or (), agent=agent, suite=suite, optimizer=optimizer, name=name, text=q
+    )
+
+
+@router.get("", responses=errors())
+async def list_optimizations(
+    serving: Serving,
+    wanted: Annotated[OptimizationFilter, Depends(_wanted)],
     sort: OptimizationOrder = OptimizationOrder.NEWEST,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> OptimizationPage:
     """Optimizations, the newest first unless sorted otherwise."""
-    wanted = OptimizationFilter(
-        statuses=status or (), agent=agent, suite=suite, optimizer=optimizer, name=name
-    )
-    page = await serving.workspace.pages.optimizations(
+    workspace = serving.workspace
+    page = await workspace.pages.optimizations(
         wanted, order=sort, limit=limit, after=decode_cursor(sort.value, cursor)
     )
     return OptimizationPage(
-        items=[OptimizationLine.of(one) for one in page.items],
+        items=[OptimizationLine.of(one) for one in await read_lines(workspace, page.items)],
         next_cursor=encode_cursor(sort.value, page.next),
     )
+
+
+@router.get("/facets", responses=errors())
+async def get_facets(serving: Serving) -> Facets:
+    """What there is to filter the list by, with how many there are of each."""
+    return Facets.of(await serving.workspace.insights.facets())
 
 
 @router.get("/{optimization_id}", responses=errors(404))

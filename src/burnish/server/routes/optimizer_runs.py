@@ -9,10 +9,11 @@ from fastapi import APIRouter, Query
 from burnish.bootstrap.optimizer_runs import start_run
 from burnish.bootstrap.promotions import promote_candidate
 from burnish.domain import UsageError
+from burnish.domain.configured_objects import ObjectVersion
 from burnish.domain.optimizer_runs import RunLine
 from burnish.server.cursors import decode_cursor, encode_cursor
 from burnish.server.routes.parameters import CandidateId, Cursor, Limit
-from burnish.server.routes.registry import AgentName, OptimizerName, Optimizers, RunId
+from burnish.server.routes.registry import Optimizer, RunId
 from burnish.server.schemas import examples
 from burnish.server.schemas.optimizer_runs import (
     CandidatePage,
@@ -29,11 +30,8 @@ _NEWEST, _NUMBER = "-started_at", "number"
 
 
 @router.post("/run", status_code=202, responses=errors(404, 409))
-async def run_optimizer(
-    serving: Serving, optimizers: Optimizers, agent: AgentName, name: OptimizerName
-) -> RunView:
+async def run_optimizer(serving: Serving, optimizer: Optimizer) -> RunView:
     """Start a run. It goes on in the background; 409 while another one has not ended."""
-    optimizer = await optimizers.get(agent, name)
     run_id = await start_run(serving.workspace, serving.project, optimizer)
     assert run_id is not None
     serving.wake()
@@ -42,15 +40,9 @@ async def run_optimizer(
 
 @router.get("/runs", responses=errors(404))
 async def list_runs(
-    serving: Serving,
-    optimizers: Optimizers,
-    agent: AgentName,
-    name: OptimizerName,
-    limit: Limit = 50,
-    cursor: Cursor = None,
+    serving: Serving, optimizer: Optimizer, limit: Limit = 50, cursor: Cursor = None
 ) -> RunPage:
     """Runs of an optimizer with their summaries, the newest first."""
-    optimizer = await optimizers.get(agent, name)
     page = await serving.workspace.optimizer_runs.page(
         optimizer.id, limit=limit, after=decode_cursor(_NEWEST, cursor)
     )
@@ -61,25 +53,21 @@ async def list_runs(
 
 
 @router.get("/runs/{run_id}", responses=errors(404))
-async def get_run(
-    serving: Serving, optimizers: Optimizers, agent: AgentName, name: OptimizerName, run_id: RunId
-) -> RunView:
+async def get_run(serving: Serving, optimizer: Optimizer, run_id: RunId) -> RunView:
     """One run with its summary."""
-    return RunView.of(await _line(serving, optimizers, agent, name, run_id))
+    return RunView.of(await _line(serving, optimizer, run_id))
 
 
 @router.get("/runs/{run_id}/candidates", responses=errors(404))
 async def list_candidates(
     serving: Serving,
-    optimizers: Optimizers,
-    agent: AgentName,
-    name: OptimizerName,
+    optimizer: Optimizer,
     run_id: RunId,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> CandidatePage:
     """Candidates of a run with their prompts and scores, the baseline first."""
-    line = await _line(serving, optimizers, agent, name, run_id)
+    line = await _line(serving, optimizer, run_id)
     page = await serving.workspace.optimizer_runs.candidates(
         run_id, limit=limit, after=decode_cursor(_NUMBER, cursor)
     )
@@ -92,9 +80,7 @@ async def list_candidates(
 @router.post("/promote/{candidate_id}", responses=errors(404, 409))
 async def promote(
     serving: Serving,
-    optimizers: Optimizers,
-    agent: AgentName,
-    name: OptimizerName,
+    optimizer: Optimizer,
     candidate_id: CandidateId,
     promotion: Promote,
     run_id: Annotated[
@@ -107,23 +93,19 @@ async def promote(
     ] = None,
 ) -> PromotionView:
     """Make a candidate the agent's active version. Of several at once one wins; others are 409."""
-    optimizer = await optimizers.get(agent, name)
     if run_id is None:
         run_id = await serving.workspace.optimizer_runs.find_run(optimizer.id, candidate_id)
-    await _line(serving, optimizers, agent, name, run_id)
+    await _line(serving, optimizer, run_id)
     request = promotion.request(candidate_id)
     return PromotionView.of(await promote_candidate(serving.workspace, run_id, request))
 
 
-async def _line(
-    serving: Services, optimizers: Optimizers, agent: str, name: str, run_id: str
-) -> RunLine:
+async def _line(serving: Services, optimizer: ObjectVersion, run_id: str) -> RunLine:
     """A run of this optimizer and of no other."""
-    optimizer = await optimizers.get(agent, name)
     line = await serving.workspace.optimizer_runs.line(run_id)
     if line.run.optimizer_id != optimizer.id:
         raise UsageError(
-            what=f"the optimizer {name!r} has no run {run_id!r}",
+            what=f"the optimizer {optimizer.name!r} has no run {run_id!r}",
             why="it is a run of another one",
             fix="take an id from its runs",
             code="not_found",

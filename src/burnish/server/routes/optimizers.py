@@ -5,10 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from burnish.domain import UsageError
-from burnish.domain.configured_objects import ObjectKind
+from burnish.domain.configured_objects import ObjectKind, ObjectVersion
+from burnish.domain.read_models import Page
 from burnish.server.cursors import decode_cursor, encode_cursor
 from burnish.server.routes.parameters import Cursor, Limit
-from burnish.server.routes.registry import AgentName, Agents, OptimizerName, Optimizers
+from burnish.server.routes.registry import AgentName, Agents, Optimizer, Optimizers
 from burnish.server.schemas.optimizers import NewOptimizer, OptimizerPage, OptimizerView
 from burnish.server.schemas.problems import errors
 from burnish.server.services import Serving
@@ -49,35 +50,28 @@ async def list_agent_optimizers(
         limit=limit,
         after=decode_cursor(_ORDER, cursor),
     )
-    return OptimizerPage(
-        items=[OptimizerView.of(one) for one in page.items],
-        next_cursor=encode_cursor(_ORDER, page.next),
-    )
+    return _page(page, _ORDER)
 
 
 @router.get("/{name}", responses=errors(404))
-async def get_optimizer(
-    optimizers: Optimizers, agent: AgentName, name: OptimizerName
-) -> OptimizerView:
+async def get_optimizer(optimizer: Optimizer) -> OptimizerView:
     """One optimizer as it is now."""
-    return OptimizerView.of(await optimizers.get(agent, name))
+    return OptimizerView.of(optimizer)
 
 
 @router.get("/{name}/versions", responses=errors(404))
 async def list_optimizer_versions(
-    serving: Serving,
-    optimizers: Optimizers,
-    agent: AgentName,
-    name: OptimizerName,
-    limit: Limit = 50,
-    cursor: Cursor = None,
+    serving: Serving, optimizer: Optimizer, limit: Limit = 50, cursor: Cursor = None
 ) -> OptimizerPage:
     """All versions of an optimizer, the newest first."""
-    found = await optimizers.get(agent, name)
     page = await serving.workspace.objects.versions(
-        found.id, limit=limit, after=decode_cursor(_NEWEST, cursor)
+        optimizer.id, limit=limit, after=decode_cursor(_NEWEST, cursor)
     )
+    return _page(page, _NEWEST)
+
+
+def _page(page: Page[ObjectVersion], order: str) -> OptimizerPage:
     return OptimizerPage(
         items=[OptimizerView.of(one) for one in page.items],
-        next_cursor=encode_cursor(_NEWEST, page.next),
+        next_cursor=encode_cursor(order, page.next),
     )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
+from burnish import __version__
 from burnish.bootstrap.search_spec import SearchSpec
 from burnish.bootstrap.served_project import ServedProject, own_models, suite_name
 from burnish.optimizers.catalog import list_optimizers
+from burnish.server.ready_json import ready_json
 from burnish.server.schemas.operations import Project
 from burnish.server.schemas.problems import errors
 from burnish.server.services import Serving
@@ -18,16 +20,28 @@ router = APIRouter(tags=["project"])
 _FRONT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Burnish</title></head>
 <body><h1>Burnish</h1>
-<p>The HTTP API is at work here; <a href="/openapi.json">/openapi.json</a> describes it.</p>
-<p>This build has no web UI. <code>make ui</code> builds it, and this page is then replaced by it.</p>
+<p>The HTTP API is at work here; <a href="/openapi.json">/openapi.json</a> describes it, and the
+command line does all that it does: <code>burnish --help</code>.</p>
+<p>This installation has no web UI. The wheel has it; in a checkout, install Node 20 and run
+<code>make ui</code>, and then load this page again.</p>
 </body></html>
 """
 
 
 @router.get("/", response_class=Response, include_in_schema=False)
-async def front_page() -> Response:
-    """What there is, for somebody with a browser."""
-    return Response(_FRONT, media_type="text/html; charset=utf-8")
+async def front_page(request: Request) -> Response:
+    """What there is, where there is no web UI: a page for browsers, JSON for programs."""
+    if "text/html" in request.headers.get("accept", "").lower():
+        return Response(_FRONT, media_type="text/html; charset=utf-8")
+    return ready_json(
+        {
+            "name": "burnish",
+            "version": __version__,
+            "api": "/openapi.json",
+            "ui": None,
+            "fix": "for the web UI install Node 20 and run `make ui`, or install the wheel",
+        }
+    )
 
 
 @router.get("/v1/private/project", responses=errors())

@@ -9,6 +9,7 @@ from fastapi import Depends, Path
 from burnish.bootstrap.agent_registry import AgentRegistry
 from burnish.bootstrap.optimizer_configs import OptimizerConfigs
 from burnish.bootstrap.suites import SuiteRegistry
+from burnish.domain.configured_objects import ObjectVersion
 from burnish.server.schemas import examples
 from burnish.server.services import Serving
 
@@ -32,3 +33,13 @@ async def _optimizers(serving: Serving) -> OptimizerConfigs:
 Agents = Annotated[AgentRegistry, Depends(_agents)]
 Suites = Annotated[SuiteRegistry, Depends(_suites)]
 Optimizers = Annotated[OptimizerConfigs, Depends(_optimizers)]
+
+
+async def _optimizer(
+    optimizers: Optimizers, agent: AgentName, name: OptimizerName
+) -> ObjectVersion:
+    return await optimizers.get(agent, name)
+
+
+# The one that the path names, as it is now.
+Optimizer = Annotated[ObjectVersion, Depends(_optimizer)]

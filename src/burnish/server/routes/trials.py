@@ -11,6 +11,7 @@ from burnish.domain import ExperimentStatus
 from burnish.domain.read_models import TrialOrder
 from burnish.server.cursors import decode_cursor, encode_cursor
 from burnish.server.ready_json import ready_json
+from burnish.server.routes.item_filter import WantedItems
 from burnish.server.routes.parameters import CandidateId, Cursor, Limit, OptimizationId
 from burnish.server.schemas.problems import errors
 from burnish.server.schemas.trials import (
@@ -70,7 +71,7 @@ async def list_items(
     serving: Serving,
     optimization_id: OptimizationId,
     candidate_id: CandidateId,
-    failing: Annotated[bool, Query(description="Only those that did not pass.")] = False,
+    wanted: WantedItems,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> ItemPage:
@@ -78,7 +79,7 @@ async def list_items(
     pages = serving.workspace.pages
     _, trial = await pages.trial(optimization_id, candidate_id)
     page = await pages.items(
-        trial.experiment_id, failing=failing, limit=limit, after=decode_cursor("item", cursor)
+        trial.experiment_id, wanted=wanted, limit=limit, after=decode_cursor("item", cursor)
     )
     return ItemPage(
         items=[ItemView.of(one) for one in page.items],

@@ -13,6 +13,7 @@ from burnish.domain import Experiment, ExperimentStatus, ExperimentType
 from burnish.server.schemas import examples
 from burnish.server.schemas.json_objects import JsonObject
 from burnish.server.schemas.people import Strict, VersionNumber
+from burnish.server.schemas.refinement import RefineChoice, RefineView
 from burnish.server.schemas.requests import Name
 from burnish.server.schemas.views import View
 
@@ -27,6 +28,15 @@ _LINE: dict[str, Any] = {
     "dataset_id": "0199d1c8-6a11-7c02-8f5e-0c4d2b1a9e33",
     "optimization_id": None,
     "planned_items": 50,
+    "refine": {
+        "active": True,
+        "why_inactive": None,
+        "model": "openai/gpt-4o",
+        "limit": 2,
+        "threshold": 0.8,
+        "answer": "latest",
+        "judges": ["openai/gpt-4o-mini"],
+    },
     "created_at": examples.MOMENT,
     "updated_at": examples.MOMENT,
 }
@@ -64,6 +74,9 @@ class NewEvaluation(Strict):
     agent_version: VersionNumber | None = None
     suite: Name | None = Field(default=None, description="By its name or id.")
     overrides: Overrides = Field(default_factory=Overrides)
+    refine: RefineChoice | None = Field(
+        default=None, description="How single outputs are refined; as the suite has it if left out."
+    )
     split: Literal["train", "validation", "test"] | None = None
     limit: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     name: Name | None = None
@@ -75,6 +88,7 @@ class NewEvaluation(Strict):
             agent_version=self.agent_version,
             suite=self.suite,
             overrides=self.overrides.given(),
+            refine=None if self.refine is None else self.refine.given(),
         )
 
     def selection(self) -> Selection:
@@ -97,6 +111,9 @@ class EvaluationLine(View):
     dataset_id: str | None
     optimization_id: str | None
     planned_items: int | None
+    refine: RefineView | None = Field(
+        description="How single outputs are refined; None where that was never asked for."
+    )
     created_at: str
     updated_at: str
 
@@ -162,6 +179,7 @@ def _line(one: Experiment) -> dict[str, Any]:
         "dataset_id": one.dataset_id,
         "optimization_id": one.optimization_id,
         "planned_items": one.planned_items,
+        "refine": one.metadata.get("refine"),
         "created_at": one.created_at,
         "updated_at": one.updated_at,
     }

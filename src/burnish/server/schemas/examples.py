@@ -22,6 +22,22 @@ LINE: dict[str, Any] = {
     "trials": 9,
     "created_at": MOMENT,
     "updated_at": MOMENT,
+    "owned": True,
+    "change": {
+        "delta": 0.16,
+        "ci_low": None,
+        "ci_high": None,
+        "p_value": None,
+        "held_out": False,
+        "items": None,
+    },
+    "calls": 900,
+    "tokens": 82800,
+    "cost_usd": 0.0,
+    "started_at": MOMENT,
+    "ended_at": None,
+    "duration_seconds": 12.5,
+    "spark": [{"evaluations": 50, "score": 0.72}, {"evaluations": 200, "score": 0.88}],
 }
 CONFIGURATION: dict[str, Any] = {
     "sections": {"system": "Is the review positive or negative?", "user": "{{review}}"},
@@ -34,6 +50,35 @@ USAGE: dict[str, Any] = {
     "output_tokens": 1800,
     "cached_tokens": 0,
     "cost_usd": 0.0,
+}
+SCORED: dict[str, Any] = {
+    "candidate_id": CANDIDATE_ID,
+    "number": 4,
+    "score": 0.88,
+    "configuration": CONFIGURATION,
+    "status": "completed",
+    "items": 50,
+    "passed": 44,
+    "pass_rate": 0.88,
+    "ci_low": 0.76,
+    "ci_high": 0.94,
+    "avg_tokens": 92.0,
+    "avg_latency_ms": 91.5,
+    "avg_cost_usd": 0.0,
+    "prompt_tokens": 31,
+}
+_NO_LIMITS: dict[str, Any] = dict.fromkeys(("trials", "calls", "tokens", "cost_usd", "seconds"))
+BUDGET: dict[str, Any] = {
+    "limits": {**_NO_LIMITS, "evaluations": 2000},
+    "used": {
+        "trials": 9,
+        "evaluations": 462,
+        "calls": 900,
+        "tokens": 82800,
+        "cost_usd": 0.0,
+        "seconds": 12.5,
+    },
+    "left": {**_NO_LIMITS, "evaluations": 1538},
 }
 TRIAL: dict[str, Any] = {
     "candidate_id": CANDIDATE_ID,

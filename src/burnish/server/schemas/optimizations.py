@@ -7,42 +7,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from burnish.bootstrap.run_summary import RunSummary
-from burnish.domain import (
-    Candidate,
-    ExperimentStatus,
-    OptimizationRecord,
-    OptimizationStatus,
-    TrialResult,
-)
+from burnish.bootstrap.run_evidence import evidence_of, explanation_of
+from burnish.bootstrap.run_summary import RunSummary, Scored
+from burnish.domain import ExperimentStatus, OptimizationRecord
 from burnish.server.schemas import examples
-from burnish.server.schemas.views import View
+from burnish.server.schemas.optimization_lines import OptimizationLine, line_fields
+from burnish.server.schemas.run_standing import BudgetView, Evidence, ScoredCandidate
 
-
-class OptimizationLine(View):
-    """One optimization in a list. Scores are None while they are not known."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.LINE]})
-
-    optimization_id: str
-    name: str
-    status: OptimizationStatus
-    stop_reason: str | None
-    agent: str
-    suite: str
-    optimizer: str
-    seed: int
-    baseline_score: float | None
-    best_score: float | None
-    best_candidate_id: str | None
-    trials: int = Field(description="Trials so far, without the baseline and mini-batches.")
-    created_at: str
-    updated_at: str
-
-    @classmethod
-    def of(cls, record: OptimizationRecord) -> OptimizationLine:
-        """From its record."""
-        return cls(**_line(record))
+COMPRESS = "compress"
 
 
 class Counters(BaseModel):
@@ -80,15 +52,6 @@ class Spent(Usage):
     by_purpose: dict[str, Usage]
 
 
-class ScoredCandidate(View):
-    """A candidate with its score on the items of the search."""
-
-    candidate_id: str
-    number: int
-    score: float | None
-    configuration: dict[str, Any] = Field(examples=[examples.CONFIGURATION])
-
-
 class OptimizationView(OptimizationLine):
     """One optimization with all that a summary shows, as of the event `last_event_id`."""
 
@@ -99,7 +62,6 @@ class OptimizationView(OptimizationLine):
                     **examples.LINE,
                     "objective": "exact_match",
                     "cancel_requested": False,
-                    "owned": True,
                     "framework_error": None,
                     "last_event_id": 41,
                     "counters": {
@@ -113,18 +75,18 @@ class OptimizationView(OptimizationLine):
                     },
                     "items": {"planned": 500, "finished": 462},
                     "baseline": {
+                        **examples.SCORED,
                         "candidate_id": "3c9e8a10-0",
                         "number": 0,
                         "score": 0.72,
-                        "configuration": examples.CONFIGURATION,
                     },
-                    "best": {
-                        "candidate_id": examples.CANDIDATE_ID,
-                        "number": 4,
-                        "score": 0.88,
-                        "configuration": examples.CONFIGURATION,
-                    },
+                    "best": examples.SCORED,
                     "usage": {**examples.USAGE, "by_purpose": {"agent": examples.USAGE}},
+                    "budget": examples.BUDGET,
+                    "evidence": None,
+                    "explanation": None,
+                    "compression": False,
+                    "settings": {"name": "edits"},
                     "result": None,
                 }
             ]
@@ -133,7 +95,6 @@ class OptimizationView(OptimizationLine):
 
     objective: str
     cancel_requested: bool
-    owned: bool = Field(description="Whether somebody works on it at the moment.")
     framework_error: dict[str, Any] | None = Field(
         description="Why it failed: code, message, fix, retryable."
     )
@@ -145,6 +106,13 @@ class OptimizationView(OptimizationLine):
     baseline: ScoredCandidate | None
     best: ScoredCandidate | None
     usage: Spent
+    budget: BudgetView
+    evidence: Evidence | None
+    explanation: str | None = Field(
+        description="Why it is empty, failed, was stopped or found nothing; None when all is well."
+    )
+    compression: bool = Field(description="Whether it has a report of a compression.")
+    settings: dict[str, Any] = Field(description="The optimizer with its settings.")
     result: dict[str, Any] | None = Field(
         description="The document that `burnish optimize --json` prints; None until it has ended."
     )
@@ -154,47 +122,25 @@ class OptimizationView(OptimizationLine):
         """From what was read."""
         record = summary.record
         return cls(
-            **_line(record, trials=sum(summary.counts.trials.values())),
+            **line_fields(summary.line, trials=sum(summary.counts.trials.values())),
             objective=record.objective_name,
             cancel_requested=record.cancel_requested,
-            owned=summary.owned,
             framework_error=_plain(record.framework_error),
             last_event_id=summary.position,
             counters=_counters(summary),
             items=Items(
                 planned=summary.counts.planned_items, finished=summary.counts.finished_items
             ),
-            baseline=_scored(summary.baseline),
-            best=_scored(summary.best),
-            usage=Spent.model_validate(summary.usage),
+            baseline=_scored(summary, summary.baseline),
+            best=_scored(summary, summary.best),
+            usage=Spent.model_validate(summary.line.usage),
+            budget=BudgetView.of(summary.budget),
+            evidence=_evidence(summary),
+            explanation=explanation_of(record, owned=summary.line.owned),
+            compression=record.optimizer_name == COMPRESS,
+            settings=_settings(record),
             result=_plain(record.result),
         )
-
-
-class OptimizationPage(BaseModel):
-    """Some optimizations; `next_cursor` is None on the last page."""
-
-    items: list[OptimizationLine]
-    next_cursor: str | None = Field(examples=["WyItY3JlYXRlZF9hdCIsMV0", None])
-
-
-def _line(record: OptimizationRecord, *, trials: int | None = None) -> dict[str, Any]:
-    return {
-        "optimization_id": record.id,
-        "name": record.name,
-        "status": record.status,
-        "stop_reason": record.stop_reason,
-        "agent": record.agent_name,
-        "suite": record.suite_name,
-        "optimizer": record.optimizer_name,
-        "seed": record.seed,
-        "baseline_score": record.baseline_score,
-        "best_score": record.best_score,
-        "best_candidate_id": record.best_candidate_id,
-        "trials": record.trials if trials is None else trials,
-        "created_at": record.created_at,
-        "updated_at": record.updated_at,
-    }
 
 
 def _counters(summary: RunSummary) -> Counters:
@@ -217,16 +163,26 @@ def _counters(summary: RunSummary) -> Counters:
     )
 
 
-def _scored(found: tuple[Candidate, TrialResult] | None) -> ScoredCandidate | None:
+def _scored(summary: RunSummary, found: Scored | None) -> ScoredCandidate | None:
     if found is None:
         return None
     candidate, trial = found
-    return ScoredCandidate(
-        candidate_id=candidate.id,
-        number=candidate.number,
-        score=trial.objective_score,
-        configuration=candidate.configuration.to_json(),
+    return ScoredCandidate.of(
+        candidate,
+        trial,
+        interval=summary.intervals.get(trial.experiment_id),
+        prompt_tokens=summary.prompt_tokens[candidate.id],
     )
+
+
+def _evidence(summary: RunSummary) -> Evidence | None:
+    found = evidence_of(summary.record)
+    return None if found is None else Evidence.model_validate(found)
+
+
+def _settings(record: OptimizationRecord) -> dict[str, Any]:
+    settings = (record.spec.get("settings") or {}).get("optimizer") or {}
+    return {"name": record.optimizer_name, **settings}
 
 
 def _plain(document: Mapping[str, Any] | None) -> dict[str, Any] | None:

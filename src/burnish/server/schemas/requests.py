@@ -11,6 +11,7 @@ from burnish.bootstrap.served_project import RunRequest
 from burnish.server.schemas import examples
 from burnish.server.schemas.json_objects import require_shallow
 from burnish.server.schemas.optimizations import OptimizationView
+from burnish.server.schemas.refinement import TrialRefineChoice
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -58,6 +59,10 @@ class _Changes(_Strict):
     budget: BudgetLimits = Field(default_factory=BudgetLimits)
     seed: Annotated[int, Field(ge=-(2**63) + 1, le=2**63 - 1)] | None = None
     name: Name | None = None
+    refine: TrialRefineChoice | None = Field(
+        default=None,
+        description="How outputs of trials are refined; as the suite has it if left out.",
+    )
 
     def request(self, *, agent: str | None = None, suite: str | None = None) -> RunRequest:
         """As the project takes it."""
@@ -69,6 +74,7 @@ class _Changes(_Strict):
             budget=self.budget.given(),
             seed=self.seed,
             name=self.name,
+            refine=None if self.refine is None else self.refine.given(),
         )
 
 
@@ -108,6 +114,7 @@ class NewOptimization(_Changes):
             budget=BudgetLimits.model_validate(dict(request.budget)),
             seed=request.seed,
             name=request.name,
+            refine=None if request.refine is None else TrialRefineChoice(**request.refine),
         )
 
 

@@ -8,9 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from burnish.bootstrap.suites import KnownSuite
 from burnish.server.schemas import examples
-from burnish.server.schemas.datasets import Identity
+from burnish.server.schemas.datasets import Identity, RowView
 from burnish.server.schemas.json_objects import JsonObject
 from burnish.server.schemas.people import ExpectedVersion, NewName, Person, Strict
+from burnish.server.schemas.refinement import NewRefineTable, RefineTableView
 from burnish.server.schemas.views import View
 
 _POLICY: dict[str, Any] = {
@@ -21,6 +22,7 @@ _POLICY: dict[str, Any] = {
     "repeats": 1,
     "pass_threshold": 1.0,
     "mode": "llm",
+    "refine": None,
 }
 _DATASET_ID = "0199d1c8-6a11-7c02-8f5e-0c4d2b1a9e33"
 _SUITE: dict[str, Any] = {
@@ -55,12 +57,17 @@ class NewSuite(Strict):
     repeats: Annotated[int, Field(ge=1, le=100)] = 1
     pass_threshold: float = 1.0
     mode: Literal["llm", "schema"] = "llm"
+    refine: NewRefineTable | None = Field(
+        default=None, description="How single outputs are refined during LLM-judged evaluation."
+    )
     author: Person | None = None
     expected_version: ExpectedVersion = None
 
     def policy(self) -> dict[str, Any]:
         """What stands beside name and dataset."""
-        return {name: getattr(self, name) for name in _POLICY}
+        return {name: getattr(self, name) for name in _POLICY} | {
+            "refine": None if self.refine is None else self.refine.model_dump()
+        }
 
 
 class SuiteView(View):
@@ -80,6 +87,7 @@ class SuiteView(View):
     repeats: int
     pass_threshold: float
     mode: str
+    refine: RefineTableView | None
     author: str
     created_at: str
 
@@ -94,7 +102,7 @@ class SuiteView(View):
             dataset_id=suite.dataset_id,
             author=suite.author,
             created_at=suite.created_at,
-            **{name: getattr(suite.table, name) for name in _POLICY},
+            **suite.table.model_dump(include=set(_POLICY)),
         )
 
 
@@ -103,3 +111,12 @@ class SuitePage(BaseModel):
 
     items: list[SuiteView]
     next_cursor: str | None
+
+
+class SuiteItemPage(BaseModel):
+    """Some rows; `total` is of all that fit, `splits` counts the whole dataset."""
+
+    items: list[RowView]
+    next_cursor: str | None
+    total: int
+    splits: dict[str, int] = Field(examples=[{"train": 48, "validation": 48, "test": 24}])

@@ -11,6 +11,7 @@ from burnish.domain import Candidate, ExperimentStatus, ExperimentType, Rejectio
 from burnish.domain.read_models import ItemLine, LineageNode, TrialLine
 from burnish.server.schemas import examples
 from burnish.server.schemas.optimizations import Usage
+from burnish.server.schemas.refinement import ItemRefinement, RoundView
 from burnish.server.schemas.views import View
 
 
@@ -134,6 +135,10 @@ class ItemView(View):
     latency_ms: float
     cached: bool
     usage: Usage
+    refinement: ItemRefinement | None = Field(
+        description="What its rounds came to; None where outputs are not refined."
+    )
+    rounds: list[RoundView] = Field(description="All rounds of its output, in order.")
 
     @classmethod
     def of(cls, line: ItemLine) -> ItemView:
@@ -161,6 +166,8 @@ class ItemView(View):
             latency_ms=result.latency_ms,
             cached=result.cached,
             usage=Usage.model_validate(result.spending.total.to_json()),
+            refinement=None if (made := result.refinement) is None else ItemRefinement.of(made),
+            rounds=[RoundView.of(one) for one in line.rounds],
         )
 
 

@@ -1,0 +1,51 @@
+"""What speaks for the winner of a run, and in a sentence why a run is not what was hoped for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from burnish.bootstrap.trades import is_proven, is_refuted, is_shown_worse
+from burnish.domain import OptimizationRecord, OptimizationStatus
+
+COMPRESS = "compress"
+_COMPARED = ("held_out", "delta", "ci_low", "ci_high", "p_value", "fixed", "broken")
+
+
+def evidence_of(record: OptimizationRecord) -> dict[str, Any] | None:
+    """The comparison of winner and baseline; None while there is none."""
+    result = record.result or {}
+    improvement = result.get("improvement")
+    if improvement is None:
+        return None
+    test = result.get("test") or {}
+    refutes = is_shown_worse if record.optimizer_name == COMPRESS else is_refuted
+    return {
+        **{name: improvement[name] for name in _COMPARED},
+        "items": test.get("items"),
+        "baseline_score": test.get("baseline_score", record.baseline_score),
+        "best_score": test.get("best_score", record.best_score),
+        "proven": is_proven(result),
+        "refuted": refutes(result),
+    }
+
+
+def explanation_of(record: OptimizationRecord, *, owned: bool) -> str | None:
+    """Why it is empty, failed, was stopped or found nothing; None when all is well."""
+    result = record.result or {}
+    if record.status is OptimizationStatus.FAILED:
+        return _failure(record.framework_error or {})
+    if record.status is OptimizationStatus.INITIALIZED:
+        return "it has not begun: nobody has started it, or it waits for its turn"
+    if record.status is OptimizationStatus.RUNNING:
+        if not owned:
+            return "nobody works on it at the moment: resume it, or wait for a server to take it up"
+        return None if record.baseline_score is not None else "the baseline is evaluated first"
+    if record.status is OptimizationStatus.CANCELLED:
+        return result.get("stop_message") or "it was cancelled"
+    return None if result.get("improved") else result.get("why_not_improved")
+
+
+def _failure(error: Mapping[str, Any]) -> str:
+    message = str(error.get("message") or "it failed")
+    return f"{message}; {error['fix']}" if error.get("fix") else message

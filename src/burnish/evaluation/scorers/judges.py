@@ -1,0 +1,30 @@
+"""Which of a suite's scorers are judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from burnish.domain import Scorer
+from burnish.evaluation.scorers.judge import LLMJudge
+from burnish.evaluation.scorers.scorer_set import ScorerSet
+from burnish.evaluation.scorers.weighted import Weighted
+
+
+def judges_in(scorers: Sequence[Scorer]) -> Iterator[LLMJudge]:
+    """Every judge, also those within weighted scorers."""
+    for scorer in scorers:
+        if isinstance(scorer, LLMJudge):
+            yield scorer
+        elif isinstance(scorer, Weighted):
+            yield from judges_in(scorer.parts.scorers)
+
+
+def deciding_judges(scorers: ScorerSet) -> tuple[LLMJudge, ...]:
+    """Judges whose verdict counts: one of weight 0 is reported and decides nothing."""
+    found: list[LLMJudge] = []
+    for scorer, weight in zip(scorers.scorers, scorers.weights, strict=True):
+        if weight > 0 and isinstance(scorer, LLMJudge):
+            found.append(scorer)
+        elif weight > 0 and isinstance(scorer, Weighted):
+            found += deciding_judges(scorer.parts)
+    return tuple(found)

@@ -1,0 +1,85 @@
+"""`python -m tests.ui.world FOLDER`: a server with something of everything, for the UI's tests.
+
+The folder is filled once, which takes a while, and served from then on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.ui import refined
+from tests.ui.project_files import SEED, set_speed, write_project
+from tests.ui.served import serving
+
+from burnish.benchmarks.worlds import make_world
+from burnish.testing.misbehaving_server import SeenRequest, ok, running_server
+
+# Raise it when what is filled in changes: a folder of another version is filled anew.
+VERSION = 2
+
+
+@contextlib.contextmanager
+def reflecting() -> Iterator[str]:
+    """The address of a simulated model for reflection, as an OpenAI-compatible endpoint."""
+    world = make_world("rules", SEED)
+
+    def answer(request: SeenRequest) -> str:
+        said = [str(one.get("content", "")) for one in request.body.get("messages", [])]
+        return refined.answer(request) or world.reflect("\n\n".join(said))
+
+    used = {"prompt_tokens": 900, "completion_tokens": 260, "total_tokens": 1160}
+    with running_server(otherwise=ok(answer, usage=used)) as server:
+        yield server.base_url
+
+
+def prepared(folder: Path, reflector: str, *, trials: int = 0) -> dict[str, Any]:
+    """The ids of what is in the folder, which is filled unless it is."""
+    write_project(folder, reflector)
+    set_speed(folder, 0.0)
+    marker = folder / "filled.json"
+    known: dict[str, Any] = json.loads(marker.read_text()) if marker.exists() else {}
+    wanted = {"version": VERSION, "refined": None} | ({str(trials): None} if trials else {})
+    if known.get("version") == VERSION and wanted.keys() <= known.keys():
+        return known
+    from tests.ui.filling import fill  # noqa: PLC0415 - a start that has all needs none of it
+
+    known = fill(folder, known if known.get("version") == VERSION else {}, trials=trials)
+    marker.write_text(json.dumps({**known, "version": VERSION}, indent=2))
+    return known
+
+
+def main() -> None:
+    """Fill, serve, and say where."""
+    parser = argparse.ArgumentParser(prog="python -m tests.ui.world", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--port", type=int, default=8731, help="0 picks a free one")
+    parser.add_argument("--trials", type=int, default=0, help="a run with so many trials too")
+    parser.add_argument("--slow", type=float, default=0.0, help="seconds that each item takes")
+    parser.add_argument("--key", help="the server then wants this key")
+    parser.add_argument("--fill-only", action="store_true", help="fill it and end")
+    given = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    started = time.monotonic()
+    with reflecting() as reflector:
+        known = prepared(given.folder, reflector, trials=given.trials)
+        if given.fill_only:
+            print(json.dumps(known), flush=True)
+            return
+        set_speed(given.folder, given.slow)
+        with serving(given.folder, given.port, given.key) as address:
+            print(json.dumps(known), flush=True)
+            seconds = time.monotonic() - started
+            print(f"the world is at {address} after {seconds:.1f} s", flush=True)
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.pause()
+
+
+if __name__ == "__main__":
+    main()
