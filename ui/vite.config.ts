@@ -2,7 +2,9 @@ import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 
-const server = process.env.BURNISH_SERVER ?? 'http://127.0.0.1:8720';
+const target = process.env.BURNISH_SERVER ?? 'http://127.0.0.1:8720';
+// The server takes writes from its own pages only; while developing, these are its own.
+const server = { target, changeOrigin: true, headers: { origin: target } };
 
 export default defineConfig({
   plugins: [react()],

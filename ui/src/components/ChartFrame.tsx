@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useCallback, useRef, useState, type ReactNode } from 'react';
 import { Card } from './Card';
 import { Segmented } from './Tabs';
 
@@ -39,16 +39,16 @@ export function ChartFrame({
   );
 }
 
-/** How wide an element is, for charts that fill it. */
-export function useWidth(): [React.RefObject<HTMLDivElement | null>, number] {
-  const element = useRef<HTMLDivElement>(null);
+/** How wide an element is, for charts that fill it. The element may go and come back. */
+export function useWidth(): [(element: HTMLElement | null) => void, number] {
   const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const target = element.current;
-    if (!target) return;
-    const watch = new ResizeObserver(([entry]) => entry && setWidth(entry.contentRect.width));
-    watch.observe(target);
-    return () => watch.disconnect();
+  const watch = useRef<ResizeObserver | null>(null);
+  const hold = useCallback((element: HTMLElement | null) => {
+    watch.current?.disconnect();
+    watch.current = null;
+    if (!element) return;
+    watch.current = new ResizeObserver(([entry]) => entry && setWidth(entry.contentRect.width));
+    watch.current.observe(element);
   }, []);
-  return [element, width];
+  return [hold, width];
 }

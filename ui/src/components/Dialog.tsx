@@ -19,6 +19,8 @@ export function Dialog({
   useEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
+    // The browser would take the first button, which closes it.
+    dialog?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     return () => dialog?.close();
   }, []);
   return (

@@ -2,11 +2,22 @@
 const NONE = '–';
 const MINUS = '−';
 
-function plain(value: number, digits: number): string {
-  const text = Math.abs(value).toLocaleString('en-US', {
+const formats = new Map<number, Intl.NumberFormat>();
+
+/** Making a format takes far longer than using it: tables write hundreds of numbers at a time. */
+function formatOf(digits: number): Intl.NumberFormat {
+  const known = formats.get(digits);
+  if (known) return known;
+  const made = new Intl.NumberFormat('en-US', {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   });
+  formats.set(digits, made);
+  return made;
+}
+
+function plain(value: number, digits: number): string {
+  const text = formatOf(digits).format(Math.abs(value));
   return value < 0 && Number(text.replace(/,/g, '')) !== 0 ? MINUS + text : text;
 }
 

@@ -1,0 +1,61 @@
+import { lazy, Suspense } from 'react';
+import { Redirect, Route, Switch } from 'wouter';
+import { Boundary } from './components/Boundary';
+import { KeyGate } from './components/KeyGate';
+import { Page } from './components/Page';
+import { Shell } from './components/Shell';
+import { Empty, Loading } from './components/States';
+
+const Runs = lazy(() => import('./screens/runs/Runs'));
+const Run = lazy(() => import('./screens/run/Run'));
+const Candidate = lazy(() => import('./screens/candidate/Candidate'));
+const Evaluations = lazy(() => import('./screens/evaluations/Evaluations'));
+const Evaluation = lazy(() => import('./screens/evaluations/Evaluation'));
+const TestDetail = lazy(() => import('./screens/evaluations/TestDetail'));
+const Agents = lazy(() => import('./screens/agents/Agents'));
+const Agent = lazy(() => import('./screens/agents/Agent'));
+const Optimizers = lazy(() => import('./screens/optimizers/Optimizers'));
+const Optimizer = lazy(() => import('./screens/optimizers/Optimizer'));
+const Suites = lazy(() => import('./screens/data/Suites'));
+const Suite = lazy(() => import('./screens/data/Suite'));
+const Dataset = lazy(() => import('./screens/data/Dataset'));
+
+function NotFound() {
+  return (
+    <Page title="Not here" crumbs={[{ label: 'Runs', to: '/runs' }]}>
+      <Empty title="There is no such page">Perhaps the address is cut short.</Empty>
+    </Page>
+  );
+}
+
+export function App() {
+  return (
+    <KeyGate>
+      <Shell>
+        <Boundary>
+          <Suspense fallback={<Loading what="Loading the screen" />}>
+            <Switch>
+              <Route path="/">
+                <Redirect to="/runs" replace />
+              </Route>
+              <Route path="/runs" component={Runs} />
+              <Route path="/runs/:id" component={Run} />
+              <Route path="/runs/:id/candidates/:candidate" component={Candidate} />
+              <Route path="/evaluations" component={Evaluations} />
+              <Route path="/evaluations/:id" component={Evaluation} />
+              <Route path="/evaluations/:id/items/:item" component={TestDetail} />
+              <Route path="/agents" component={Agents} />
+              <Route path="/agents/:name" component={Agent} />
+              <Route path="/optimizers" component={Optimizers} />
+              <Route path="/optimizers/:agent/:name" component={Optimizer} />
+              <Route path="/suites" component={Suites} />
+              <Route path="/suites/:name" component={Suite} />
+              <Route path="/datasets/:id" component={Dataset} />
+              <Route component={NotFound} />
+            </Switch>
+          </Suspense>
+        </Boundary>
+      </Shell>
+    </KeyGate>
+  );
+}

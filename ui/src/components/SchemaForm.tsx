@@ -1,0 +1,177 @@
+import { useMemo } from 'react';
+import {
+  fieldsOf,
+  NULL,
+  shownDefault,
+  type Draft,
+  type JsonSchema,
+  type Problems,
+  type SchemaField,
+} from '@/lib/schema';
+import { Field } from './Field';
+import { Ticked } from './Ticked';
+import './schemaForm.css';
+
+/**
+ * A form for what a JSON schema describes. Defaults stand as placeholders: a field left empty is as
+ * the server has it. Read what was typed with `readDraft`.
+ */
+export function SchemaForm({
+  schema,
+  draft,
+  onChange,
+  problems = {},
+  models = [],
+  empty = 'There is nothing to set.',
+}: {
+  schema: JsonSchema;
+  draft: Draft;
+  onChange: (draft: Draft) => void;
+  problems?: Problems;
+  /** Offered where a setting names a model. */
+  models?: readonly string[];
+  empty?: string;
+}) {
+  const fields = useMemo(() => fieldsOf(schema), [schema]);
+  if (fields.length === 0) return <p className="muted small">{empty}</p>;
+  return (
+    <div className="schema-form">
+      {fields.map((field) => (
+        <SchemaControl
+          key={field.name}
+          field={field}
+          value={draft[field.name] ?? ''}
+          problem={problems[field.name] ?? null}
+          models={models}
+          onChange={(value) => onChange({ ...draft, [field.name]: value })}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface ControlProps {
+  field: SchemaField;
+  value: string;
+  problem: string | null;
+  models: readonly string[];
+  onChange: (value: string) => void;
+}
+
+function SchemaControl(props: ControlProps) {
+  const { field, problem } = props;
+  const wide = field.kind === 'list' || field.kind === 'json';
+  return (
+    <div className={wide ? 'schema-wide' : undefined}>
+      <Field
+        label={field.required ? `${field.label} (needed)` : field.label}
+        hint={<Ticked text={hintOf(field)} />}
+        problem={problem}
+      >
+        {(given) => <Control {...props} given={given} />}
+      </Field>
+    </div>
+  );
+}
+
+function hintOf(field: SchemaField): string {
+  const how = field.kind === 'list' ? 'One on each line.' : field.kind === 'json' ? 'As JSON.' : '';
+  return [field.hint, how].filter(Boolean).join(' ');
+}
+
+type Given = Parameters<Parameters<typeof Field>[0]['children']>[0];
+
+function Control({ field, value, models, onChange, given }: ControlProps & { given: Given }) {
+  if (field.kind === 'choice' || field.kind === 'boolean')
+    return <Select field={field} value={value} onChange={onChange} given={given} />;
+  const shown = value === NULL ? '' : value;
+  const placeholder = value === NULL ? 'none' : shownDefault(field);
+  const shared = { ...given, placeholder, value: shown, disabled: value === NULL };
+  const named = field.schema['x-model'] === true && models.length > 0;
+  const input =
+    field.kind === 'list' || field.kind === 'json' ? (
+      <textarea
+        {...shared}
+        className={`textarea ${field.kind === 'json' ? 'mono' : ''}`}
+        rows={3}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    ) : (
+      <input
+        {...shared}
+        className="input"
+        inputMode={
+          field.kind === 'text' ? 'text' : field.kind === 'integer' ? 'numeric' : 'decimal'
+        }
+        autoComplete="off"
+        list={named ? `${given.id}-models` : undefined}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    );
+  const offered = named && (
+    <datalist id={`${given.id}-models`}>
+      {models.map((model) => (
+        <option key={model} value={model} />
+      ))}
+    </datalist>
+  );
+  // Where null is not the default, an empty field cannot say it.
+  if (!field.nullable || field.default === null || field.default === undefined)
+    return (
+      <>
+        {input}
+        {offered}
+      </>
+    );
+  return (
+    <div className="schema-nullable">
+      {input}
+      {offered}
+      <label className="schema-none">
+        <input
+          type="checkbox"
+          checked={value === NULL}
+          onChange={(event) => onChange(event.target.checked ? NULL : '')}
+        />
+        None
+      </label>
+    </div>
+  );
+}
+
+function Select({
+  field,
+  value,
+  onChange,
+  given,
+}: {
+  field: SchemaField;
+  value: string;
+  onChange: (value: string) => void;
+  given: Given;
+}) {
+  const byDefault = shownDefault(field);
+  const options =
+    field.kind === 'boolean'
+      ? [
+          { value: 'true', label: 'yes' },
+          { value: 'false', label: 'no' },
+        ]
+      : field.choices.map((choice) => ({ value: String(choice), label: String(choice) }));
+  return (
+    <select
+      {...given}
+      className="select"
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      <option value="">{byDefault === '' ? 'Choose…' : `Default: ${byDefault}`}</option>
+      {options.map((option) => (
+        <option key={option.value} value={option.value}>
+          {option.label}
+        </option>
+      ))}
+      {field.nullable && field.default !== null && <option value={NULL}>none</option>}
+    </select>
+  );
+}

@@ -1,0 +1,229 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { answer, api, ApiError } from '@/api/client';
+import { Field } from '@/components/Field';
+import { SchemaForm } from '@/components/SchemaForm';
+import { Failure, Loading } from '@/components/States';
+import { Ticked } from '@/components/Ticked';
+import { say } from '@/components/Toasts';
+import { EstimateCard } from '@/screens/runs/EstimateCard';
+import '@/screens/runs/runs.css';
+import { useAgents, useChoices, useConfigEstimate, type Config } from './data';
+import {
+  bothProblems,
+  BUDGET,
+  firstForm,
+  firstSettings,
+  formOf,
+  readConfig,
+  refusedConfig,
+  settingsSchema,
+  WHEN,
+  type ConfigBody,
+} from './form';
+import { ScheduleFields } from './ScheduleFields';
+
+type Kinds = NonNullable<ReturnType<typeof useChoices>['kinds']['data']>['items'];
+
+/** The form of one that is stored, or of a new one. */
+export function Editor({ agent, stored }: { agent: string; stored: Config | null }) {
+  const { kinds } = useChoices();
+  if (kinds.error) return <Failure error={kinds.error} retry={() => void kinds.refetch()} />;
+  if (!kinds.data) return <Loading lines={8} />;
+  return <Form agent={agent} stored={stored} kinds={kinds.data.items} />;
+}
+
+function Form({ agent, stored, kinds }: { agent: string; stored: Config | null; kinds: Kinds }) {
+  const kindOf = (name: string) => kinds.find((kind) => kind.name === name);
+  const [form, setForm] = useState(() =>
+    stored
+      ? formOf(stored.config, kindOf(String(stored.config.optimizer)))
+      : firstForm(kindOf('gepa') ? 'gepa' : (kinds[0]?.name ?? '')),
+  );
+  const change = (changes: Partial<typeof form>) => setForm((old) => ({ ...old, ...changes }));
+  const { project, suites } = useChoices();
+  const agents = useAgents();
+  const [, go] = useLocation();
+  const kind = kindOf(form.optimizer);
+  const { body, problems: own, usable } = readConfig(form, kind);
+  const estimate = useConfigEstimate(agent, usable ? body : null);
+  const save = useSave(agent, stored?.version ?? 0);
+  const refusal = save.error ?? (usable ? estimate.error : null);
+  const problems = bothProblems(
+    own,
+    refusedConfig(refusal instanceof ApiError ? refusal.problems : []),
+  );
+  const models = project.data?.models ?? [];
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (usable) save.mutate(body);
+      }}
+    >
+      <div className="optimizers-grid">
+        <Field
+          label="Name"
+          hint={stored ? 'Saving makes a new version of it.' : undefined}
+          problem={problems.name}
+        >
+          {(given) => (
+            <input
+              {...given}
+              className="input"
+              value={form.name}
+              disabled={stored !== null}
+              autoComplete="off"
+              onChange={(event) => change({ name: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Agent" hint="What is to become better.">
+          {(given) => (
+            <select
+              {...given}
+              className="select"
+              value={agent}
+              disabled={stored !== null}
+              onChange={(event) => go(`/optimizers/${encodeURIComponent(event.target.value)}/new`)}
+            >
+              {(agents.data?.items.map((one) => one.name) ?? [agent]).map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field label="Suite" hint="The items and scorers that judge it.">
+          {(given) => (
+            <select
+              {...given}
+              className="select"
+              value={form.suite}
+              onChange={(event) => change({ suite: event.target.value })}
+            >
+              <option value="">{`The project’s own (${project.data?.suite ?? '…'})`}</option>
+              {suites.data?.items.map((suite) => (
+                <option key={suite.suite_id} value={suite.suite_id}>
+                  {suite.name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field label="Optimizer" hint={<Ticked text={kind?.summary ?? ''} />}>
+          {(given) => (
+            <select
+              {...given}
+              className="select"
+              value={form.optimizer}
+              onChange={(event) =>
+                change({
+                  optimizer: event.target.value,
+                  settings: firstSettings(event.target.value),
+                })
+              }
+            >
+              {kinds.map((one) => (
+                <option key={one.name}>{one.name}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      <fieldset className="optimizers-part">
+        <legend>Settings of {form.optimizer}</legend>
+        <SchemaForm
+          schema={settingsSchema(kind)}
+          draft={form.settings}
+          problems={problems.settings}
+          models={models}
+          onChange={(settings) => change({ settings })}
+        />
+      </fieldset>
+      <fieldset className="optimizers-part">
+        <legend>Budget of each run: it ends at the first limit that it reaches</legend>
+        <SchemaForm
+          schema={BUDGET}
+          draft={form.budget}
+          problems={problems.budget}
+          onChange={(budget) => change({ budget })}
+        />
+      </fieldset>
+      <fieldset className="optimizers-part stack">
+        <legend>When and how</legend>
+        <ScheduleFields
+          schedule={form.schedule}
+          zone={form.when.schedule_timezone || 'UTC'}
+          problem={problems.schedule}
+          onChange={(schedule) => change({ schedule })}
+        />
+        <SchemaForm
+          schema={WHEN}
+          draft={form.when}
+          problems={problems.when}
+          onChange={(when) => change({ when })}
+        />
+        <label className="optimizers-check">
+          <input
+            type="checkbox"
+            checked={form.autoPromote}
+            onChange={(event) => change({ autoPromote: event.target.checked })}
+          />
+          <span>
+            <strong>Promote winners without a person</strong>
+            <span className="hint">
+              Only where held-out items prove the winner. The agent changes with nobody looking.
+            </span>
+          </span>
+        </label>
+      </fieldset>
+      <EstimateCard
+        estimate={usable && !estimate.error ? estimate.data : undefined}
+        waiting={usable && estimate.waiting}
+      />
+      {refusal && <Refusal error={refusal} />}
+      <div className="row">
+        <button type="submit" className="btn primary" disabled={!usable || save.isPending}>
+          {save.isPending ? 'Saving…' : stored ? 'Save as a new version' : 'Save optimizer'}
+        </button>
+        {form.name === '' && <span className="muted small">It needs a name.</span>}
+      </div>
+    </form>
+  );
+}
+
+function Refusal({ error }: { error: Error }) {
+  const moved = error instanceof ApiError && error.status === 409;
+  return (
+    <>
+      <Failure error={error} />
+      {moved && (
+        <p className="small">
+          Somebody saved another version meanwhile. Load the page again to see it: what you typed
+          here is lost then, so copy it first.
+        </p>
+      )}
+    </>
+  );
+}
+
+function useSave(agent: string, version: number) {
+  const cache = useQueryClient();
+  const [, go] = useLocation();
+  return useMutation({
+    mutationFn: (body: ConfigBody) =>
+      answer(
+        api.POST('/planar/v1/agents/{agent}/optimizers/', {
+          params: { path: { agent } },
+          body: { ...body, expected_version: version } as never,
+        }),
+      ),
+    onSuccess: (saved) => {
+      void cache.invalidateQueries({ queryKey: ['configs', agent] });
+      say(`Saved ${saved.name} as version ${saved.version}`);
+      go(`/optimizers/${encodeURIComponent(agent)}/${encodeURIComponent(saved.name)}`);
+    },
+  });
+}

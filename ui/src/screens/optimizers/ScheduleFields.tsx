@@ -1,0 +1,64 @@
+import { useState } from 'react';
+import { Field } from '@/components/Field';
+import { cronWords, PRESETS } from './cron';
+
+const OWN = 'own';
+
+/** A schedule out of a few, or one of one's own. */
+export function ScheduleFields({
+  schedule,
+  zone,
+  problem,
+  onChange,
+}: {
+  schedule: string;
+  zone: string;
+  problem: string | null;
+  onChange: (schedule: string) => void;
+}) {
+  const known = PRESETS.some((preset) => preset.value === schedule);
+  const [own, setOwn] = useState(!known);
+  return (
+    <div className="optimizers-grid">
+      <Field label="Runs">
+        {(given) => (
+          <select
+            {...given}
+            className="select"
+            value={own ? OWN : schedule}
+            onChange={(event) => {
+              setOwn(event.target.value === OWN);
+              if (event.target.value !== OWN) onChange(event.target.value);
+            }}
+          >
+            {PRESETS.map((preset) => (
+              <option key={preset.value} value={preset.value}>
+                {preset.label}
+              </option>
+            ))}
+            <option value={OWN}>As I write it…</option>
+          </select>
+        )}
+      </Field>
+      {own && (
+        <Field
+          label="Schedule"
+          hint={`Minute, hour, day, month, weekday. ${cronWords(schedule, zone)}.`}
+          problem={problem}
+        >
+          {(given) => (
+            <input
+              {...given}
+              className="input mono"
+              value={schedule}
+              maxLength={100}
+              autoComplete="off"
+              placeholder="0 2 * * *"
+              onChange={(event) => onChange(event.target.value)}
+            />
+          )}
+        </Field>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,129 @@
+import { lazy, Suspense, type ReactNode } from 'react';
+import { LiveHint } from '@/components/LiveHint';
+import { Page } from '@/components/Page';
+import { Failure, Loaded, Loading } from '@/components/States';
+import { Status } from '@/components/Status';
+import { Tabs, type Tab } from '@/components/Tabs';
+import { useAddress } from '@/lib/address';
+import { count } from '@/lib/format';
+import { Actions } from './Actions';
+import { Figures } from './Figures';
+import { Outcome } from './Outcome';
+import { Explanation, Facts, Progress } from './Progress';
+import { Spend } from './Spend';
+import { useRun } from './useRun';
+import { tabOf, type RunTab, type RunView } from './view';
+import './run.css';
+
+const ScorePanel = lazy(() => import('./panels/ScorePanel'));
+const LineagePanel = lazy(() => import('./panels/LineagePanel'));
+const TrialsPanel = lazy(() => import('./panels/TrialsPanel'));
+const ParetoPanel = lazy(() => import('./panels/ParetoPanel'));
+const RejectionsPanel = lazy(() => import('./panels/RejectionsPanel'));
+const EventsPanel = lazy(() => import('./panels/EventsPanel'));
+const CompressionPanel = lazy(() => import('../compression/CompressionPanel'));
+
+const CRUMBS = [{ label: 'Runs', to: '/runs' }];
+
+export default function Run({ params }: { params: { id: string } }) {
+  // Another run is another page: nothing of the one before stays.
+  return <RunPage key={params.id} id={params.id} />;
+}
+
+function RunPage({ id }: { id: string }) {
+  const live = useRun(id);
+  const run = live.query.data;
+  if (!run)
+    return (
+      <Page title="Run" crumbs={CRUMBS}>
+        {live.query.error ? (
+          <Failure error={live.query.error} retry={() => void live.query.refetch()} />
+        ) : (
+          <Loading lines={8} what="Loading the run" />
+        )}
+      </Page>
+    );
+  return (
+    <Page
+      title={run.name}
+      crumbs={CRUMBS}
+      badge={
+        <>
+          <Status value={run.status} />
+          <LiveHint mode={live.mode} />
+        </>
+      }
+      actions={<Actions run={run} />}
+    >
+      <Facts run={run} />
+      <Explanation run={run} />
+      <Progress run={run} />
+      {/* Without a score there is nothing to compare; the notice above says why. */}
+      {(run.best_score !== null || run.status === 'running') && (
+        <>
+          <Figures run={run} />
+          <div className="run-columns">
+            <Outcome run={run} />
+            <Spend run={run} />
+          </div>
+        </>
+      )}
+      <Panels run={run} live={live} />
+    </Page>
+  );
+}
+
+function Panels({ run, live }: { run: RunView; live: ReturnType<typeof useRun> }) {
+  const address = useAddress();
+  const tab = tabOf(address.get('tab'), run.compression);
+  return (
+    <Tabs
+      label="Parts of the run"
+      tabs={tabsOf(run)}
+      chosen={tab}
+      onChoose={(chosen) => address.set({ tab: chosen })}
+    >
+      <Suspense fallback={<Loading what="Loading the panel" />}>
+        <Panel tab={tab} run={run} live={live} />
+      </Suspense>
+    </Tabs>
+  );
+}
+
+function tabsOf(run: RunView): Tab[] {
+  const numbered = (label: string, many: number): ReactNode => (
+    <>
+      {label}
+      {many > 0 && <span className="run-count">{count(many)}</span>}
+    </>
+  );
+  return [
+    ...(run.compression ? [{ id: 'compression', label: 'Compression' }] : []),
+    { id: 'score', label: 'Score' },
+    { id: 'lineage', label: 'Lineage' },
+    { id: 'trials', label: numbered('Trials', run.trials) },
+    { id: 'pareto', label: 'Pareto' },
+    { id: 'rejections', label: numbered('Rejections', run.counters.rejected) },
+    { id: 'events', label: 'Events' },
+  ];
+}
+
+function Panel({ tab, run, live }: { tab: RunTab; run: RunView; live: ReturnType<typeof useRun> }) {
+  const id = run.optimization_id;
+  const running = run.status === 'running';
+  if (tab === 'compression') return <CompressionPanel runId={id} />;
+  if (tab === 'rejections') return <RejectionsPanel runId={id} known={run.counters.rejected} />;
+  if (tab === 'events')
+    return <EventsPanel runId={id} live={live.events} polling={live.mode === 'polling'} />;
+  const Shown = {
+    score: ScorePanel,
+    lineage: LineagePanel,
+    trials: TrialsPanel,
+    pareto: ParetoPanel,
+  }[tab];
+  return (
+    <Loaded query={live.points} lines={8}>
+      {(set) => <Shown runId={id} set={set} running={running} />}
+    </Loaded>
+  );
+}

@@ -1,0 +1,95 @@
+import { Card } from '@/components/Card';
+import { Money } from '@/components/Numbers';
+import { count, duration, money, percent } from '@/lib/format';
+import { limitsOf, purposesOf, type Limit } from './spending';
+import type { RunView } from './view';
+
+/** What was spent for what, and what is left of the budget. */
+export function Spend({ run }: { run: RunView }) {
+  const purposes = purposesOf(run);
+  const limits = limitsOf(run);
+  const used = run.budget.used;
+  return (
+    <Card title="Spend and budget">
+      <div className="stack">
+        <dl className="run-totals">
+          <div>
+            <dt>Cost</dt>
+            <dd>
+              {run.usage.cost_usd === null ? (
+                <span title="Some call has no known price">not known</span>
+              ) : (
+                <Money value={run.usage.cost_usd} />
+              )}
+            </dd>
+          </div>
+          <div>
+            <dt>Model calls</dt>
+            <dd>{count(run.usage.calls)}</dd>
+          </div>
+          <div>
+            <dt>Tokens</dt>
+            <dd>{count(run.usage.input_tokens + run.usage.output_tokens)}</dd>
+          </div>
+          <div>
+            <dt>Evaluations</dt>
+            <dd>{count(used.evaluations)}</dd>
+          </div>
+        </dl>
+        {purposes.length > 0 && (
+          <ul className="run-bars" aria-label="Spend by purpose">
+            {purposes.map((one) => (
+              <li key={one.purpose}>
+                <div className="row between small">
+                  <span>{one.label}</span>
+                  <span className="muted">
+                    {one.cost === null ? 'price not known' : money(one.cost)} · {count(one.tokens)}{' '}
+                    tokens · {count(one.calls)} calls
+                  </span>
+                </div>
+                <Bar share={one.share} says={`${one.label}: ${percent(one.share)} of the spend`} />
+              </li>
+            ))}
+          </ul>
+        )}
+        {purposes.length === 0 && <p className="muted small">No model was called.</p>}
+        <h3>Budget</h3>
+        {limits.length === 0 ? (
+          <p className="muted small">No limit is set: it ends when the optimizer is done.</p>
+        ) : (
+          <ul className="run-bars" aria-label="Budget">
+            {limits.map((limit) => (
+              <li key={limit.name}>
+                <div className="row between small">
+                  <span>{limit.label}</span>
+                  <span className="muted">
+                    {shown(limit, limit.used)} of {shown(limit, limit.limit)} ·{' '}
+                    {shown(limit, limit.left)} left
+                  </span>
+                </div>
+                <Bar
+                  share={limit.share}
+                  says={`${limit.label}: ${percent(limit.share)} of the budget used`}
+                  full={limit.share >= 0.95}
+                />
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function shown(limit: Limit, value: number): string {
+  if (limit.name === 'cost_usd') return money(value);
+  return limit.name === 'seconds' ? duration(value) : count(value);
+}
+
+function Bar({ share, says, full = false }: { share: number; says: string; full?: boolean }) {
+  return (
+    <div className={`bar ${full ? 'run-bar-full' : ''}`} role="img" aria-label={says}>
+      <span style={{ width: `${Math.min(100, share * 100)}%` }} />
+    </div>
+  );
+}

@@ -1,0 +1,133 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useEffect, useEffectEvent } from 'react';
+import { answer, api, type Schemas } from '@/api/client';
+import { Card } from '@/components/Card';
+import { Empty, Loaded } from '@/components/States';
+import { Time } from '@/components/Time';
+import { useAddress } from '@/lib/address';
+import { count } from '@/lib/format';
+import { reasonCounts, reasonWords } from './rejectionWords';
+
+const PAGE = 200;
+type Rejection = Schemas['RejectionView'];
+
+/** Proposals that were refused before they cost anything, and why. */
+export default function RejectionsPanel({ runId, known }: { runId: string; known: number }) {
+  const address = useAddress();
+  const reason = address.get('reason');
+  const query = useRejections(runId);
+  const again = useEffectEvent(() => void query.refetch({ cancelRefetch: false }));
+  // A running search refuses more: the run's own counter says when.
+  useEffect(() => again(), [known]);
+  const all = query.data?.pages.flatMap((page) => page.items) ?? [];
+  const reasons = reasonCounts(all.map((one) => one.reason_code));
+  const shown = all.filter((one) => reason === '' || one.reason_code === reason);
+  return (
+    <Card
+      title="Refused proposals"
+      flush
+      actions={
+        reasons.length > 1 || reason !== '' ? (
+          <select
+            className="select"
+            aria-label="Which reason"
+            value={reason}
+            onChange={(event) => address.set({ reason: event.target.value })}
+          >
+            <option value="">Every reason</option>
+            {reasons.map((one) => (
+              <option key={one.code} value={one.code}>
+                {`${reasonWords(one.code)} (${count(one.count)})`}
+              </option>
+            ))}
+          </select>
+        ) : undefined
+      }
+    >
+      <Loaded query={query}>
+        {() =>
+          shown.length === 0 ? (
+            <Empty title={all.length === 0 ? 'Nothing was refused' : 'None with this reason'}>
+              {all.length === 0
+                ? 'Every proposal of the optimizer could be tried.'
+                : 'Choose every reason to see the rest.'}
+            </Empty>
+          ) : (
+            <>
+              <RejectionTable rejections={shown} />
+              {query.hasNextPage && (
+                <div className="run-more">
+                  <button
+                    type="button"
+                    className="btn small"
+                    disabled={query.isFetchingNextPage}
+                    onClick={() => void query.fetchNextPage()}
+                  >
+                    Show more
+                  </button>
+                </div>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function useRejections(runId: string) {
+  return useInfiniteQuery({
+    queryKey: ['rejections', runId],
+    queryFn: ({ pageParam, signal }) =>
+      answer(
+        api.GET('/v1/private/optimizations/{optimization_id}/rejections', {
+          params: {
+            path: { optimization_id: runId },
+            query: { limit: PAGE, cursor: pageParam },
+          },
+          signal,
+        }),
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+  });
+}
+
+function RejectionTable({ rejections }: { rejections: readonly Rejection[] }) {
+  return (
+    <div className="table-wrap" tabIndex={0} role="region" aria-label="Refused proposals">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col" className="num">
+              Step
+            </th>
+            <th scope="col" className="num">
+              Proposal
+            </th>
+            <th scope="col">Reason</th>
+            <th scope="col">What it was</th>
+            <th scope="col" className="num">
+              When
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rejections.map((one) => (
+            <tr key={`${one.step_index}-${one.proposed_index}-${one.created_at}`}>
+              <td className="num">{count(one.step_index)}</td>
+              <td className="num">{count(one.proposed_index + 1)}</td>
+              <td className="nowrap" title={one.reason_code}>
+                {reasonWords(one.reason_code)}
+              </td>
+              <td className="run-message">{one.message}</td>
+              <td className="num">
+                <Time at={one.created_at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
