@@ -23,7 +23,7 @@ UI_WORLD := build/ui-world
 .PHONY: setup demo test test-ray check style types pytest test-ui check-ui screenshots chromium bench ui ui-if-possible serve openapi clean help
 
 help:  ## What can be made
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 setup: $(STAMP)  ## Virtual environment, package, local model
 
@@ -77,7 +77,8 @@ $(UI_BUILT)/index.html: $(UI_PACKAGES) $(UI_SOURCES)
 	rm -rf $(UI_BUILT) && mv $(UI_BUILT).new $(UI_BUILT)
 	@touch $@
 
-check-ui: $(UI_PACKAGES)
+# After the build, for both write the client's types.
+check-ui: $(UI_BUILT)/index.html
 	cd ui && npm run --silent check && npm run --silent test
 
 # The world is filled anew when what fills it changed; without that it takes a second.

@@ -61,7 +61,7 @@ class Filling:
         body = {
             "name": "Reflection on tickets",
             "optimizer": {"name": "gepa", "settings": {"model": "openai/reflector"}},
-            "budget": {"max_trials": 40, "max_evaluations": 6000},
+            "budget": {"max_trials": 26, "max_evaluations": 2500},
             "seed": 11,
         }
         run = self._ended(self._start(body), "completed")
@@ -102,7 +102,7 @@ class Filling:
             "name": "Bred from the best",
             "agent_version": 1,
             "optimizer": {"name": "evolve", "settings": {"model": "openai/reflector"}},
-            "budget": {"max_trials": 30},
+            "budget": {"max_trials": 10},
         }
         self.found["evolve"] = self._ended(self._start(body), "completed")["optimization_id"]
         empty = self._post(RUNS, {"name": "Not started yet", "start": False})

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { accessible, complaintsOf, open, overflows } from './harness';
 
 /** Of twenty outputs, `tests/ui/refined.py` fixes twelve and worsens two. */
@@ -13,6 +13,8 @@ function filled(): Record<string, string> {
   return JSON.parse(readFileSync(join(inject('world').folder, 'filled.json'), 'utf8'));
 }
 
+/** Longer than usual: two cores are shared by all that is tested. */
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
 const items = (page: Page) =>
   page.locator('[data-item]').evaluateAll((rows) => rows.map((row) => row.dataset.item));
 const names = (page: Page) => page.locator('[data-evaluation] a').allTextContents();
@@ -49,7 +51,7 @@ describe('the list of evaluations', () => {
     await page.waitForURL(/q=reminders/);
     await page.getByLabel('Refinement').selectOption('active');
     await page.waitForURL(/refined=active/);
-    await expect.poll(() => names(page)).toEqual(['Reminders, refined']);
+    await soon(() => names(page)).toEqual(['Reminders, refined']);
     await page.getByRole('searchbox').blur();
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
@@ -59,7 +61,7 @@ describe('the list of evaluations', () => {
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByRole('button', { name: /^failed/ }).click();
     await page.waitForURL(/status=failed/);
-    await expect.poll(() => names(page)).toEqual(['Its model is gone']);
+    await soon(() => names(page)).toEqual(['Its model is gone']);
     expect(complaintsOf(page)).toEqual([]);
   });
 });
@@ -116,18 +118,18 @@ describe('a refined evaluation', () => {
       ['Failing', 6],
     ] as const) {
       await page.getByRole('button', { name: `${filter} ${count}`, exact: true }).click();
-      await expect.poll(async () => (await items(page)).length).toBe(count);
+      await soon(async () => (await items(page)).length).toBe(count);
     }
     await page.locator('[data-refinement] [data-outcome="worsened"]').click();
     await page.waitForURL(/filter=worsened/);
-    await expect.poll(() => items(page)).toEqual(['r06', 'r16']);
+    await soon(() => items(page)).toEqual(['r06', 'r16']);
     await page.getByRole('searchbox').fill('parking');
     await page.waitForURL(/q=parking/);
-    await expect.poll(() => items(page)).toEqual(['r06']);
+    await soon(() => items(page)).toEqual(['r06']);
     await page.getByRole('searchbox').fill('no such words');
     await page.getByText('No item is like that').waitFor();
     await page.getByRole('button', { name: 'Show all items' }).click();
-    await expect.poll(async () => (await items(page)).length).toBe(OUTPUTS);
+    await soon(async () => (await items(page)).length).toBe(OUTPUTS);
     expect(await accessible(page)).toEqual([]);
     expect(complaintsOf(page)).toEqual([]);
   });
@@ -200,7 +202,7 @@ describe('the test detail', () => {
     await page.keyboard.press('Escape');
     await heading(page, 'Reminders, refined');
     expect(new URL(page.url()).searchParams.get('filter')).toBe('fixed');
-    await expect.poll(async () => (await items(page)).length).toBe(12);
+    await soon(async () => (await items(page)).length).toBe(12);
   });
 
   test('shows markup of a model as text, at night too, and fits a phone', async () => {
@@ -237,7 +239,10 @@ describe('a new evaluation', () => {
 
   test('offers the controls of refinement, and says where they do nothing', async () => {
     const dialog = page.getByRole('dialog', { name: 'New evaluation' });
+    const versions = dialog.getByLabel('Version').locator('option');
+    await soon(() => versions.allTextContents()).toContain('As burnish.toml has it');
     await dialog.getByLabel('Agent').selectOption('reminders');
+    await soon(() => versions.allTextContents()).toEqual(['Active (version 1)', 'Version 1']);
     await dialog.getByLabel('Suite').selectOption('reminders-schema');
     await dialog.locator('[data-outlook="inactive"]').waitFor();
     expect(await dialog.locator('[data-outlook]').innerText()).toContain('schema mode');
@@ -265,7 +270,7 @@ describe('a new evaluation', () => {
     expect(text).toContain('the best round is the answer');
     // The worsened one keeps its first output: the best never scores less.
     await page.getByRole('button', { name: 'Worsened 0', exact: true }).waitFor();
-    await expect.poll(async () => (await items(page)).length).toBe(8);
+    await soon(async () => (await items(page)).length).toBe(8);
     await page.locator('[data-item="r06"] a').click();
     const ended = page.getByRole('region', { name: 'How it ended' });
     expect(await ended.locator('[data-answer]').getAttribute('data-answer')).toBe('0');
@@ -277,6 +282,7 @@ describe('a new evaluation', () => {
     const { url, folder } = inject('world');
     const speed = join(folder, 'seconds-per-item.txt');
     const usual = readFileSync(speed, 'utf8');
+    onTestFinished(() => writeFileSync(speed, usual));
     writeFileSync(speed, '1.2');
     const made = await fetch(`${url}/v1/private/evaluations`, {
       method: 'POST',
@@ -292,19 +298,13 @@ describe('a new evaluation', () => {
     });
     const { experiment_id: id } = (await made.json()) as { experiment_id: string };
     // Four at a time: the page opens after the first four, and looks again after the last.
-    await expect
-      .poll(
-        async () => (await (await fetch(`${url}/v1/private/evaluations/${id}`)).json()).result,
-        {
-          timeout: 20_000,
-        },
-      )
-      .not.toBeNull();
+    await soon(
+      async () => (await (await fetch(`${url}/v1/private/evaluations/${id}`)).json()).result,
+    ).not.toBeNull();
     await page.goto(`${url}/evaluations/${id}`);
     await page.locator('header').getByText('completed').waitFor();
-    await expect.poll(async () => (await items(page)).length).toBe(9);
+    await soon(async () => (await items(page)).length).toBe(9);
     expect(await page.locator('[data-progress]').count()).toBe(0);
-    writeFileSync(speed, usual);
   });
 
   test('in schema mode shows that its limit does nothing', async () => {

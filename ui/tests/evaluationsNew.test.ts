@@ -6,6 +6,7 @@ import {
   readForm,
   refineForm,
   refineNow,
+  versionOptions,
 } from '../src/screens/evaluations/newEvaluation';
 import type { EvaluationView } from '../src/screens/evaluations/result';
 import {
@@ -106,6 +107,33 @@ describe('a new evaluation', () => {
       threshold: '',
       answer: 'best',
     });
+  });
+});
+
+describe('the version', () => {
+  const own = { name: 'support', source: 'configuration' as const, active_version: 4 };
+  const registered = { ...own, source: 'registry' as const };
+  const listed = [{ version: 4, active: true, note: 'Shorter' }];
+  const sent = (version: string, agent: typeof own | typeof registered | undefined) =>
+    readForm({ ...FORM, version }, suite(), agent).body.agent_version;
+
+  test('is named where the server would take what is written', () => {
+    expect(sent('active', own)).toBe(4);
+    expect(sent('active', registered)).toBeUndefined();
+    expect(sent('active', { ...own, active_version: null as unknown as number })).toBeUndefined();
+    expect([sent('written', own), sent('3', own)]).toEqual([undefined, 3]);
+  });
+
+  test('can be the written one only of the agent that is written down', () => {
+    const labels = (agent: typeof own | typeof registered) =>
+      versionOptions(agent, listed, 'active').map((one) => one.label);
+    expect(labels(own)).toEqual([
+      'Active (version 4)',
+      'As burnish.toml has it',
+      'Version 4: Shorter',
+    ]);
+    expect(labels(registered)).toEqual(['Active (version 4)', 'Version 4: Shorter']);
+    expect(versionOptions(own, [], '2').at(-1)).toEqual({ value: '2', label: 'Version 2' });
   });
 });
 

@@ -86,10 +86,13 @@ function Body({ view }: { view: EvaluationView }) {
 /** What ran on what, and when. */
 function Lead({ view }: { view: EvaluationView }) {
   const version = view.agent_version === null ? '' : ` version ${view.agent_version}`;
+  // A trial has a candidate's configuration, which was never written.
+  const written = view.agent_version === null && view.optimization_id === null;
   const overridden = Object.keys(view.overrides).length > 0;
   return (
     <p className="muted evals-lead">
       <Link href={`/agents/${encodeURIComponent(view.agent)}`}>{`${view.agent}${version}`}</Link>
+      {written && ' as burnish.toml had it'}
       {overridden && ' with overrides that are not saved'} on{' '}
       <Link href={`/suites/${encodeURIComponent(view.suite)}`}>{view.suite}</Link>
       {view.optimization_id !== null && (

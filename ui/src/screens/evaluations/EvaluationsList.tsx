@@ -117,7 +117,7 @@ function useResult(line: EvaluationLine): { result: EvaluationResult | null; wai
 }
 
 function What({ line }: { line: EvaluationLine }): ReactNode {
-  const version = line.agent_version === null ? '' : ` v${line.agent_version}`;
+  const version = line.agent_version === null ? ', as written,' : ` v${line.agent_version}`;
   return `${line.agent}${version} on ${line.suite}`;
 }
 

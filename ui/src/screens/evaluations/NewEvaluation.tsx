@@ -8,11 +8,13 @@ import { Failure, Loading } from '@/components/States';
 import { say } from '@/components/Toasts';
 import { useChoices, useEvaluation } from './data';
 import {
+  ACTIVE,
   firstForm,
   formLike,
   readForm,
   refineNow,
   SPLITS,
+  versionOptions,
   type NewEvaluationBody,
   type NewEvaluationForm,
   type Split,
@@ -63,7 +65,8 @@ function Form({
     setForm((old) => ({ ...old, ...changes }));
   const { agents, suites, versions } = useChoices(form.agent);
   const suite = suites.data?.items.find((one) => one.name === form.suite);
-  const { body, problems, usable } = readForm(form, suite);
+  const agent = agents.data?.items.find((one) => one.name === form.agent);
+  const { body, problems, usable } = readForm(form, suite, agent);
   const start = useStart();
   const known = (chosen: string, first: string, listed: readonly { name: string }[] | undefined) =>
     [...new Set([chosen, first, ...(listed ?? []).map((one) => one.name)])].sort();
@@ -81,7 +84,7 @@ function Form({
             type="submit"
             form="new-evaluation"
             className="btn primary"
-            disabled={!usable || !suite || start.isPending}
+            disabled={!usable || !suite || !agent || start.isPending}
           >
             {start.isPending ? 'Starting…' : 'Start evaluation'}
           </button>
@@ -114,7 +117,7 @@ function Form({
             label="Agent"
             hint="What is evaluated."
             value={form.agent}
-            onChange={(agent) => change({ agent, version: '' })}
+            onChange={(name) => change({ agent: name, version: ACTIVE })}
           >
             {known(form.agent, own.agent, agents.data?.items).map((name) => (
               <option key={name}>{name}</option>
@@ -126,7 +129,11 @@ function Form({
             value={form.version}
             onChange={(version) => change({ version })}
           >
-            <Versions chosen={form.version} listed={versions.data?.items ?? []} />
+            {versionOptions(agent, versions.data?.items ?? [], form.version).map((one) => (
+              <option key={one.value} value={one.value}>
+                {one.label}
+              </option>
+            ))}
           </Choice>
           <Choice
             label="Suite"
@@ -171,6 +178,7 @@ function Form({
           onChange={(changes) => change({ refine: { ...form.refine, ...changes } })}
         />
         {suites.error && <Failure error={suites.error} retry={() => void suites.refetch()} />}
+        {agents.error && <Failure error={agents.error} retry={() => void agents.refetch()} />}
         {start.error && <Failure error={start.error} />}
       </form>
     </Dialog>
@@ -189,28 +197,6 @@ function useStart() {
       go(`/evaluations/${made.experiment_id}`);
     },
   });
-}
-
-function Versions({
-  chosen,
-  listed,
-}: {
-  chosen: string;
-  listed: readonly { version: number; active: boolean; note: string }[];
-}) {
-  const active = listed.find((one) => one.active);
-  const missing = chosen !== '' && !listed.some((one) => String(one.version) === chosen);
-  return (
-    <>
-      <option value="">{active ? `Active (version ${active.version})` : 'Active'}</option>
-      {missing && <option value={chosen}>{`Version ${chosen}`}</option>}
-      {listed.map((one) => (
-        <option key={one.version} value={one.version}>
-          {`Version ${one.version}${one.note ? `: ${one.note.slice(0, 50)}` : ''}`}
-        </option>
-      ))}
-    </>
-  );
 }
 
 function SuiteHint({ suite }: { suite: SuiteView }) {

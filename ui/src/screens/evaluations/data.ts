@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useMemo } from 'react';
 import { answer, api } from '@/api/client';
 import { holds, itemQuery, type ItemFilter } from './itemFilters';
 import { isLive, type ItemRun } from './result';
@@ -58,7 +58,9 @@ export function useItems(
   options: { live: boolean; until?: (runs: readonly ItemRun[]) => boolean },
 ) {
   const query = useInfiniteQuery({
-    queryKey: ['evaluation', id, 'items', filter],
+    // Once it has ended, all are asked for anew: the last came after the last look.
+    queryKey: ['evaluation', id, 'items', filter, options.live ? 'so far' : 'all'],
+    staleTime: 0,
     queryFn: ({ pageParam, signal }) =>
       answer(
         api.GET('/v1/private/evaluations/{experiment_id}/items', {
@@ -75,13 +77,6 @@ export function useItems(
     placeholderData: (before, from) => (from?.queryKey[1] === id ? before : undefined),
     refetchInterval: options.live ? POLL_MS : false,
   });
-  const { refetch } = query;
-  const wasLive = useRef(options.live);
-  useEffect(() => {
-    // The last items came after they were last asked for.
-    if (wasLive.current && !options.live) void refetch();
-    wasLive.current = options.live;
-  }, [options.live, refetch]);
   const all = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data]);
   const runs = useMemo(() => all.filter((run) => holds(run, sought)), [all, sought]);
   const searching = sought.trim() !== '' || (options.until ? !options.until(all) : false);

@@ -19,7 +19,7 @@ export interface RefineForm {
 export interface NewEvaluationForm {
   name: string;
   agent: string;
-  /** Empty: the one that is active when it starts. */
+  /** A number, or which one: what callers get, or what burnish.toml says. */
   version: string;
   suite: string;
   split: Split;
@@ -31,6 +31,48 @@ export interface NewEvaluationForm {
 type Settings = Pick<Schemas['RefineTableView'], 'model' | 'limit' | 'threshold'> & {
   answer: string;
 };
+
+export const ACTIVE = 'active';
+export const WRITTEN = 'written';
+
+export type AgentLine = Pick<Schemas['AgentView'], 'name' | 'source' | 'active_version'>;
+
+/** Without a version the server takes what burnish.toml says of its own agent, and not the active one. */
+function versionOf(chosen: string, agent: AgentLine | undefined): number | null {
+  if (chosen === WRITTEN) return null;
+  if (chosen !== ACTIVE) return Number(chosen);
+  return agent?.source === 'configuration' ? agent.active_version : null;
+}
+
+export interface VersionOption {
+  value: string;
+  label: string;
+}
+
+export function versionOptions(
+  agent: AgentLine | undefined,
+  listed: readonly { version: number; active: boolean; note: string }[],
+  chosen: string,
+): VersionOption[] {
+  const active = agent?.active_version ?? null;
+  const own = agent?.source === 'configuration';
+  const options = listed.map((one) => ({
+    value: String(one.version),
+    label: `Version ${one.version}${one.note ? `: ${one.note.slice(0, 50)}` : ''}`,
+  }));
+  const numbered = chosen !== ACTIVE && chosen !== WRITTEN;
+  if (numbered && !options.some((one) => one.value === chosen))
+    options.unshift({ value: chosen, label: `Version ${chosen}` });
+  const written = 'As burnish.toml has it';
+  // Before the first promotion nothing is active but what is written.
+  if (own && active === null)
+    return [{ value: numbered ? ACTIVE : chosen, label: written }, ...options];
+  return [
+    { value: ACTIVE, label: active === null ? 'Active' : `Active (version ${active})` },
+    ...(own ? [{ value: WRITTEN, label: written }] : []),
+    ...options,
+  ];
+}
 
 const OFF: RefineForm = { model: '', limit: '0', threshold: '', answer: 'latest' };
 
@@ -51,14 +93,14 @@ export function refineNow(form: NewEvaluationForm, suite: SuiteView | undefined)
 
 export function firstForm(project: { agent: string; suite: string }): NewEvaluationForm {
   const { agent, suite } = project;
-  return { name: '', agent, version: '', suite, split: '', limit: '', refine: {} };
+  return { name: '', agent, version: ACTIVE, suite, split: '', limit: '', refine: {} };
 }
 
 /** Another one like this; its items are not known here, so it takes all. */
 export function formLike(view: EvaluationView): NewEvaluationForm {
   return {
     ...firstForm(view),
-    version: view.agent_version === null ? '' : String(view.agent_version),
+    version: view.agent_version === null ? WRITTEN : String(view.agent_version),
     refine: view.refine === null ? {} : refineForm(view.refine),
   };
 }
@@ -89,6 +131,7 @@ function problemsOf(form: NewEvaluationForm, refine: RefineForm): FormProblems {
 export function readForm(
   form: NewEvaluationForm,
   suite: SuiteView | undefined,
+  agent?: AgentLine,
 ): { body: NewEvaluationBody; problems: FormProblems; usable: boolean } {
   const own = refineForm(suite?.refine);
   const refine = refineNow(form, suite);
@@ -103,10 +146,11 @@ export function readForm(
     ...(differs('answer') && { answer: refine.answer }),
   };
   const name = form.name.trim();
+  const version = versionOf(form.version, agent);
   const body: NewEvaluationBody = {
     agent: form.agent,
     suite: form.suite,
-    ...(form.version !== '' && { agent_version: Number(form.version) }),
+    ...(version !== null && { agent_version: version }),
     ...(form.split !== '' && { split: form.split }),
     ...(form.limit.trim() !== '' && { limit: Number(form.limit) }),
     ...(name !== '' && { name }),
