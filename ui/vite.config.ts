@@ -17,5 +17,6 @@ export default defineConfig({
     chunkSizeWarningLimit: 700,
   },
   server: { proxy: { '/v1': server, '/planar': server, '/health': server } },
-  test: { include: ['tests/**/*.test.ts', 'tests/**/*.test.tsx'], environment: 'node' },
+  // Pure functions: one process for all of them is enough.
+  test: { include: ['tests/**/*.test.ts'], environment: 'node', isolate: false, maxWorkers: 1 },
 });
