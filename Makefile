@@ -7,9 +7,10 @@ RAY_VENV := .ray-venv
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # uv needs a third of pip's time. It reads no pip.conf: where it finds no packages, pip installs them.
 PACKAGE := --constraint constraints.txt --editable '.[dev]'
-# Two processes: more than two cores are not assumed. Bytecode is kept, or else each of them would
-# compile pytest's plugins again; what tests write is kept out of it by tests/conftest.py.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 2 --dist worksteal
+# Three processes for two cores: tests of servers and of faults wait for part of their time.
+# Bytecode is kept, or else each of them would compile pytest's plugins again; what tests write is
+# kept out of it by tests/conftest.py.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist worksteal
 
 # Where `burnish demo` puts its example and keeps its runs; `make serve` shows them.
 DEMO := .burnish/demo

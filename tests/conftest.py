@@ -49,6 +49,32 @@ def pytest_collection():
         gc.enable()
 
 
+# Tests that fork: the less a process has loaded, the less a fork of it costs.
+FORKING = {
+    "test_compress.py",
+    "test_gepa_reference.py",
+    "test_gepa_runs.py",
+    "test_objectives.py",
+    "test_optimization_faults.py",
+    "test_optimization_kills.py",
+    "test_refined_trials.py",
+    "test_shard_runs.py",
+}
+
+
+def pytest_collection_modifyitems(config, items):
+    """Each worker begins with its part of those that fork; they take long, too, and end no run."""
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    first = [item for item in items if item.path.name in FORKING]
+    rest = [item for item in items if item.path.name not in FORKING]
+    size = -(-len(rest) // workers)
+    items[:] = [
+        item
+        for worker in range(workers)
+        for item in first[worker::workers] + rest[worker * size : (worker + 1) * size]
+    ]
+
+
 # Servers: one of each kind for all tests of a worker. A test that stops one starts it again.
 
 
