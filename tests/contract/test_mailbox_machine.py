@@ -18,7 +18,7 @@ class MemoryMachine(MailboxMachine):
 
 def test_a_mailbox_in_this_process_agrees_with_the_model():
     run_state_machine_as_test(
-        MemoryMachine, settings=settings(max_examples=100, stateful_step_count=40, **LONG)
+        MemoryMachine, settings=settings(max_examples=60, stateful_step_count=40, **LONG)
     )
 
 
@@ -33,5 +33,5 @@ def test_a_mailbox_on_redis_agrees_with_the_model(valkey):
             await self.world.client.aclose()
 
     run_state_machine_as_test(
-        RedisMachine, settings=settings(max_examples=60, stateful_step_count=40, **LONG)
+        RedisMachine, settings=settings(max_examples=40, stateful_step_count=40, **LONG)
     )

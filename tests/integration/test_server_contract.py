@@ -55,7 +55,7 @@ def client():
 
 
 @schema.parametrize()
-@settings(max_examples=5, **CALM)
+@settings(max_examples=3, **CALM)
 def test_every_route_keeps_to_the_openapi(server, client, case):
     case.call_and_validate(
         base_url=server.address,
