@@ -1,0 +1,193 @@
+"""What an image run works with: models that draw and judge, places for files and for records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from burnish.domain.images import (
+    Constraints,
+    ImageCommit,
+    ImageComparison,
+    ImageFile,
+    ImageProject,
+    ImageRun,
+    ImageRunRequest,
+    ImageRunStatus,
+    ObjectivePreset,
+    Quality,
+    Rubric,
+)
+from burnish.domain.read_models import Page
+from burnish.domain.usage import Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnImage:
+    """Bytes as a model gave them: not yet known to be a picture."""
+
+    data: bytes
+    usage: Usage = field(default_factory=lambda: Usage(calls=1))
+
+
+class ImageModel(Protocol):
+    """Draws. Safe to call from many tasks at once; `close` frees what it holds.
+
+    Raises UnavailableError when it cannot be reached within its retries (code `OPENAI_TIMEOUT`
+    when it took too long, `OPENAI_UNAVAILABLE` else), UsageError when it refuses the prompt
+    (`OPENAI_REFUSED`). `label` says to people what draws, such as "sketch (offline, drawn by rules)".
+    """
+
+    name: str
+    label: str
+
+    async def generate(self, prompt: str, *, quality: Quality) -> DrawnImage: ...
+
+    async def edit(self, base: bytes, prompt: str, *, quality: Quality) -> DrawnImage: ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """A rubric, checked, with what it cost."""
+
+    rubric: Rubric
+    usage: Usage = field(default_factory=lambda: Usage(calls=1))
+
+
+class ImageJudge(Protocol):
+    """Scores a picture against what was asked. Errors as of an ImageModel; an answer that is no
+    rubric (no JSON, a number out of range) is an UnavailableError with the code `INVALID_VERDICT`.
+    """
+
+    name: str
+    label: str
+
+    async def judge(
+        self,
+        image: bytes,
+        prompt: str,
+        *,
+        objective: ObjectivePreset,
+        constraints: Constraints,
+    ) -> Judgement: ...
+
+    async def close(self) -> None: ...
+
+
+class ImageFiles(Protocol):
+    """Picture files by the SHA-256 of their bytes; storing the same again does nothing.
+
+    Raises UnavailableError with the code `STORAGE_WRITE_FAILED` or `STORAGE_READ_FAILED`, and
+    leaves no half-written file behind. A file that is not there is a UsageError `not_found`.
+    """
+
+    async def put(self, digest: str, data: bytes) -> None: ...
+
+    async def get(self, digest: str) -> bytes: ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeasedRun:
+    """A run that was taken; `token` grows with every owner, and an older one's writes are refused."""
+
+    run: ImageRun
+    token: int
+    attempts: int
+
+
+class ImageRepository(Protocol):
+    """Projects, commits, comparisons and runs. What is not there is a UsageError `not_found`.
+
+    A run is written by whoever holds its lease, by the database's clock: `save_run` with an older
+    token is refused with a ConflictError `lease_lost`.
+    """
+
+    async def ensure_project(self, project_id: str) -> ImageProject: ...
+
+    async def projects(
+        self, *, limit: int = 50, after: Sequence[Any] | None = None
+    ) -> Page[ImageProject]:
+        """By name."""
+        ...
+
+    async def add_commit(self, commit: ImageCommit) -> ImageCommit:
+        """Store it under its own id; the one that is there already wins. Stamps `created_at`.
+
+        The parent is not required to be there any more: a project's history may lose commits.
+        """
+        ...
+
+    async def commit(self, commit_id: str) -> ImageCommit: ...
+
+    async def commits(
+        self, project_id: str, *, limit: int = 100, after: Sequence[Any] | None = None
+    ) -> Page[ImageCommit]:
+        """The newest first."""
+        ...
+
+    async def delete_commit(self, commit_id: str) -> None:
+        """Refused with a ConflictError `commit_in_use` while a run that has not ended builds on it
+        as its anchor; children stay, and keep the id of the parent that was."""
+        ...
+
+    async def file(self, digest: str) -> ImageFile:
+        """What a commit or a comparison says of a stored file."""
+        ...
+
+    async def add_comparison(self, comparison: ImageComparison) -> ImageComparison: ...
+
+    async def comparison(self, comparison_id: str) -> ImageComparison: ...
+
+    async def create_run(self, run_id: str, request: ImageRunRequest) -> ImageRun:
+        """Queued from now on, with its project made when needed."""
+        ...
+
+    async def run(self, run_id: str) -> ImageRun: ...
+
+    async def runs(
+        self,
+        *,
+        project_id: str | None = None,
+        status: ImageRunStatus | None = None,
+        limit: int = 50,
+        after: Sequence[Any] | None = None,
+    ) -> Page[ImageRun]:
+        """The newest first."""
+        ...
+
+    async def revisions(self, run_ids: Sequence[str]) -> dict[str, int]:
+        """The revision of each; unknown ids are left out."""
+        ...
+
+    async def request_cancel(self, run_id: str) -> ImageRun:
+        """One that nobody runs ends at once; one that is run is told. An ended run stays as it is."""
+        ...
+
+    async def take_run(self, *, owner: str, seconds: float) -> LeasedRun | None:
+        """The oldest that has not ended and that nobody holds; None when there is none."""
+        ...
+
+    async def take_this_run(self, run_id: str, *, owner: str, seconds: float) -> LeasedRun | None:
+        """This one, unless it has ended or somebody holds it."""
+        ...
+
+    async def keep_run(self, run_id: str, *, token: int, seconds: float) -> bool:
+        """Hold it longer, and say whether its cancellation was asked for; ConflictError `lease_lost`
+        when somebody else has taken it."""
+        ...
+
+    async def release_run(self, run_id: str, *, token: int) -> None:
+        """Let anybody have it at once, without counting the attempt."""
+        ...
+
+    async def save_run(
+        self, run: ImageRun, *, token: int, commits: Sequence[ImageCommit] = ()
+    ) -> ImageRun:
+        """The run and commits that came with it, in one transaction; returns it as stored, with its
+        new revision, times and the present `cancel_requested`. An ended run gives up its lease."""
+        ...
