@@ -10,6 +10,7 @@ from typing import Any
 
 from burnish.bootstrap.event_bells import announcing
 from burnish.bootstrap.model_shelf import ModelShelf
+from burnish.bootstrap.settled_memory import settled_memory
 from burnish.domain import (
     AgentRepository,
     CallCache,
@@ -94,6 +95,7 @@ class Workspace:
         async with contextlib.AsyncExitStack() as stack:
             database = await stack.enter_async_context(await Database.open(location))
             listener = await stack.enter_async_context(announcing())
+            stack.enter_context(settled_memory())
             workspace = cls(database, models or {}, [listener] if listener else [])
             stack.push_async_callback(workspace.models.close)
             yield workspace

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -13,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from burnish.storage.bulk import BulkInsert, chunks
 from burnish.storage.codec import PlainText, SafeText, decode_json, encode_json
 from burnish.storage.database import AnyRow, Database, format_time
+from burnish.storage.gathering import Gathering
 from burnish.storage.tables import call_cache
 
 DEFAULT_MAX_BYTES = 512 * 1024 * 1024
@@ -51,17 +51,13 @@ class SqlCallCache:
     def __init__(self, database: Database, *, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
         self._database = database
         self._max_bytes = max_bytes
-        self._waiting: dict[str, str] = {}
         self._used: set[str] = set()
-        self._asked: dict[str, asyncio.Future[AnyRow | None]] = {}
-        self._reading = asyncio.Lock()
-        self._writing = asyncio.Lock()
+        self._reading = Gathering(self._read)
+        self._writing = Gathering(self._write)
         self._unchecked = max_bytes  # The first write looks how full it is.
 
     async def get(self, key: str) -> Mapping[str, Any] | None:
         """What was put under the key, if it is still there."""
-        if key in self._waiting:
-            return _decoded(self._waiting[key])
         row = await self._find(key)
         if row is None:
             return None
@@ -71,54 +67,26 @@ class SqlCallCache:
 
     async def _find(self, key: str) -> AnyRow | None:
         """Its row. Keys that are asked for while others are being read go together."""
-        while True:
-            answer = self._asked.get(key)
-            if answer is None:
-                answer = self._asked[key] = asyncio.get_running_loop().create_future()
-            async with self._reading:
-                if not answer.done():
-                    await self._read_asked()
-            # Cancelled is the reading of somebody who went away: then it is read again.
-            if not answer.cancelled():
-                return answer.result()
+        return (await self._reading.ask(key, None)).get(key)
 
-    async def _read_asked(self) -> None:
-        asked, self._asked = self._asked, {}
-        try:
-            rows = await self._database.read(lambda connection: _rows_of(connection, list(asked)))
-        except BaseException as error:
-            for answer in asked.values():
-                if isinstance(error, Exception):
-                    answer.set_exception(error)
-                    answer.exception()  # Read once, so that nobody complains when no one waits.
-                else:
-                    answer.cancel()
-            raise
-        for key, answer in asked.items():
-            answer.set_result(rows.get(key))
+    async def _read(self, asked: dict[str, None]) -> dict[str, AnyRow]:
+        return await self._database.read(lambda connection: _rows_of(connection, list(asked)))
 
     async def put(self, key: str, value: Mapping[str, Any]) -> None:
         """Keep a value. Those that come while another is being written go together."""
-        self._waiting[key] = encode_json(dict(value)) or "{}"
-        async with self._writing:
-            if key in self._waiting:
-                await self._write()
-
-    async def flush(self) -> None:
-        """Write down which entries were used."""
-        async with self._writing:
-            await self._write()
+        await self._writing.ask(key, encode_json(dict(value)) or "{}")
 
     async def _note(self, key: str) -> None:
         self._used.add(key)
         if len(self._used) >= _NOTES_AT_ONCE:
-            await self.flush()
+            await self._writing.ask("", None)
 
-    async def _write(self) -> None:
-        entries, self._waiting = self._waiting, {}
-        used, self._used = self._used - entries.keys(), set()
+    async def _write(self, entries: dict[str, str | None]) -> None:
+        """Entries, and which others were used."""
         now = self._database.stamp()
-        rows = [(key, len(text), now, now, text) for key, text in sorted(entries.items())]
+        texts = sorted((key, text) for key, text in entries.items() if text is not None)
+        rows = [(key, len(text), now, now, text) for key, text in texts]
+        used, self._used = self._used - {key for key, _ in texts}, set()
         unchecked = self._unchecked + sum(row[1] for row in rows)
         due = unchecked >= self._max_bytes * _SLACK
 
