@@ -116,14 +116,14 @@ async def result_of(
         pass_interval=wilson_interval(summary.passed, summary.runs),
         answers=answers,
         warnings=_warnings(experiment, summary, answers),
-        refinement=await _refinement(repository, experiment),
+        refinement=await refinement_of(repository, experiment),
     )
 
 
-async def _refinement(
+async def refinement_of(
     repository: ExperimentRepository, experiment: Experiment
 ) -> RefinementStatistics | None:
-    """None where refinement was never asked for."""
+    """What refinement did to its outputs; None where it was never asked for."""
     settings = experiment.metadata.get("refine")
     if settings is None:
         return None

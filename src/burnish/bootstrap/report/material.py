@@ -19,6 +19,7 @@ from burnish.domain import (
     Spending,
     TrialResult,
 )
+from burnish.evaluation.refine import RefinementStatistics
 from burnish.optimization.front import Point, points_of
 from burnish.optimization.ranking import Ranking
 
@@ -70,6 +71,14 @@ class EventTally:
     evaluations: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefinedTrial:
+    """What refinement did to the outputs of a candidate's trial."""
+
+    candidate: Candidate
+    statistics: RefinementStatistics
+
+
 @dataclass(frozen=True, kw_only=True)
 class Material:
     """One optimization. `subject` is what the baseline is compared with: the winner, or where
@@ -84,6 +93,7 @@ class Material:
     spending: Spending = field(default_factory=Spending)
     tokens: Mapping[str, int] = field(default_factory=dict)
     items: ItemComparison | None = None
+    refined: tuple[RefinedTrial, ...] = ()
     expected_fields: tuple[str, ...] = ()
 
     @property

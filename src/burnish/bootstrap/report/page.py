@@ -16,6 +16,7 @@ from burnish.bootstrap.report.material import Material
 from burnish.bootstrap.report.overview import cards, header
 from burnish.bootstrap.report.pareto_chart import pareto_chart
 from burnish.bootstrap.report.prompt_changes import prompt_changes
+from burnish.bootstrap.report.refinement import refinement
 from burnish.bootstrap.report.score_chart import score_chart
 from burnish.bootstrap.report.trial_table import trial_table
 from burnish.bootstrap.report.wording import moment
@@ -28,6 +29,7 @@ def render_page(material: Material, made_at: datetime) -> str:
         "scores": ("Score by trial", scores.html),
         "prompt": ("Prompt changes", prompt_changes(material)),
         "items": ("Item changes", item_changes(material)),
+        "refinement": ("Refinement", refinement(material) if material.refined else ""),
         "lineage": ("Lineage", lineage_graph(material)),
         "pareto": (_front_title(material), pareto.html),
         "trials": ("Trials", trial_table(material)),
@@ -35,6 +37,8 @@ def render_page(material: Material, made_at: datetime) -> str:
         "usage": ("Usage", ledgers.usage(material)),
         "events": ("Events", ledgers.events(material)),
     }
+    if not material.refined:
+        del parts["refinement"]
     links = "".join(f'<li><a href="#{name}">{title}</a></li>' for name, (title, _) in parts.items())
     sections = "".join(section(name, title, body) for name, (title, body) in parts.items())
     data = {

@@ -9,6 +9,7 @@ from typing import Any
 from burnish.bootstrap.report.item_reading import read_comparison
 from burnish.bootstrap.report.material import EventTally, Material
 from burnish.bootstrap.report.prompt_size import prompt_tokens
+from burnish.bootstrap.report.refinement import read_refinement
 from burnish.bootstrap.workspace import Workspace
 from burnish.domain import (
     Event,
@@ -50,7 +51,12 @@ async def read_material(workspace: Workspace, optimization_id: str) -> Material:
         "tokens": await asyncio.to_thread(prompt_tokens, candidates),
         "expected_fields": tuple(dict.fromkeys(expected_fields(record.spec))),
     }
-    return Material(**facts, items=await read_comparison(workspace, Material(**facts)))
+    plain = Material(**facts)
+    return Material(
+        **facts,
+        items=await read_comparison(workspace, plain),
+        refined=await read_refinement(workspace, plain),
+    )
 
 
 def expected_fields(spec: Any) -> Iterator[str]:
