@@ -1,4 +1,4 @@
-"""An experiment written to a file or to stdout, piece by piece."""
+"""An experiment or a winner written to a file or to stdout, piece by piece."""
 
 from __future__ import annotations
 
@@ -11,34 +11,62 @@ from typing import TextIO
 from burnish.bootstrap.evaluation_result import EvaluationResult, result_of
 from burnish.bootstrap.workspace import Workspace
 from burnish.cli.commands.export import Format
+from burnish.cli.exporting_winner import winner_text
 from burnish.cli.exports.documents import json_document, json_lines
 from burnish.cli.exports.junit import junit_lines
 from burnish.cli.exports.page import html_lines
 from burnish.cli.exports.records import Record, stream_records
 from burnish.cli.exports.table import csv_lines
 from burnish.cli.place import Place
-from burnish.cli.references import resolve
+from burnish.cli.references import LATEST, resolve, resolve_any, resolve_optimization
 from burnish.cli.running import run
 from burnish.cli.session import Session
-from burnish.domain import UsageError
+from burnish.domain import Experiment, OptimizationRecord, UsageError
 
 
-def export_experiment(
-    session: Session, place: Place, reference: str, kind: Format, output: Path | None
+def export_any(
+    session: Session,
+    place: Place,
+    reference: str,
+    kind: Format,
+    output: Path | None,
+    *,
+    candidate: str,
 ) -> None:
     """Write it; a file appears only when it is whole."""
-    run(_export(session, place, reference, kind, output))
+    run(_export(session, place, reference, kind, output, candidate))
 
 
 async def _export(
-    session: Session, place: Place, reference: str, kind: Format, output: Path | None
+    session: Session,
+    place: Place,
+    reference: str,
+    kind: Format,
+    output: Path | None,
+    candidate: str,
 ) -> None:
     async with place.read() as workspace:
-        experiment = await resolve(workspace.experiments, reference)
-        result = await result_of(workspace.experiments, experiment.id)
+        found = await _find(workspace, reference, kind)
+        if isinstance(found, OptimizationRecord):
+            text = await winner_text(session, place, workspace, found, candidate, kind)
+            with _target(session, output) as file:
+                file.write(text)
+            return
+        result = await result_of(workspace.experiments, found.id)
         with _target(session, output) as file:
             async for piece in _pieces(workspace, result, kind):
                 file.write(piece)
+
+
+async def _find(
+    workspace: Workspace, reference: str, kind: Format
+) -> Experiment | OptimizationRecord:
+    """`latest` is of the kind that the format is for."""
+    if kind.of_winner:
+        return await resolve_optimization(workspace.optimizations, reference)
+    if reference.strip().lower() == LATEST:
+        return await resolve(workspace.experiments, reference)
+    return await resolve_any(workspace, reference)
 
 
 @contextlib.contextmanager

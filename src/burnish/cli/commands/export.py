@@ -1,4 +1,4 @@
-"""`burnish export`: an experiment in another format."""
+"""`burnish export`: an experiment, or an optimization's winner, in another format."""
 
 from __future__ import annotations
 
@@ -8,27 +8,50 @@ from typing import Annotated
 
 import typer
 
-from burnish.cli.options import Config, Db, Reference
+from burnish.cli.candidate_references import BEST
+from burnish.cli.options import Config, Db
 from burnish.cli.place import Place
 from burnish.cli.references import LATEST
 
 
 class Format(StrEnum):
-    """What an experiment can be written as."""
+    """What can be written: an experiment in the first five, a winner in the last three or JSON."""
 
     JSON = "json"
     JSONL = "jsonl"
     CSV = "csv"
     JUNIT = "junit"
     HTML = "html"
+    MARKDOWN = "markdown"
+    PYTHON = "python"
+    PATCH = "patch"
+
+    @property
+    def of_winner(self) -> bool:
+        """Whether only a candidate can be written so."""
+        return self in {Format.MARKDOWN, Format.PYTHON, Format.PATCH}
 
 
-_BY_SUFFIX = {".xml": Format.JUNIT, ".htm": Format.HTML, ".ndjson": Format.JSONL}
+_BY_SUFFIX = {
+    ".xml": Format.JUNIT,
+    ".htm": Format.HTML,
+    ".ndjson": Format.JSONL,
+    ".md": Format.MARKDOWN,
+    ".py": Format.PYTHON,
+    ".diff": Format.PATCH,
+}
 
 
 def export(
     context: typer.Context,
-    experiment: Reference = LATEST,
+    reference: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="An experiment's or an optimization's id, its beginning or end, or `latest`.",
+            show_default=False,
+        ),
+    ] = LATEST,
     format_: Annotated[
         Format | None,
         typer.Option(
@@ -39,14 +62,23 @@ def export(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to.", show_default="stdout"),
     ] = None,
+    candidate: Annotated[
+        str,
+        typer.Option(help="Which candidate of an optimization: its id, its number, or baseline."),
+    ] = BEST,
     config: Config = None,
     db: Db = None,
 ) -> None:
-    """Write an experiment as JSON, JSONL, CSV, JUnit XML or a self-contained HTML page."""
-    from burnish.cli.exporting import export_experiment  # noqa: PLC0415
+    """Write an experiment as JSON, JSONL, CSV, JUnit XML or a self-contained HTML page.
+
+    Of an optimization the winner is written, as JSON, Markdown, a Python module, or a Git patch of
+    the files that its sections came from.
+    """
+    from burnish.cli.exporting import export_any  # noqa: PLC0415
 
     chosen = format_ or _format_of(output)
-    export_experiment(context.obj, Place.of(context, config, db), experiment, chosen, output)
+    place = Place.of(context, config, db)
+    export_any(context.obj, place, reference, chosen, output, candidate=candidate)
 
 
 def _format_of(output: Path | None) -> Format:
