@@ -119,6 +119,7 @@ class ImageRepository(Protocol):
         """Store it under its own id; the one that is there already wins. Stamps `created_at`.
 
         The parent is not required to be there any more: a project's history may lose commits.
+        What is read back has the composite score of its variant once that was judged.
         """
         ...
 
@@ -182,12 +183,16 @@ class ImageRepository(Protocol):
         ...
 
     async def release_run(self, run_id: str, *, token: int) -> None:
-        """Let anybody have it at once, without counting the attempt."""
+        """Let anybody have it at once, without counting the attempt; one whose cancellation was
+        asked for ends here instead. Nothing happens when somebody else has taken it."""
         ...
 
     async def save_run(
         self, run: ImageRun, *, token: int, commits: Sequence[ImageCommit] = ()
     ) -> ImageRun:
         """The run and commits that came with it, in one transaction; returns it as stored, with its
-        new revision, times and the present `cancel_requested`. An ended run gives up its lease."""
+        new revision, times and the present `cancel_requested`. An ended run gives up its lease.
+
+        The anchor of a run that goes on must be there, or come with it: one that was deleted
+        meanwhile is a UsageError `not_found`, and nothing is written."""
         ...

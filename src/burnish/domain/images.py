@@ -235,7 +235,6 @@ class ImageRun:
 
     `stage` is the last stage it was in, also once it ended. `degraded` says that something was
     replaced by a fallback; `degradations` says what, in words. `error` is the one error shape.
-    `lease_owner` is None while nobody runs it.
     """
 
     run_id: str

@@ -9,6 +9,9 @@ from burnish.storage.datasets import SqlDatasetRepository
 from burnish.storage.evaluation_queue import SqlEvaluationQueue
 from burnish.storage.event_feed import SqlEventFeed
 from burnish.storage.experiments import SqlExperimentRepository
+from burnish.storage.image_files import LocalImageFiles
+from burnish.storage.image_objects import ObjectImageFiles
+from burnish.storage.image_repository import SqlImageRepository
 from burnish.storage.objects import SqlObjectRepository
 from burnish.storage.optimization_pages import SqlOptimizationPages
 from burnish.storage.optimizations import SqlOptimizationRepository
@@ -21,6 +24,8 @@ from burnish.storage.run_queue import SqlRunQueue
 __all__ = [
     "CountedExperimentRepository",
     "Database",
+    "LocalImageFiles",
+    "ObjectImageFiles",
     "SqlAgentRepository",
     "SqlCallCache",
     "SqlDatasetPages",
@@ -28,6 +33,7 @@ __all__ = [
     "SqlEvaluationQueue",
     "SqlEventFeed",
     "SqlExperimentRepository",
+    "SqlImageRepository",
     "SqlObjectRepository",
     "SqlOptimizationPages",
     "SqlOptimizationRepository",

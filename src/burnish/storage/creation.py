@@ -21,6 +21,7 @@ from sqlalchemy import (
 from burnish.storage import (
     agent_tables,
     failures,
+    image_tables,
     optimization_tables,
     queue_tables,
     registry_tables,
@@ -30,7 +31,7 @@ from burnish.storage.schema import HEAD, VERSION_TABLE, stored_revision
 from burnish.storage.tables import metadata
 
 # Tables are known to the metadata once their module is loaded.
-_MODULES = (optimization_tables, agent_tables, queue_tables, registry_tables)
+_MODULES = (optimization_tables, agent_tables, queue_tables, registry_tables, image_tables)
 _LOCK = 0x6275726E697368  # "burnish": an advisory lock that nobody else takes.
 _LOCK_SECONDS = 30
 

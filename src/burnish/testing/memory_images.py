@@ -1,0 +1,188 @@
+"""An image repository in memory: for unit tests and as the simplest reading of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+from burnish.domain import ConflictError, UsageError
+from burnish.domain.image_parts import LeasedRun
+from burnish.domain.images import ImageCommit, ImageRun, ImageRunRequest, ImageRunStatus
+from burnish.domain.read_models import Page
+from burnish.testing.memory_image_history import MemoryImageHistory, RunState, missing, page
+
+
+@dataclass
+class MemoryImageRepository(MemoryImageHistory):
+    """An ImageRepository. `fail_saves` makes the next writes of runs raise; `saved` is every state
+    that was written, in order."""
+
+    fail_saves: list[Exception] = field(default_factory=list)
+    saved: list[ImageRun] = field(default_factory=list)
+
+    async def create_run(self, run_id: str, request: ImageRunRequest) -> ImageRun:
+        """Let it be run from now on; the one that is there already wins."""
+        self.stored_projects.setdefault(request.project_id, self.stamp())
+        if run_id not in self.stored_runs:
+            now = self.stamp()
+            run = ImageRun(
+                run_id=run_id, request=request, revision=1, created_at=now, updated_at=now
+            )
+            self.stored_runs[run_id] = RunState(run)
+        return self.stored_runs[run_id].run
+
+    async def run(self, run_id: str) -> ImageRun:
+        """One run."""
+        return self._state(run_id).run
+
+    async def runs(
+        self,
+        *,
+        project_id: str | None = None,
+        status: ImageRunStatus | None = None,
+        limit: int = 50,
+        after: Sequence[Any] | None = None,
+    ) -> Page[ImageRun]:
+        """The newest first."""
+        found = [
+            state.run
+            for state in reversed(self.stored_runs.values())
+            if project_id in (None, state.run.request.project_id)
+            and status in (None, state.run.status)
+        ]
+        return page(found, [(one.created_at, one.run_id) for one in found], limit, after)
+
+    async def revisions(self, run_ids: Sequence[str]) -> dict[str, int]:
+        """The revision of each that is there."""
+        known = [one for one in run_ids if one in self.stored_runs]
+        return {one: self.stored_runs[one].run.revision for one in known}
+
+    async def request_cancel(self, run_id: str) -> ImageRun:
+        """End a run that nobody has, and tell whoever has it."""
+        state = self._state(run_id)
+        if self._is_free(state):
+            self._end_as_cancelled(state)
+        elif not state.run.status.ended and not state.run.cancel_requested:
+            self._change(state, replace(state.run, cancel_requested=True))
+        return state.run
+
+    async def take_run(self, *, owner: str, seconds: float) -> LeasedRun | None:
+        """The oldest that can be had."""
+        for state in self.stored_runs.values():
+            if self._is_free(state):
+                return self._take(state, owner, seconds)
+        return None
+
+    async def take_this_run(self, run_id: str, *, owner: str, seconds: float) -> LeasedRun | None:
+        """This one, if it can be had."""
+        state = self._state(run_id)
+        return self._take(state, owner, seconds) if self._is_free(state) else None
+
+    async def keep_run(self, run_id: str, *, token: int, seconds: float) -> bool:
+        """Hold it longer; whether its cancellation was asked for."""
+        state = self._state(run_id)
+        if state.token != token or (state.owner is None and not state.run.status.ended):
+            raise self._lost(state)
+        if state.owner is not None:
+            state.expires = self.clock.monotonic() + seconds
+        return state.run.cancel_requested
+
+    async def release_run(self, run_id: str, *, token: int) -> None:
+        """Let anybody have it; one whose cancellation was asked for ends here."""
+        state = self.stored_runs.get(run_id)
+        if state is None or state.token != token or state.owner is None:
+            return
+        state.owner, state.expires, state.attempts = None, None, state.attempts - 1
+        if state.run.cancel_requested and self._is_free(state):
+            self._end_as_cancelled(state)
+
+    async def save_run(
+        self, run: ImageRun, *, token: int, commits: Sequence[ImageCommit] = ()
+    ) -> ImageRun:
+        """The run and what was committed with it, as it is stored then."""
+        if self.fail_saves:
+            raise self.fail_saves.pop(0)
+        state = self._state(run.run_id)
+        over = state.run.status.ended and state.run.status is not run.status
+        if state.token != token or over:
+            raise self._lost(state)
+        known = {None, *self.stored_commits, *(one.commit_id for one in commits)}
+        if run.anchor_commit_id not in known and not run.status.ended:
+            raise missing("commit", str(run.anchor_commit_id))
+        for commit in sorted(commits, key=lambda one: one.commit_id):
+            self.keep_commit(commit)
+        self._change(
+            state,
+            replace(run, request=state.run.request, cancel_requested=state.run.cancel_requested),
+        )
+        self.saved.append(state.run)
+        return state.run
+
+    def _change(self, state: RunState, run: ImageRun) -> None:
+        now = self.stamp()
+        done = (state.run.completed_at or now) if run.status.ended else None
+        revision = state.run.revision + 1
+        state.run = replace(run, revision=revision, updated_at=now, completed_at=done)
+        if run.status.ended:
+            state.owner = state.expires = None
+
+    def _end_as_cancelled(self, state: RunState) -> None:
+        state.token += 1
+        cancelled = replace(state.run, status=ImageRunStatus.CANCELLED, cancel_requested=True)
+        self._change(state, cancelled)
+
+    def _take(self, state: RunState, owner: str, seconds: float) -> LeasedRun:
+        state.owner, state.expires = owner, self.clock.monotonic() + seconds
+        state.token, state.attempts = state.token + 1, state.attempts + 1
+        return LeasedRun(run=state.run, token=state.token, attempts=state.attempts)
+
+    def _is_free(self, state: RunState) -> bool:
+        expired = state.expires is not None and state.expires <= self.clock.monotonic()
+        return not state.run.status.ended and (state.owner is None or expired)
+
+    def _state(self, run_id: str) -> RunState:
+        if run_id not in self.stored_runs:
+            raise missing("image run", run_id)
+        return self.stored_runs[run_id]
+
+    def _lost(self, state: RunState) -> ConflictError:
+        holder = "its owner has given up the lease" if state.owner is None else state.owner
+        return ConflictError(
+            what=f"the image run {state.run.run_id} was not written to",
+            why="it has ended meanwhile" if state.run.status.ended else holder,
+            fix="let whoever has it go on",
+            code="lease_lost",
+        )
+
+
+class MemoryImageFiles:
+    """ImageFiles in a dict. `fail_puts` makes the next writes raise; `puts` counts them by digest."""
+
+    def __init__(self) -> None:
+        self.stored: dict[str, bytes] = {}
+        self.fail_puts: list[Exception] = []
+        self.puts: list[str] = []
+
+    async def put(self, digest: str, data: bytes) -> None:
+        """Store bytes under their digest."""
+        if self.fail_puts:
+            raise self.fail_puts.pop(0)
+        assert sha256(data).hexdigest() == digest
+        self.puts.append(digest)
+        self.stored[digest] = data
+
+    async def get(self, digest: str) -> bytes:
+        """The bytes."""
+        if digest not in self.stored:
+            raise UsageError(
+                what=f"there is no picture {digest!r}",
+                why="no file with that digest is stored",
+                fix="take one that a commit names",
+                code="not_found",
+            )
+        return self.stored[digest]
+
+    async def close(self) -> None:
+        """Nothing is held."""
