@@ -108,9 +108,11 @@ scorers = [{ kind = "exact_match", field = "label" }]
 
 
 @contextlib.contextmanager
-def serving(folder: str, database: str) -> Iterator[tuple[str, int]]:
+def serving(
+    folder: str, database: str, *, options: tuple[str, ...] = ("--no-runs",)
+) -> Iterator[tuple[str, int]]:
     """A server on a database: its address and its process."""
-    command = [sys.executable, "-c", "from burnish.cli import main; main()", "serve", "--no-runs"]
+    command = [sys.executable, "-c", "from burnish.cli import main; main()", "serve", *options]
     with subprocess.Popen(
         [*command, "--port", "0", "--db", database, "--log-level", "warning"],
         cwd=folder,

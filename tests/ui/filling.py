@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+from tests.ui.image_world import add_images
 from tests.ui.large_run import add_large_run
 from tests.ui.project_files import set_speed, wordy_prompt
 from tests.ui.refined import add_refined
@@ -32,6 +33,9 @@ def fill(folder: Path, known: dict[str, Any], *, trials: int) -> dict[str, Any]:
     elif "refined" not in known:  # a folder from before there was refinement
         with serving(folder, 0) as address, httpx2.Client(base_url=address, timeout=60) as client:
             known = {**known, **add_refined(client)}
+    if "image_run" not in known:
+        with serving(folder, 0) as address, httpx2.Client(base_url=address, timeout=60) as client:
+            known = {**known, **add_images(client)}
     if trials and str(trials) not in known:
         known = {**known, str(trials): add_large_run(database, trials)}
     return known

@@ -6,7 +6,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-from tests.ui.refined import models
+from tests.ui import image_world, refined
 
 from burnish.benchmarks.worlds import make_world
 from burnish.benchmarks.worlds.vocabulary import USELESS_LINES
@@ -104,7 +104,8 @@ def write_project(folder: Path, reflector: str) -> None:
     rows = [*world.train, *world.validation, *world.sample("test", 40)]
     files = {
         "burnish.toml": _CONFIG.format(system=json.dumps(first_prompt()), reflector=reflector)
-        + models(reflector),
+        + refined.models(reflector)
+        + image_world.models(reflector),
         "support_agent.py": _AGENT.format(seed=SEED, speed=SPEED),
         "tickets.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
     }

@@ -6,6 +6,7 @@ The folder is filled once, which takes a while, and served from then on.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import json
 import signal
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.ui import refined
+from tests.ui import image_world, refined
 from tests.ui.project_files import SEED, set_speed, write_project
 from tests.ui.served import serving
 
@@ -35,7 +36,13 @@ def reflecting() -> Iterator[str]:
         return refined.answer(request) or world.reflect("\n\n".join(said))
 
     used = {"prompt_tokens": 900, "completion_tokens": 260, "total_tokens": 1160}
-    with running_server(otherwise=ok(answer, usage=used)) as server:
+    at_once = ok(answer, usage=used)
+    slow = ok(image_world.answer, usage=used, delay_seconds=image_world.PLANNER_SECONDS)
+
+    async def move(request: SeenRequest, writer: asyncio.StreamWriter) -> None:
+        await (slow if image_world.plans(request) else at_once)(request, writer)
+
+    with running_server(otherwise=move) as server:
         yield server.base_url
 
 
@@ -45,7 +52,9 @@ def prepared(folder: Path, reflector: str, *, trials: int = 0) -> dict[str, Any]
     set_speed(folder, 0.0)
     marker = folder / "filled.json"
     known: dict[str, Any] = json.loads(marker.read_text()) if marker.exists() else {}
-    wanted = {"version": VERSION, "refined": None} | ({str(trials): None} if trials else {})
+    wanted = {"version": VERSION, "refined": None, "image_run": None} | (
+        {str(trials): None} if trials else {}
+    )
     if known.get("version") == VERSION and wanted.keys() <= known.keys():
         return known
     from tests.ui.filling import fill  # noqa: PLC0415 - a start that has all needs none of it

@@ -35,6 +35,7 @@ async function shots(): Promise<Shot[]> {
     await fetch(`${url}/v1/private${refined}/items?outcome=fixed&limit=1`)
   ).json()) as { items: { item_id: string }[] };
   const at = `/runs/${ids.gepa}`;
+  const pictures = `/workbench/${ids.image_project}`;
   const candidate = `${at}/candidates/${run.best_candidate_id}`;
   return [
     { name: 'runs', path: '/runs', shows: 'table' },
@@ -91,6 +92,37 @@ async function shots(): Promise<Shot[]> {
       path: `${refined}/items/${encodeURIComponent(items.items[0]?.item_id ?? '')}`,
       shows: '.diff',
     },
+    { name: 'images-projects', path: '/workbench', shows: '.project img' },
+    {
+      name: 'images-history',
+      path: `${pictures}?commit=${ids.image_best}`,
+      shows: '.commit-large img',
+    },
+    { name: 'images-runs', path: `${pictures}?tab=runs`, shows: '[data-run]' },
+    {
+      name: 'images-workbench',
+      path: `${pictures}/eval?run=${ids.image_next_run}`,
+      shows: '[data-rank] img',
+      height: 1640,
+    },
+    {
+      name: 'images-degraded',
+      path: `${pictures}/eval?run=${ids.image_degraded}`,
+      shows: '[data-rank] img',
+    },
+    {
+      name: 'images-compare',
+      path: `${pictures}/compare?left=${ids.image_anchor}&right=${ids.image_best}`,
+      shows: '[data-rubric]',
+      height: 1500,
+    },
+    {
+      name: 'images-phone',
+      path: `${pictures}/eval?run=${ids.image_next_run}`,
+      shows: '[data-rank] img',
+      phone: true,
+      at: '[data-stage]',
+    },
   ];
 }
 
@@ -117,7 +149,8 @@ async function take(shot: Shot, theme: 'light' | 'dark'): Promise<string[]> {
 it('takes a picture of every screen, and none complains', { timeout: 600_000 }, async () => {
   mkdirSync(FOLDER, { recursive: true });
   const complaints: string[] = [];
-  for (const shot of await shots())
+  const begin = process.env.SHOTS ?? '';
+  for (const shot of (await shots()).filter((one) => one.name.startsWith(begin)))
     for (const theme of ['light', 'dark'] as const)
       complaints.push(
         ...(await take(shot, theme).catch((error) => [String(error)])).map(

@@ -19,6 +19,10 @@ const Optimizer = lazy(() => import('./screens/optimizers/Optimizer'));
 const Suites = lazy(() => import('./screens/data/Suites'));
 const Suite = lazy(() => import('./screens/data/Suite'));
 const Dataset = lazy(() => import('./screens/data/Dataset'));
+const ImageProjects = lazy(() => import('./screens/images/Projects'));
+const ImageProject = lazy(() => import('./screens/images/Project'));
+const Workbench = lazy(() => import('./screens/images/Workbench'));
+const CompareCommits = lazy(() => import('./screens/images/Compare'));
 
 function NotFound() {
   return (
@@ -51,6 +55,10 @@ export function App() {
               <Route path="/suites" component={Suites} />
               <Route path="/suites/:name" component={Suite} />
               <Route path="/datasets/:id" component={Dataset} />
+              <Route path="/workbench" component={ImageProjects} />
+              <Route path="/workbench/:project" component={ImageProject} />
+              <Route path="/workbench/:project/eval" component={Workbench} />
+              <Route path="/workbench/:project/compare" component={CompareCommits} />
               <Route component={NotFound} />
             </Switch>
           </Suspense>

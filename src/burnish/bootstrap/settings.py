@@ -12,7 +12,14 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from burnish.bootstrap.search_spec import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS
-from burnish.bootstrap.tables import AgentTable, BudgetTable, RefineTable, Settings, SuiteTable
+from burnish.bootstrap.tables import (
+    AgentTable,
+    BudgetTable,
+    ImagesTable,
+    RefineTable,
+    Settings,
+    SuiteTable,
+)
 from burnish.domain import UsageError
 from burnish.models.settings import ModelSettings
 
@@ -24,15 +31,15 @@ def load_settings(path: Path, overrides: Mapping[str, Any] | None = None) -> Set
 
     Overrides are named by dotted path, such as `agent.model`.
     """
-    values = _parse(path)
-    over = {**_from_environment(), **(overrides or {})}
+    values = read_tables(path)
+    over = {**from_environment(), **(overrides or {})}
     _forget_other_optimizer(values, over)
     for dotted, value in over.items():
         _set(values, dotted, value)
     try:
         return Settings.model_validate(values).placed_in(path.parent)
     except ValidationError as error:
-        raise _explained(error, path) from None
+        raise explained(error, path) from None
 
 
 def model_settings(models: Mapping[str, Any], name: str) -> ModelSettings:
@@ -48,7 +55,8 @@ def model_settings(models: Mapping[str, Any], name: str) -> ModelSettings:
     return ModelSettings.of(merged)
 
 
-def _parse(path: Path) -> dict[str, Any]:
+def read_tables(path: Path) -> dict[str, Any]:
+    """The tables of a file as they stand in it, unchecked."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -74,10 +82,10 @@ def _parse(path: Path) -> dict[str, Any]:
         ) from error
 
 
-_TABLES = ("agent", "suite", "optimizer", "budget")
+_TABLES = ("agent", "suite", "optimizer", "budget", "images")
 
 
-def _from_environment() -> dict[str, Any]:
+def from_environment() -> dict[str, Any]:
     """`BURNISH_AGENT_MODEL=x` sets `agent.model`; values are TOML where they parse, else text."""
     found: dict[str, Any] = {}
     for name, text in os.environ.items():
@@ -131,7 +139,8 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, dict) and set(value) != {"file"}
 
 
-def _explained(error: ValidationError, path: Path) -> UsageError:
+def explained(error: ValidationError, path: Path) -> UsageError:
+    """What is wrong with a file, in words."""
     # An unknown key first: what is missing is often only misspelt.
     found = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     problems = [_problem(one) for one in found]
@@ -159,6 +168,7 @@ def _nearest(place: list[str]) -> str:
         "agent": AgentTable,
         "suite": SuiteTable,
         "budget": BudgetTable,
+        "images": ImagesTable,
     }
     known = tables[place[0]] if len(place) > 1 and place[0] in tables else Settings
     if place[:2] == ["suite", "refine"] and len(place) > 2:

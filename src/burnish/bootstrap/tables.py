@@ -75,6 +75,21 @@ class BudgetTable(_Table):
     max_seconds: float | None = None
 
 
+class ImagesTable(_Table):
+    """`[images]`. `files` is a folder or an object store's URL; `text_model` None means templates.
+
+    `base_url` and `api_key_env` are for models that draw and judge, over those of `[models]`.
+    """
+
+    image_model: str = "sketch"
+    judge_model: str = "pixel-judge"
+    text_model: str | None = None
+    max_calls: int = Field(default=8, ge=1)
+    files: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+
+
 class Settings(_Table):
     """The whole file."""
 
@@ -83,6 +98,7 @@ class Settings(_Table):
     optimizer: dict[str, Any] = Field(default_factory=dict)
     budget: BudgetTable = Field(default_factory=BudgetTable)
     models: dict[str, Any] = Field(default_factory=dict)
+    images: ImagesTable = Field(default_factory=ImagesTable)
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
     _rows: Dataset | None = PrivateAttr(default=None)
     _outbound: OutboundRules | None = PrivateAttr(default=None)

@@ -25,6 +25,7 @@ from burnish.domain.configured_objects import ObjectRepository
 from burnish.domain.dataset_pages import DatasetPages
 from burnish.domain.evaluation_queue import EvaluationQueue
 from burnish.domain.event_feed import EventFeed
+from burnish.domain.image_parts import ImageRepository
 from burnish.domain.optimizer_runs import OptimizerRunRepository
 from burnish.domain.read_models import OptimizationPages
 from burnish.domain.run_insights import RunInsights
@@ -39,6 +40,7 @@ from burnish.storage import (
     SqlEvaluationQueue,
     SqlEventFeed,
     SqlExperimentRepository,
+    SqlImageRepository,
     SqlObjectRepository,
     SqlOptimizationPages,
     SqlOptimizationRepository,
@@ -81,6 +83,7 @@ class Workspace:
         self.optimizer_runs: OptimizerRunRepository = SqlOptimizerRunRepository(database)
         self.dataset_pages: DatasetPages = SqlDatasetPages(database)
         self.evaluations: EvaluationQueue = SqlEvaluationQueue(database)
+        self.images: ImageRepository = SqlImageRepository(database)
         self.overlays: OverlayStore = SqlOverlayStore(database)
         self.agents: AgentRepository = SqlAgentRepository(database)
         self.call_cache: CallCache = SqlCallCache(database)

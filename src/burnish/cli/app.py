@@ -15,6 +15,7 @@ from burnish.cli.commands.diff import diff
 from burnish.cli.commands.doctor import doctor
 from burnish.cli.commands.eval import EvalCommand, evaluate
 from burnish.cli.commands.export import export
+from burnish.cli.commands.image import image
 from burnish.cli.commands.init import init
 from burnish.cli.commands.list import list_all
 from burnish.cli.commands.models import models
@@ -87,5 +88,6 @@ app.command()(serve)
 app.command()(worker)
 app.command()(doctor)
 app.command()(demo)
+app.add_typer(image, name="image")
 app.add_typer(models, name="models")
 app.add_typer(bench, name="bench")

@@ -196,7 +196,11 @@ class ImageComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageRunRequest:
-    """What somebody asked for. Models are names; `text_model` None means templates."""
+    """What somebody asked for. Models are names; `text_model` None means templates.
+
+    Pictures are judged by `judge_prompt`, and without one by the base prompt: a run that goes on with
+    an earlier one's wish in other words is measured by that wish.
+    """
 
     project_id: str
     base_prompt: str
@@ -208,6 +212,12 @@ class ImageRunRequest:
     quality: Quality = Quality.MEDIUM
     parent_commit_id: str | None = None
     constraints: Constraints = field(default_factory=Constraints)
+    judge_prompt: str | None = None
+
+    @property
+    def judged_by(self) -> str:
+        """What the pictures are to show."""
+        return self.judge_prompt or self.base_prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""The image-run pipeline."""
+"""The image-run pipeline: plan, draw, judge, rank and suggest, in stages over stored state."""

@@ -10,6 +10,7 @@ from burnish.domain import CallCache, Model, ModelRequest, UsageError
 from burnish.models.cached_model import CachedModel
 from burnish.models.callable_model import CallableModel, TextFunction
 from burnish.models.openai_model import OpenAIModel
+from burnish.models.openai_responses import OpenAIResponsesModel
 from burnish.models.replay import ReplayModel
 from burnish.models.scripted import ScriptedModel, last_user_message
 from burnish.models.settings import ModelSettings
@@ -70,6 +71,12 @@ def _is_model(value: object) -> TypeGuard[Model]:
     return hasattr(value, "fingerprint") and callable(getattr(value, "complete", None))
 
 
+def _open_openai(rest: str, settings: ModelSettings) -> Model:
+    if settings.api == "responses":
+        return OpenAIResponsesModel(rest, settings)
+    return OpenAIModel(rest, settings)
+
+
 def _open_local(rest: str, settings: ModelSettings) -> Model:
     from burnish.models.local import open_local  # noqa: PLC0415
 
@@ -101,7 +108,7 @@ def _first_label(request: ModelRequest) -> str:
 
 
 _PROVIDERS: dict[str, Callable[[str, ModelSettings], Model]] = {
-    "openai": OpenAIModel,
+    "openai": _open_openai,
     "local": _open_local,
     "scripted": _open_scripted,
     "replay": _open_replay,

@@ -24,25 +24,31 @@ class TransientError(Exception):
         fix: str = "try again later",
         status: int | None = None,
         retry_after: float | None = None,
+        code: str | None = None,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.fix = fix
         self.status = status
         self.retry_after = retry_after
+        self.code = code
 
 
 class BadAnswerError(Exception):
-    """The endpoint answered with something that is not a chat completion."""
+    """The endpoint answered with something else than what was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Who was asked: what messages name. `key_env` is the variable's name, never its value."""
+    """Who was asked: what messages name. `key_env` is the variable's name, never its value.
+
+    `answers` is what it was asked for.
+    """
 
     model: str
     address: str
     key_env: str
+    answers: str = "a chat completion"
 
 
 def error_of_status(
@@ -82,7 +88,7 @@ def error_of_status(
 def error_of_bad_answer(problem: str, endpoint: Endpoint) -> TransientError:
     """An answer that cannot be read may be a proxy's or a dying server's: worth another attempt."""
     return TransientError(
-        f"{endpoint.address} answered with something else than a chat completion: {problem}",
+        f"{endpoint.address} answered with something else than {endpoint.answers}: {problem}",
         fix="check that base_url is an OpenAI-compatible API, or try again later",
     )
 

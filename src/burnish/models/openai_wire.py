@@ -82,9 +82,9 @@ def _text_of(message: Mapping[str, Any]) -> str:
 def _usage_of(value: Any, model: str, request: ModelRequest, text: str) -> Usage:
     given = value if isinstance(value, Mapping) else {}
     details = given.get("prompt_tokens_details")
-    read = _count(given.get("prompt_tokens"))
-    written = _count(given.get("completion_tokens"))
-    cached = _count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
+    read = token_count(given.get("prompt_tokens"))
+    written = token_count(given.get("completion_tokens"))
+    cached = token_count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
     return Usage(
         calls=1,
         input_tokens=count_message_tokens(request.messages, model) if read is None else read,
@@ -93,7 +93,8 @@ def _usage_of(value: Any, model: str, request: ModelRequest, text: str) -> Usage
     )
 
 
-def _count(value: Any) -> int | None:
+def token_count(value: Any) -> int | None:
+    """A number of tokens as an endpoint gives it; None for what cannot be one."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     return value if whole and 0 <= value < _MOST_TOKENS else None
 

@@ -111,7 +111,9 @@ async def call_with_retries(
         _log.debug("attempt %d failed, next one in %.2f s: %s", number, wait, failure.reason)
         await clock.sleep(wait)
     # Outside of the `except`, so that no foreign error hangs on as context.
-    raise UnavailableError(what=what, why=f"{failure.reason}; {ended}", fix=failure.fix)
+    raise UnavailableError(
+        what=what, why=f"{failure.reason}; {ended}", fix=failure.fix, code=failure.code
+    )
 
 
 def _why_stop(

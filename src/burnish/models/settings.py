@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from burnish.domain import UsageError
 
-_APIS = ("chat",)
+_APIS = ("chat", "responses")
 _TEXTS = ("base_url", "api_key_env", "api")
 _SWITCHES = ("grammar", "cache")
 _COUNTS = ("max_concurrency", "max_attempts", "workers")
@@ -28,6 +28,7 @@ class ModelSettings:
     `deadline_seconds` the whole call with its waits and retries. `retry_budget` is how many
     retries a call earns: 0.2 lets a fifth of the calls be tried again. Prices are in USD per
     million tokens. `grammar` sends labels as a GBNF grammar, which llama.cpp servers understand.
+    `api` says which of OpenAI's two ways to ask for text the endpoint speaks.
     """
 
     base_url: str | None = None

@@ -10,6 +10,7 @@ from fastapi.routing import APIRoute
 
 from burnish import __version__
 from burnish.bootstrap.run_tally import RunTally
+from burnish.server import image_paths
 from burnish.server.errors import add_handlers
 from burnish.server.frame import Frame
 from burnish.server.gate import Gate, documented_key
@@ -23,6 +24,11 @@ from burnish.server.routes import (
     datasets,
     evaluations,
     events,
+    image_comparisons,
+    image_files,
+    image_models,
+    image_projects,
+    image_runs,
     kinds,
     operations,
     optimizations,
@@ -69,6 +75,7 @@ _ROUTERS = (
         optimizers,
         optimizer_runs,
     ),
+    *(image_runs, image_projects, image_comparisons, image_files, image_models),
 )
 
 
@@ -102,8 +109,14 @@ def create_app(settings: ServerSettings) -> FastAPI:
         Limits,
         max_body_bytes=settings.max_body_bytes,
         seconds=settings.request_seconds,
-        bodies={datasets.UPLOADS: settings.max_upload_bytes},
-        patience={datasets.UPLOADS: settings.upload_seconds},
+        bodies={
+            datasets.UPLOADS: settings.max_upload_bytes,
+            image_paths.UPLOADS: settings.max_image_bytes,
+        },
+        patience={
+            datasets.UPLOADS: settings.upload_seconds,
+            image_paths.UPLOADS: settings.upload_seconds,
+        },
     )
     site = UiSite(settings.ui)
     app.add_middleware(UiPages, site=site)

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from burnish.bootstrap.secrecy import without_secrets
 from burnish.domain import BurnishError, InvariantError
 from burnish.domain.errors import RowsError
+from burnish.server.image_paths import is_image_path
 
 _log = logging.getLogger("burnish.server")
 _RETRY_AFTER = "5"
@@ -89,9 +90,11 @@ def add_handlers(app: FastAPI) -> None:
         assert isinstance(error, BurnishError)
         return domain_error(error)
 
-    async def of_validation(_: Request, error: Exception) -> Response:
+    async def of_validation(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return _invalid(error)
+        # The contract of image runs has its own names for errors.
+        own = is_image_path(request.url.path)
+        return _invalid(error, "INVALID_REQUEST" if own else "invalid_request")
 
     async def of_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -102,7 +105,7 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, of_http)
 
 
-def _invalid(error: RequestValidationError) -> Response:
+def _invalid(error: RequestValidationError, code: str) -> Response:
     # The values themselves are left out: they may be secrets, or not even text.
     problems = [
         {
@@ -114,7 +117,7 @@ def _invalid(error: RequestValidationError) -> Response:
     first = problems[0] if problems else {"where": "the request", "message": "it is not valid"}
     return error_response(
         422,
-        code="invalid_request",
+        code=code,
         message=f"the request cannot be used: {first['where']}: {first['message']}",
         fix="correct what `problems` names; /openapi.json says what is expected",
         problems=problems,

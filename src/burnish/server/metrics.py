@@ -36,6 +36,7 @@ class Metrics:
         self._optimizations = self._gauge("burnish_optimizations", "By status.", ["status"])
         self._active = self._gauge("burnish_runs_active", "Runs of this process.")
         self._queue = self._gauge("burnish_run_queue_depth", "Runs that nobody works on.")
+        self._image_runs = self._gauge("burnish_image_runs_active", "Image runs of this process.")
         self._watchers = self._gauge("burnish_event_streams", "Clients that watch events.")
         self._registry.register(_TallyCollector(tally))
 
@@ -51,6 +52,7 @@ class Metrics:
         statuses: Mapping[OptimizationStatus, int],
         active: int,
         queue: int,
+        image_runs: int,
         watchers: int,
     ) -> bytes:
         """Everything in Prometheus' text format."""
@@ -58,6 +60,7 @@ class Metrics:
             self._optimizations.labels(status.value).set(statuses.get(status, 0))
         self._active.set(active)
         self._queue.set(queue)
+        self._image_runs.set(image_runs)
         self._watchers.set(watchers)
         return generate_latest(self._registry)
 

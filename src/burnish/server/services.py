@@ -12,11 +12,16 @@ from fastapi import Depends, Request
 from burnish.bootstrap.evaluation_executor import EvaluationExecutor, EvaluationSettings
 from burnish.bootstrap.event_bells import open_bell
 from burnish.bootstrap.event_hub import EventHub
+from burnish.bootstrap.image_executor import ImageExecutor, ImageExecutorSettings
+from burnish.bootstrap.image_model_options import image_model_options
+from burnish.bootstrap.image_runs import ImageRuns
+from burnish.bootstrap.image_settings import ImageSettings
 from burnish.bootstrap.optimizer_keeper import OptimizerKeeper
 from burnish.bootstrap.run_executor import RunExecutor
 from burnish.bootstrap.run_tally import RunTally
 from burnish.bootstrap.served_project import ServedProject
 from burnish.bootstrap.workspace import Workspace
+from burnish.server.image_streams import ImageRunHub
 from burnish.server.metrics import Metrics
 from burnish.server.settings import ServerSettings
 from burnish.server.sse import encode_event
@@ -24,7 +29,7 @@ from burnish.server.sse import encode_event
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """Everything that is open. `executor` is None in a server that only serves."""
+    """Everything that is open. Executors are None in a server that only serves."""
 
     settings: ServerSettings
     workspace: Workspace
@@ -32,8 +37,11 @@ class Services:
     hub: EventHub
     metrics: Metrics
     keeper: OptimizerKeeper
+    images: ImageRuns
+    image_hub: ImageRunHub
     executor: RunExecutor | None = None
     evaluator: EvaluationExecutor | None = None
+    image_executor: ImageExecutor | None = None
 
     async def start_run(self, optimization_id: str) -> None:
         """Let it be run by whoever is first."""
@@ -46,6 +54,13 @@ class Services:
             self.executor.wake()
         if self.evaluator is not None:
             self.evaluator.wake()
+        if self.image_executor is not None:
+            self.image_executor.wake()
+
+    def close_streams(self) -> None:
+        """End every stream of events: they would never end by themselves."""
+        self.hub.close()
+        self.image_hub.close()
 
 
 @contextlib.asynccontextmanager
@@ -67,7 +82,11 @@ async def open_services(
         )
         workspace.listeners.append(hub.ring)
         await stack.enter_async_context(hub)
-        executor = evaluator = None
+        images = await stack.enter_async_context(_open_images(settings, workspace))
+        image_hub = ImageRunHub(workspace.images, settings.streams)
+        images.listeners.append(image_hub.ring)
+        await stack.enter_async_context(image_hub)
+        executor = evaluator = image_executor = None
         if settings.execute:
             executor = RunExecutor(workspace, project, settings.runs, tally=tally)
             await stack.enter_async_context(executor)
@@ -75,6 +94,12 @@ async def open_services(
                 workspace, project, EvaluationSettings(lease_seconds=settings.runs.lease_seconds)
             )
             await stack.enter_async_context(evaluator)
+            image_executor = ImageExecutor(
+                workspace,
+                images,
+                ImageExecutorSettings(lease_seconds=settings.runs.lease_seconds),
+            )
+            await stack.enter_async_context(image_executor)
         # Also where nothing is run: it only says what is to be run, and sees to what has ended.
         keeper = OptimizerKeeper(
             workspace, project, started=executor.wake if executor is not None else None
@@ -89,7 +114,20 @@ async def open_services(
             executor=executor,
             evaluator=evaluator,
             keeper=keeper,
+            images=images,
+            image_hub=image_hub,
+            image_executor=image_executor,
         )
+
+
+def _open_images(
+    settings: ServerSettings, workspace: Workspace
+) -> contextlib.AbstractAsyncContextManager[ImageRuns]:
+    """Image runs with the models that requests may name: none is found by a path or an address."""
+    chosen = ImageSettings.load(settings.config)
+    known = {one.name for one in image_model_options(chosen) if one.name is not None}
+    named = {name for name in chosen.models if "/" in name}
+    return ImageRuns.open(workspace, settings.database, chosen, allowed_models={*known, *named})
 
 
 async def _services(request: Request) -> Services:

@@ -65,7 +65,7 @@ class _Server(uvicorn.Server):
         """Close the streams, then all the rest."""
         services = getattr(self._app.state, "services", None)
         if services is not None:
-            services.hub.close()
+            services.close_streams()
         await super().shutdown(sockets)
 
 

@@ -23,12 +23,16 @@ _WILDCARDS = ("0.0.0.0", "::", "")  # noqa: S104 - named to be refused without a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSettings:
-    """Event streams: `room` is how many events may wait for one client."""
+    """Event streams: `room` is how many events may wait for one client.
+
+    `image_streams` is how many clients may watch image runs at once.
+    """
 
     keep_alive_seconds: float = 15.0
     send_seconds: float = 30.0
     room: int = 1000
     look_seconds: float = 0.05
+    image_streams: int = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,7 @@ class ServerSettings:
     max_body_bytes: int = 1_000_000
     request_seconds: float = 30.0
     max_upload_bytes: int = 100_000_000
+    max_image_bytes: int = 20_000_000
     upload_seconds: float = 600.0
     shutdown_seconds: float = 5.0
     runs: ExecutorSettings = field(default_factory=ExecutorSettings)

@@ -10,7 +10,8 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from typing import Protocol
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -19,9 +20,9 @@ from burnish.bootstrap.event_hub import EventHub, Subscription, Told
 from burnish.domain import Event, EventType
 
 _log = logging.getLogger("burnish.events")
-_KEEP_ALIVE = b": keep-alive\n\n"
-_RETRY = b"retry: 2000\n\n"
-_BYE = b": the server is closing this stream; connect again\n\n"
+KEEP_ALIVE = b": keep-alive\n\n"
+RETRY = b"retry: 2000\n\n"
+BYE = b": the server is closing this stream; connect again\n\n"
 
 
 def encode_event(optimization_id: str, event: Event) -> bytes:
@@ -65,10 +66,10 @@ class Watching:
         self._subscription, positions = await self._hub.subscribe(tuple(self._seen))
         ahead = [one for one, seen in self._seen.items() if seen > positions[one]]
         if not ahead:
-            return _RETRY
+            return RETRY
         # Such a position is of another database, or of one that was restored.
         self._seen |= {one: positions[one] for one in ahead}
-        return _RETRY + self._hint("unknown_position", "the stream has no such event")
+        return RETRY + self._hint("unknown_position", "the stream has no such event")
 
     def close(self) -> None:
         """Let go of the subscription."""
@@ -93,10 +94,10 @@ class Watching:
                 yield self._hint("too_slow", "more happened than this client reads")
                 return
             elif subscription.closed:
-                yield _BYE
+                yield BYE
                 return
             else:
-                yield _KEEP_ALIVE
+                yield KEEP_ALIVE
 
     @property
     def _finished(self) -> bool:
@@ -146,12 +147,43 @@ class Watching:
         return f"id: {self._place}\nevent: reload\ndata: {data}\n\n".encode()
 
 
+class Sending(Protocol):
+    """Is told when a send begins and ends; calls `on_stuck` when one takes too long."""
+
+    on_stuck: Callable[[], object] | None
+
+    def begin_send(self) -> None:
+        """From here on it waits for its client."""
+        ...
+
+    def end_send(self) -> None:
+        """Its client has taken what was sent."""
+        ...
+
+
+class Source(Protocol):
+    """What one client is to be sent."""
+
+    @property
+    def subscription(self) -> Sending:
+        """What is told of sends."""
+        ...
+
+    def chunks(self) -> AsyncGenerator[bytes, None]:
+        """All that there is to send."""
+        ...
+
+    def close(self) -> None:
+        """The client is gone."""
+        ...
+
+
 class EventStream(Response):
     """Sends a client's stream until it goes, falls behind, or the server closes."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, watching: Watching, first: bytes) -> None:
+    def __init__(self, watching: Source, first: bytes) -> None:
         self.status_code = 200
         self.background = None
         self.init_headers({"Cache-Control": "no-cache, no-store", "X-Accel-Buffering": "no"})

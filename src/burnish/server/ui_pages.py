@@ -13,12 +13,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from burnish.server.errors import error_response
+from burnish.server.image_paths import FIRST_PARTS
 from burnish.server.ready_json import takes_gzip
 from burnish.server.ui_files import ASSETS, UiFile, UiFiles
 
 BUILT_UI = Path(__file__).parent / "ui_dist"
 _READS = ("GET", "HEAD")
-_API = ("v1", "planar", "api", "health", "metrics", "docs", "openapi.json")
+_API = ("v1", "planar", "api", "health", "metrics", "docs", "openapi.json", *FIRST_PARTS)
 UI_POLICY = (
     "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; connect-src 'self'; "
     "object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"

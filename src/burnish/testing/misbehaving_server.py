@@ -45,6 +45,10 @@ class MisbehavingServer:
         """How many requests came in."""
         return len(self.seen)
 
+    def plan(self, *moves: Move) -> None:
+        """Play these too, after those that are still to come."""
+        self._moves.extend(moves)
+
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
         port = self._server.sockets[0].getsockname()[1]
@@ -188,7 +192,14 @@ async def _read_request(reader: asyncio.StreamReader) -> SeenRequest:
     fields = (line.split(":", 1) for line in head[1:] if ":" in line)
     headers = {name.strip().lower(): value.strip() for name, value in fields}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return SeenRequest(head[0].split(" ")[1], headers, json.loads(body) if body else {})
+    return SeenRequest(head[0].split(" ")[1], headers, _content(body, headers))
+
+
+def _content(body: bytes, headers: Mapping[str, str]) -> Any:
+    """JSON as what it says; a form with files as its bytes."""
+    if not headers.get("content-type", "application/json").startswith("application/json"):
+        return body
+    return json.loads(body) if body else {}
 
 
 async def _respond(

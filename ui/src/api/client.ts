@@ -10,6 +10,8 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly fix: string;
+  /** Whether the same may work a little later. */
+  readonly retryable: boolean;
   readonly problems: readonly Problem[];
 
   constructor(status: number, body: Partial<Schemas['ErrorBody']>) {
@@ -18,6 +20,7 @@ export class ApiError extends Error {
     this.status = status;
     this.code = body.code ?? 'unknown';
     this.fix = body.fix ?? '';
+    this.retryable = body.retryable ?? false;
     this.problems = body.problems ?? [];
   }
 }

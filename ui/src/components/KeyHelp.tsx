@@ -1,5 +1,12 @@
-import { allShortcuts } from '@/lib/keys';
+import { allShortcuts, SEND } from '@/lib/keys';
 import { Dialog } from './Dialog';
+
+const NAMES: Record<string, string> = {
+  Escape: 'Esc',
+  [SEND]: 'Ctrl / ⌘ + Enter',
+  ArrowLeft: '←',
+  ArrowRight: '→',
+};
 
 /** What the keyboard can do on this page. */
 export function KeyHelp({ onClose }: { onClose: () => void }) {
@@ -13,7 +20,7 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
             <dt>
               {one.keys.split(' ').map((key) => (
                 <span key={key}>
-                  <kbd className="kbd">{key === 'Escape' ? 'Esc' : key}</kbd>{' '}
+                  <kbd className="kbd">{NAMES[key] ?? key}</kbd>{' '}
                 </span>
               ))}
             </dt>

@@ -11,6 +11,7 @@ const PLACES: readonly { to: string; label: string; icon: IconName; key: string 
   { to: '/evaluations', label: 'Evaluations', icon: 'evaluations', key: 'e' },
   { to: '/agents', label: 'Agents', icon: 'agents', key: 'a' },
   { to: '/optimizers', label: 'Optimizers', icon: 'optimizers', key: 'o' },
+  { to: '/workbench', label: 'Images', icon: 'images', key: 'i' },
   { to: '/suites', label: 'Data', icon: 'data', key: 'd' },
 ];
 

@@ -1,11 +1,14 @@
 import { useEffect, useEffectEvent } from 'react';
 
 export interface Shortcut {
-  /** As `event.key`, or two of them with a space between: `g r`. */
+  /** As `event.key`, or two of them with a space between: `g r`. `Mod+Enter` is with Ctrl or Cmd. */
   keys: string;
   says: string;
   act(event: KeyboardEvent): void;
 }
+
+/** With Ctrl, or Cmd where there is one. */
+export const SEND = 'Mod+Enter';
 
 const registered = new Map<symbol, Shortcut[]>();
 const listeners = new Set<() => void>();
@@ -30,16 +33,26 @@ export function match(
   return shortcuts.find((one) => one.keys === key) ?? null;
 }
 
+/** The name of what was pressed, or null where it is none of ours. Sending is, also while typing. */
+export function pressed(
+  event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>,
+  typing: boolean,
+): string | null {
+  if (event.altKey) return null;
+  if (event.ctrlKey || event.metaKey) return event.key === 'Enter' ? SEND : null;
+  return typing && event.key !== 'Escape' ? null : event.key;
+}
+
 function onKey(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (isTyping(event.target) && event.key !== 'Escape') return;
-  if (document.querySelector('dialog[open]')) return;
+  if (event.defaultPrevented) return;
+  const key = pressed(event, isTyping(event.target));
+  if (key === null || document.querySelector('dialog[open]')) return;
   // Enter and space belong to the control that has the focus.
-  if (event.key === 'Enter' && event.target !== document.body && isControl(event.target)) return;
+  if (key === 'Enter' && event.target !== document.body && isControl(event.target)) return;
   const before = first && Date.now() - first.at < SECOND_KEY_MS ? first.key : null;
   // The page that came last has the first word.
-  const found = match([...registered.values()].reverse().flat(), event.key, before);
-  first = found ? null : { key: event.key, at: Date.now() };
+  const found = match([...registered.values()].reverse().flat(), key, before);
+  first = found ? null : { key, at: Date.now() };
   if (!found) return;
   event.preventDefault();
   found.act(event);

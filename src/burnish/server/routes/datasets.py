@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from enum import StrEnum
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
-from starlette.requests import ClientDisconnect
 
 from burnish.bootstrap.names import NAME_PATTERN
 from burnish.bootstrap.regression_cases import save_cases
 from burnish.bootstrap.uploads import store_upload
-from burnish.domain import UsageError
 from burnish.server.cursors import decode_cursor, encode_cursor
 from burnish.server.routes.parameters import Cursor, Limit
+from burnish.server.routes.uploads import parts_of
 from burnish.server.schemas.datasets import (
     DatasetPage,
     DatasetView,
@@ -87,7 +85,7 @@ async def upload_dataset(
     """Send rows. All of them are stored, or none: each bad one is listed in `problems`."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     chosen = format or _BY_TYPE.get(kind, Format.JSONL)
-    stored = await store_upload(serving.workspace, name, chosen.value, _parts(request))
+    stored = await store_upload(serving.workspace, name, chosen.value, parts_of(request))
     return StoredDataset.of_upload(stored)
 
 
@@ -121,16 +119,3 @@ async def list_rows(
 async def save_regression_cases(serving: Serving, new: NewCases) -> StoredCases:
     """Keep the items of an experiment that failed, or that regressed, with their origin."""
     return StoredCases.of_cases(*await save_cases(serving.workspace, new.request()))
-
-
-async def _parts(request: Request) -> AsyncIterator[bytes]:
-    try:
-        async for part in request.stream():
-            yield part
-    except ClientDisconnect:
-        raise UsageError(
-            what="the upload was given up",
-            why="the client went away in the middle of it, and nothing was stored",
-            fix="send all of it again",
-            code="upload_broken_off",
-        ) from None

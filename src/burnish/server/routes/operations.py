@@ -32,6 +32,7 @@ async def metrics(serving: Serving) -> Response:
         statuses=statuses,
         active=0 if serving.executor is None else serving.executor.active,
         queue=queue,
-        watchers=serving.hub.watchers,
+        image_runs=0 if serving.image_executor is None else serving.image_executor.active,
+        watchers=serving.hub.watchers + serving.image_hub.watchers,
     )
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,0 +1,108 @@
+"""The last stage: three prompts to go on with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from burnish.domain import Json, Model, Usage
+from burnish.domain.images import (
+    MIN_PROMPT_LENGTH,
+    TOP_K,
+    ImageRun,
+    ImageRunRequest,
+    Suggestions,
+    Variant,
+)
+from burnish.images.constraint_text import asks_for_any, with_constraints
+from burnish.images.planning import LONGEST_PROMPT
+from burnish.images.suggestion_templates import template_suggestions
+from burnish.images.text_answers import NoAnswerError, Question
+
+_BOTTOM = 2
+_NAMES = ("conservative", "balanced", "aggressive")
+_TASK = """\
+You suggest how to go on with an image prompt, from what a judge said of variants of it. Write three \
+full prompts: conservative keeps the best prompt almost as it is; balanced keeps it and mends what the \
+judge criticised most; aggressive is a bold rewrite that keeps the core subject. Each shows everything \
+that must be included, and nothing that must be avoided is asked for."""
+_FORM = '{"conservative": "<prompt>", "balanced": "<prompt>", "aggressive": "<prompt>"}'
+_SCHEMA: dict[str, Json] = {
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in _NAMES},
+    "required": list(_NAMES),
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """The suggestions. `fallbacks` says which templates had to stand in, and why."""
+
+    suggestions: Suggestions
+    usage: Usage = field(default_factory=Usage)
+    fallbacks: tuple[str, ...] = ()
+
+
+async def suggest(run: ImageRun, model: Model | None) -> Advice:
+    """By the text model, or by templates where there is none; those are no fallback then."""
+    templates = template_suggestions(run.request, run.leaderboard)
+    if model is None:
+        return Advice(suggestions=templates)
+    try:
+        answer = await _question(run).ask(model)
+    except NoAnswerError as error:
+        reason = f"suggesting: templates were used, because {error}"
+        return Advice(suggestions=templates, usage=error.usage, fallbacks=(reason,))
+    chosen, fallbacks = asdict(templates), []
+    for name in _NAMES:
+        given = answer.value.get(name)
+        problem = _problem(given, run.request)
+        if problem is None:
+            chosen[name] = with_constraints(str(given), run.request.constraints)
+        else:
+            fallbacks.append(f"suggesting: {name} is a template, because it {problem}")
+    return Advice(suggestions=Suggestions(**chosen), usage=answer.usage, fallbacks=tuple(fallbacks))
+
+
+def _question(run: ImageRun) -> Question:
+    request, ranked = run.request, run.leaderboard
+    top = ranked[:TOP_K]
+    bottom = ranked[-_BOTTOM:] if len(ranked) > 1 else ()
+    parts = [
+        ("BASE PROMPT", request.base_prompt),
+        ("OBJECTIVE", request.objective_preset.value),
+        ("MUST INCLUDE", "\n".join(request.constraints.must_include) or "(nothing)"),
+        ("MUST AVOID", "\n".join(request.constraints.must_avoid) or "(nothing)"),
+        ("TOP VARIANTS", _summary(top)),
+        ("BOTTOM VARIANTS", _summary(bottom)),
+    ]
+    return Question(task=_TASK, form=_FORM, schema=_SCHEMA, parts=parts)
+
+
+def _summary(variants: Sequence[Variant]) -> str:
+    return "\n\n".join(_line(one) for one in variants) or "(none)"
+
+
+def _line(variant: Variant) -> str:
+    rubric = variant.rubric
+    assert rubric is not None
+    return "\n".join(
+        [
+            f"rank {variant.rank}, score {variant.composite_score}: {variant.variant_prompt}",
+            f"strengths: {', '.join(rubric.strength_tags) or '(none named)'}",
+            f"failures: {', '.join(rubric.failure_tags) or '(none named)'}",
+            f"the judge said: {rubric.rationale or '(nothing)'}",
+        ]
+    )
+
+
+def _problem(given: Any, request: ImageRunRequest) -> str | None:
+    if not isinstance(given, str) or len(given.strip()) < MIN_PROMPT_LENGTH:
+        return "was empty or too short"
+    if len(given) > LONGEST_PROMPT:
+        return f"was longer than {LONGEST_PROMPT} characters"
+    avoid = request.constraints.must_avoid
+    added = [term for term in avoid if not asks_for_any(request.base_prompt, [term])]
+    return "asked for something that must be avoided" if asks_for_any(given, added) else None

@@ -1,0 +1,39 @@
+"""Opens bytes that may be a picture, within limits. Needs Pillow: import it late."""
+
+from __future__ import annotations
+
+import io
+
+from PIL import Image, UnidentifiedImageError
+
+from burnish.domain import UsageError
+
+_FORMATS = ("PNG", "JPEG", "WEBP")
+_MOST_PIXELS = 25_000_000
+
+
+def open_picture(data: bytes, *, what: str) -> Image.Image:
+    """The decoded picture, still with its text chunks; UsageError `not_an_image` for all else."""
+    try:
+        picture = Image.open(io.BytesIO(data), formats=_FORMATS)
+        if picture.width * picture.height > _MOST_PIXELS:
+            raise _unfit(
+                what, f"it has {picture.width} x {picture.height} pixels, and 25 million is most"
+            )
+        picture.load()
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError):
+        reason = "its bytes cannot be read as PNG, JPEG or WebP"
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        reason = "it has more than 25 million pixels"
+    else:
+        return picture
+    raise _unfit(what, reason)
+
+
+def _unfit(what: str, why: str) -> UsageError:
+    return UsageError(
+        what=what,
+        why=why,
+        fix="give a PNG, JPEG or WebP of at most 25 megapixels",
+        code="not_an_image",
+    )

@@ -1,0 +1,159 @@
+"""An image model and a judge whose pictures, verdicts, delays and failures are written down."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from burnish.domain import BurnishError, Clock, SystemClock, Usage
+from burnish.domain.image_parts import DrawnImage, Judgement
+from burnish.domain.images import Constraints, ObjectivePreset, Quality, Rubric
+
+Failures = Mapping[int | str, BurnishError]
+
+
+class _Script:
+    """What the two share: counts, delays, failures.
+
+    `failures` are by the call's number, from 1 up over all calls, or by a piece of the prompt.
+    """
+
+    def __init__(
+        self,
+        *,
+        latency_seconds: float = 0.0,
+        failures: Failures | None = None,
+        cost_usd: float = 0.0,
+        clock: Clock | None = None,
+    ) -> None:
+        self.calls = 0
+        self.in_flight = 0
+        self.most_in_flight = 0
+        self.closed = False
+        self.calls_by_prompt: Counter[str] = Counter()
+        self._latency = latency_seconds
+        self._failures = dict(failures or {})
+        self._clock = clock or SystemClock()
+        self._cost = cost_usd
+
+    async def play(self, prompt: str) -> Usage:
+        """Take the call's time, then fail as written or say what it cost."""
+        self.calls += 1
+        number = self.calls
+        self.calls_by_prompt[prompt] += 1
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            if self._latency > 0:
+                await self._clock.sleep(self._latency)
+        finally:
+            self.in_flight -= 1
+        for rule, error in self._failures.items():
+            if rule == number or (isinstance(rule, str) and rule in prompt):
+                raise error
+        return Usage(calls=1, cost_usd=self._cost)
+
+    async def close(self) -> None:
+        """Note that it was closed."""
+        self.closed = True
+
+
+class ScriptedImageModel(_Script):
+    """Draws one flat colour a prompt, at once unless told; safe to call from many tasks.
+
+    `picture` gives other bytes for a prompt, such as ones that are no picture. `edits` counts the
+    calls that had a base, and `bases` keeps those bases in order.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str = "scripted-images",
+        picture: Callable[[str], bytes] | None = None,
+        latency_seconds: float = 0.0,
+        failures: Failures | None = None,
+        cost_usd: float = 0.0,
+        clock: Clock | None = None,
+    ) -> None:
+        super().__init__(
+            latency_seconds=latency_seconds, failures=failures, cost_usd=cost_usd, clock=clock
+        )
+        self.name = name
+        self.label = f"{name} (scripted, for tests)"
+        self.edits = 0
+        self.bases: list[bytes] = []
+        self._picture = picture or flat_picture
+
+    async def generate(self, prompt: str, *, quality: Quality) -> DrawnImage:
+        """The picture that is written down for the prompt."""
+        usage = await self.play(prompt)
+        return DrawnImage(data=self._picture(prompt), usage=usage)
+
+    async def edit(self, base: bytes, prompt: str, *, quality: Quality) -> DrawnImage:
+        """The same; the base is only remembered."""
+        self.edits += 1
+        self.bases.append(base)
+        return await self.generate(prompt, quality=quality)
+
+
+class ScriptedImageJudge(_Script):
+    """Gives the rubric that `verdict` says for a prompt; unless told, one drawn from its hash."""
+
+    def __init__(
+        self,
+        *,
+        name: str = "scripted-judge",
+        verdict: Callable[[str], Rubric] | None = None,
+        latency_seconds: float = 0.0,
+        failures: Failures | None = None,
+        cost_usd: float = 0.0,
+        clock: Clock | None = None,
+    ) -> None:
+        super().__init__(
+            latency_seconds=latency_seconds, failures=failures, cost_usd=cost_usd, clock=clock
+        )
+        self.name = name
+        self.label = f"{name} (scripted, for tests)"
+        self._verdict = verdict or drawn_rubric
+
+    async def judge(
+        self,
+        image: bytes,
+        prompt: str,
+        *,
+        objective: ObjectivePreset,
+        constraints: Constraints,
+    ) -> Judgement:
+        """The rubric that is written down for the prompt."""
+        usage = await self.play(prompt)
+        return Judgement(rubric=self._verdict(prompt), usage=usage)
+
+
+def flat_picture(prompt: str, *, side: int = 16) -> bytes:
+    """A PNG of one colour, which the prompt's hash gives; made without Pillow."""
+    row = b"\x00" + hashlib.sha256(prompt.encode()).digest()[:3] * side
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(row * side)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in chunks)
+
+
+def drawn_rubric(prompt: str) -> Rubric:
+    """Numbers from the prompt's hash, all good ones, none alike."""
+    numbers = [0.5 + byte / 512 for byte in hashlib.sha256(prompt.encode()).digest()[:6]]
+    return Rubric(
+        prompt_adherence=numbers[0],
+        subject_fidelity=numbers[1],
+        composition_quality=numbers[2],
+        style_coherence=numbers[3],
+        technical_artifact_penalty=numbers[4] - 0.5,
+        confidence=numbers[5],
+        strength_tags=("scripted",),
+        rationale="drawn from the prompt's hash",
+    )
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
