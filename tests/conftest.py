@@ -7,6 +7,7 @@ for the first one if Python kept its bytecode.
 
 # ruff: noqa: PLC0415 - what only some tests ask for is imported when they do
 
+import asyncio
 import compileall
 import gc
 import os
@@ -84,6 +85,26 @@ def postgres():
 
     with running_postgres() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def _emptied_database(postgres):
+    from burnish.storage import Database
+
+    name = postgres.create_database()
+
+    async def make():
+        await (await Database.open(postgres.url(name))).close()
+
+    asyncio.run(make())
+    return name
+
+
+@pytest.fixture
+def postgres_url(postgres, _emptied_database):
+    """The address of a database with all tables and no rows; all tests get the same one."""
+    yield postgres.url(_emptied_database)
+    postgres.empty(_emptied_database)
 
 
 @pytest.fixture(scope="session")

@@ -26,11 +26,9 @@ from burnish.testing.run_results_contract import RunResultsContract
 
 
 @pytest.fixture
-async def database(postgres, postgres_template):
-    name = postgres.create_database(template=postgres_template)
-    async with await Database.open(postgres.url(name)) as opened:
+async def database(postgres_url):
+    async with await Database.open(postgres_url) as opened:
         yield opened
-    postgres.drop_database(name)
 
 
 @pytest.fixture

@@ -12,13 +12,6 @@ from burnish.testing.overrides_samples import HERE, PROMPT, bodies, override
 from burnish.testing.overrides_writers_contract import OverridesWritersContract
 
 
-@pytest.fixture(scope="module")
-def postgres_url(postgres):
-    name = postgres.create_database()
-    yield postgres.url(name)
-    postgres.drop_database(name)
-
-
 @pytest.fixture(params=["sqlite", "postgres"])
 def address(request, tmp_path):
     if request.param == "sqlite":

@@ -8,11 +8,9 @@ from burnish.testing.registry_contract import ObjectRepositoryContract, Optimize
 
 
 @pytest.fixture
-async def workspace(postgres, postgres_template):
-    name = postgres.create_database(template=postgres_template)
-    async with Workspace.open(postgres.url(name)) as opened:
+async def workspace(postgres_url):
+    async with Workspace.open(postgres_url) as opened:
         yield opened
-    postgres.drop_database(name)
 
 
 class TestObjects(ObjectRepositoryContract):

@@ -10,13 +10,12 @@ pytest.register_assert_rewrite(
 )
 
 from burnish.bootstrap.workspace import Workspace  # noqa: E402
-from burnish.storage import Database, database_bell  # noqa: E402
+from burnish.storage import database_bell  # noqa: E402
 from burnish.testing.insights_contract import (  # noqa: E402
     RunInsightsContract,
     TextSearchContract,
 )
 from burnish.testing.optimization_samples import begin, make_event  # noqa: E402
-from burnish.testing.postgres import running_postgres  # noqa: E402
 from burnish.testing.serving_contract import (  # noqa: E402
     EventFeedContract,
     OptimizationPagesContract,
@@ -24,28 +23,9 @@ from burnish.testing.serving_contract import (  # noqa: E402
 )
 
 
-@pytest.fixture(scope="session")
-def server():
-    with running_postgres() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def template(server):
-    name = server.create_database()
-
-    async def migrate():
-        await (await Database.open(server.url(name))).close()
-
-    asyncio.run(migrate())
-    return name
-
-
 @pytest.fixture
-def location(server, template):
-    name = server.create_database(template=template)
-    yield server.url(name)
-    server.drop_database(name)
+def location(postgres_url):
+    return postgres_url
 
 
 @pytest.fixture
@@ -90,12 +70,12 @@ async def test_the_bell_rings_when_events_are_committed_and_not_before(
     assert heard == identity
 
 
-async def test_the_bell_goes_on_after_its_connection_was_cut(server, workspace, location):
+async def test_the_bell_goes_on_after_its_connection_was_cut(postgres, workspace, location):
     bell = database_bell(location)
     rings = bell.rings()
     async with asyncio.timeout(10):
         assert await anext(rings) is None
-        server.execute(
+        postgres.execute(
             sql.SQL(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                 "WHERE application_name = 'burnish events'"

@@ -26,10 +26,8 @@ from burnish.testing.repository_contract import (
 
 
 @pytest.fixture
-def migrated(postgres, postgres_template):
-    name = postgres.create_database(template=postgres_template)
-    yield postgres.url(name)
-    postgres.drop_database(name)
+def migrated(postgres_url):
+    return postgres_url
 
 
 @pytest.fixture

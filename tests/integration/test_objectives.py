@@ -337,22 +337,22 @@ def test_the_report_marks_the_front_and_the_chosen_point(tmp_path):
 
 @pytest.mark.parametrize("table", [{"tokens": 0.02}, {"pareto": ["tokens"], "tolerance": 0.1}])
 def test_a_killed_run_ends_as_if_nothing_had_happened(table, tmp_path):
-    objective = read_objective(table)
+    options = {"objective": read_objective(table), "budget": burnish.Budget(max_trials=6)}
     (tmp_path / "whole").mkdir()
     whole = World(tmp_path / "whole")
     began = time.monotonic()
-    expected = asyncio.run(run(whole, objective=objective))
+    expected = asyncio.run(run(whole, **options))
     seconds = time.monotonic() - began
 
     for share in (0.3, 0.6, 0.9):
         folder = tmp_path / str(share)
         folder.mkdir()
         world = World(folder)
-        child = in_child(lambda: asyncio.run(run(world, objective=objective)))  # noqa: B023
+        child = in_child(lambda: asyncio.run(run(world, **options)))  # noqa: B023
         time.sleep(seconds * share)
         os.kill(child, signal.SIGKILL)
         wait_for(child)
-        assert wait_for(in_child(lambda: asyncio.run(run(world, objective=objective)))) == 0  # noqa: B023
+        assert wait_for(in_child(lambda: asyncio.run(run(world, **options)))) == 0  # noqa: B023
         result = asyncio.run(result_of(world))
 
         assert fingerprint(result) == fingerprint(expected)

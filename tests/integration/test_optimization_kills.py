@@ -24,7 +24,9 @@ from burnish.domain import Budget, Overlay
 from burnish.optimization.materializer import NAMESPACE
 from burnish.storage import failpoints
 
-MODES = {"plain": {}, "racing": {"racing": "aggressive"}}
+# Enough for several steps and, in races, for trials that are pruned.
+SHORT = {"budget": Budget(max_trials=6)}
+MODES = {"plain": SHORT, "racing": {**SHORT, "racing": "aggressive"}}
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +35,10 @@ def undisturbed(tmp_path_factory):
     for name, options in MODES.items():
         world = World(tmp_path_factory.mktemp(name))
         began = time.monotonic()
-        found[name] = (
-            fingerprint(asyncio.run(run(world, **options))),
-            time.monotonic() - began,
-            len(world.calls()),
-        )
+        result = fingerprint(asyncio.run(run(world, **options)))
+        found[name] = (result, time.monotonic() - began, len(world.calls()))
+        statuses = {status for _, status, _ in result["trials"]}
+        assert ("pruned" in statuses) is (name == "racing")
     return found
 
 
@@ -97,10 +98,10 @@ def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_happened(
 ):
     expected, seconds, calls = undisturbed[mode]
     draw = random.Random(f"{mode}{part}")
-    for number in range(10):
+    for number in range(5):
         folder = tmp_path / str(number)
         folder.mkdir()
-        slow = number == 9
+        slow = number == 4
         world = World(folder, item_seconds=0.03 if slow else 0.002)
 
         kill_and_resume(world, MODES[mode], draw.random() * seconds)
@@ -117,7 +118,7 @@ def places(tmp_path):
     seen = []
     failpoints.on_reach = seen.append
     try:
-        asyncio.run(run(World(tmp_path)))
+        asyncio.run(run(World(tmp_path), **SHORT))
     finally:
         failpoints.on_reach = None
     return seen
@@ -153,7 +154,7 @@ def test_a_run_killed_at_every_kind_of_write_ends_as_if_nothing_had_happened(und
         assert wait_for(in_child(lambda: die_at(world, place, at))) == -signal.SIGKILL  # noqa: B023
         if world.optimization_id is None:
             continue
-        assert wait_for(in_child(lambda: asyncio.run(run(world)))) == 0, place  # noqa: B023
+        assert wait_for(in_child(lambda: asyncio.run(run(world, **SHORT)))) == 0, place  # noqa: B023
 
         check(world, expected, calls)
 
@@ -167,4 +168,4 @@ def die_at(world, place, at):
             os.kill(os.getpid(), signal.SIGKILL)
 
     failpoints.on_reach = reach
-    asyncio.run(run(world))
+    asyncio.run(run(world, **SHORT))

@@ -40,12 +40,8 @@ async def _make(address):
 @pytest.fixture(params=["sqlite", "postgres"])
 def location(request, tmp_path, template):
     if request.param == "sqlite":
-        yield str(shutil.copy(template, tmp_path / "burnish.db"))
-        return
-    postgres = request.getfixturevalue("postgres")
-    name = postgres.create_database()
-    yield postgres.url(name)
-    postgres.drop_database(name)
+        return str(shutil.copy(template, tmp_path / "burnish.db"))
+    return request.getfixturevalue("postgres_url")
 
 
 @pytest.fixture

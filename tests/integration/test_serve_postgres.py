@@ -26,21 +26,12 @@ from serving_world import (
 )
 
 from burnish.bootstrap.run_executor import ExecutorSettings
-from burnish.testing.postgres import running_postgres
 from burnish.testing.valkey import running_valkey
 
 
-@pytest.fixture(scope="module")
-def postgres():
-    with running_postgres() as server:
-        yield server
-
-
 @pytest.fixture
-def database(postgres):
-    name = postgres.create_database()
-    yield postgres.url(name)
-    postgres.drop_database(name)
+def database(postgres_url):
+    return postgres_url
 
 
 class Watcher(threading.Thread):

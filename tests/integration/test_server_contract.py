@@ -5,38 +5,32 @@ from pathlib import Path
 
 import pytest
 import requests
-import schemathesis
-from hypothesis import HealthCheck, Phase, settings
-from schemathesis.specs.openapi.checks import positive_data_acceptance
 from serving_world import ServerThread, make_served_project, settings_of
 
 from burnish.server.keys import Keys
 from burnish.server.openapi import openapi_text
 
 ROOT = Path(__file__).parents[2]
-CALM = {
-    "deadline": None,
-    "derandomize": True,
-    "database": None,
-    "suppress_health_check": list(HealthCheck),
-    "phases": (Phase.explicit, Phase.generate),
-}
-# A cursor, an agent's name or a budget may have the right form and still not be usable: 422.
 KEY = "contract-0123456789"
 HEADERS = {"Authorization": f"Bearer {KEY}"}
-REFUSABLE = [positive_data_acceptance]
-
-
-@schemathesis.serializer("application/x-ndjson")
-def as_text(context, value):
-    return str(value).encode()
-
 
 # As committed, which is that of the routes, as a test below shows: every worker loads this file,
 # and building it anew takes a second.
 COMMITTED = (ROOT / "docs" / "openapi.json").read_text(encoding="utf-8")
 DOCUMENT = json.loads(COMMITTED)
-schema = schemathesis.openapi.from_dict(DOCUMENT)
+ROUTES = [(method.upper(), path) for path, found in DOCUMENT["paths"].items() for method in found]
+
+
+@pytest.fixture(scope="module")
+def cases():
+    import openapi_cases  # noqa: PLC0415 - slow to load
+
+    return openapi_cases
+
+
+@pytest.fixture(scope="module")
+def schema(cases):
+    return cases.load(DOCUMENT)
 
 
 @pytest.fixture(scope="module")
@@ -54,21 +48,22 @@ def client():
         yield kept
 
 
-@schema.parametrize()
-@settings(max_examples=3, **CALM)
-def test_every_route_keeps_to_the_openapi(server, client, case):
-    case.call_and_validate(
-        base_url=server.address,
-        timeout=10,
-        headers=HEADERS,
-        excluded_checks=REFUSABLE,
-        session=client,
-    )
+@pytest.mark.parametrize(("method", "path"), ROUTES, ids=[" ".join(route) for route in ROUTES])
+def test_every_route_keeps_to_the_openapi(server, client, cases, schema, method, path):
+    def keeps_to_it(case):
+        case.call_and_validate(
+            base_url=server.address,
+            timeout=10,
+            headers=HEADERS,
+            excluded_checks=cases.REFUSABLE,
+            session=client,
+        )
+
+    cases.check_route(schema, method, path, keeps_to_it)
 
 
-def test_a_new_run_can_be_used_wherever_the_links_say(server):
-    runs = schema.include(path_regex="^/v1/private/optimizations")
-    machine = runs.as_state_machine()
+def test_a_new_run_can_be_used_wherever_the_links_say(server, cases):
+    machine = cases.linked(DOCUMENT, "^/v1/private/optimizations")
     found = []
 
     class Linked(machine):
@@ -82,9 +77,9 @@ def test_a_new_run_can_be_used_wherever_the_links_say(server):
 
         def validate_response(self, response, case, **options):
             found.append((case.operation.label, response.status_code))
-            case.validate_response(response, excluded_checks=REFUSABLE)
+            case.validate_response(response, excluded_checks=cases.REFUSABLE)
 
-    Linked.run(settings=settings(max_examples=4, stateful_step_count=6, **CALM))
+    cases.follow_links(Linked)
 
     linked = {label for label, status in found if "{optimization_id}" in label and status < 300}
     assert len(linked) >= 3, found

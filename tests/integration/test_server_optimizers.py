@@ -165,16 +165,12 @@ def test_a_person_promotes_and_the_next_run_begins_there(client):
 @pytest.fixture(params=["sqlite", "postgres"])
 def servers(request, tmp_path):
     folder = make_served_project(tmp_path / "races", items=10)
-    changes, name = {}, None
+    changes = {}
     if request.param == "postgres":
-        postgres = request.getfixturevalue("postgres")
-        name = postgres.create_database()
-        changes = {"database": postgres.url(name)}
+        changes = {"database": request.getfixturevalue("postgres_url")}
     settings = settings_of(folder, **changes)
     with ServerThread(settings) as one, ServerThread(settings) as two:
         yield one, two
-    if name is not None:
-        postgres.drop_database(name)
 
 
 def test_of_two_promotions_at_once_one_wins(servers):

@@ -27,6 +27,8 @@ from psycopg import sql
 LOCKED_USER = "locked"
 
 _START_SECONDS = 30.0
+_MEMORY = Path("/dev/shm")  # noqa: S108 - below it, a folder of our own
+_ROOM = 4 << 30
 _SETTINGS = {
     # Nothing here has to survive a power cut.
     "fsync": "off",
@@ -37,6 +39,14 @@ _SETTINGS = {
     "autovacuum": "off",
     "max_wal_size": "256MB",
 }
+_CUT_OTHERS = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
+_USED_TABLES = (
+    "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+    " AND relname <> 'burnish_version' AND pg_relation_size(oid) > 0"
+)
 # Ends the server when the tests are gone, even if they were killed: their end of the pipe closes.
 _SUPERVISE = (
     'exec 3<&0; "$@" </dev/null 3<&- & server=$!; (read -r _ <&3; kill -INT $server) & wait $server'
@@ -117,6 +127,18 @@ class PostgresServer:
         """Remove a database, whoever is connected."""
         self.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
+    def empty(self, name: str) -> None:
+        """Remove every row of a database, whoever is connected.
+
+        Making and dropping a database write everything to disk: this takes a tenth of their time.
+        """
+        with psycopg.connect(self.url(name), autocommit=True) as connection:
+            connection.execute(_CUT_OTHERS)
+            used = [row[0] for row in connection.execute(_USED_TABLES)]
+            if used:
+                tables = sql.SQL(", ").join(sql.Identifier(one) for one in used)
+                connection.execute(sql.SQL("TRUNCATE {} RESTART IDENTITY CASCADE").format(tables))
+
     def execute(self, statement: sql.Composed | sql.SQL) -> None:
         """Run a statement as the administrator."""
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
@@ -154,7 +176,7 @@ class PostgresServer:
 def running_postgres() -> Iterator[PostgresServer]:
     """A server for as long as the block lasts; one for a whole test session is enough."""
     # Not below pytest's own folder: that one is closed to other users.
-    folder = Path(tempfile.mkdtemp(prefix="burnish-pg-"))
+    folder = Path(tempfile.mkdtemp(prefix="burnish-pg-", dir=_memory()))
     if os.geteuid() == 0:
         os.chown(folder, pwd.getpwnam("nobody").pw_uid, -1)
     server = PostgresServer(folder, _programs(folder))
@@ -165,6 +187,13 @@ def running_postgres() -> Iterator[PostgresServer]:
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _memory() -> Path | None:
+    """A file system in memory, if there is one with room: new databases are many small files."""
+    if not os.access(_MEMORY, os.W_OK | os.X_OK):
+        return None
+    return _MEMORY if shutil.disk_usage(_MEMORY).free > _ROOM else None
 
 
 def _programs(folder: Path) -> Path:
