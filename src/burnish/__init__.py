@@ -16,8 +16,10 @@ if TYPE_CHECKING:
         work,
     )
     from burnish.bootstrap.compressions import CompressionResult, compress_async
+    from burnish.bootstrap.dspy_programs import from_dspy, to_dspy
     from burnish.bootstrap.evaluation_result import EvaluationResult
     from burnish.bootstrap.optimization_result import OptimizationResult
+    from burnish.bootstrap.prompted_functions import from_function
     from burnish.bootstrap.specs import AgentSpec as Agent
     from burnish.bootstrap.specs import SuiteSpec as Suite
     from burnish.bootstrap.worker import work_async
@@ -59,6 +61,9 @@ _HOMES = {
     "with_modifications": ("burnish.optimizers.compress_report", "with_modifications"),
     "compress": ("burnish.bootstrap.api", "compress"),
     "compress_async": ("burnish.bootstrap.compressions", "compress_async"),
+    "from_dspy": ("burnish.bootstrap.dspy_programs", "from_dspy"),
+    "to_dspy": ("burnish.bootstrap.dspy_programs", "to_dspy"),
+    "from_function": ("burnish.bootstrap.prompted_functions", "from_function"),
     "Agent": ("burnish.bootstrap.specs", "AgentSpec"),
     "Suite": ("burnish.bootstrap.specs", "SuiteSpec"),
     "EvaluationResult": ("burnish.bootstrap.evaluation_result", "EvaluationResult"),
@@ -135,9 +140,12 @@ __all__ = [
     "current_experiment",
     "evaluate",
     "evaluate_async",
+    "from_dspy",
+    "from_function",
     "optimize",
     "optimize_async",
     "optimizers",
+    "to_dspy",
     "with_modifications",
     "work",
     "work_async",

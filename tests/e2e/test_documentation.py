@@ -1,5 +1,9 @@
-"""Every Python and shell block in README and docs runs."""
+"""Every Python and shell block in README and docs runs.
 
+A block that begins with ```python needs=NAME is skipped where that package is not installed.
+"""
+
+import importlib.util
 import os
 import re
 import subprocess
@@ -9,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|sh)(?: needs=(\w+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Commands that set up or test this checkout itself; their targets are run by CI.
 SETS_UP = re.compile(r"^\s*(make|git clone)\b", re.MULTILINE)
 
@@ -19,12 +23,17 @@ def blocks():
     for page in pages:
         for number, found in enumerate(BLOCK.finditer(page.read_text(encoding="utf-8")), start=1):
             yield pytest.param(
-                found.group(1), found.group(2), id=f"{page.relative_to(ROOT)}-{number}"
+                found.group(1),
+                found.group(2),
+                found.group(3),
+                id=f"{page.relative_to(ROOT)}-{number}",
             )
 
 
-@pytest.mark.parametrize(("language", "code"), list(blocks()))
-def test_the_block_runs(language, code, tmp_path):
+@pytest.mark.parametrize(("language", "needed", "code"), list(blocks()))
+def test_the_block_runs(language, needed, code, tmp_path):
+    if needed and importlib.util.find_spec(needed) is None:
+        pytest.skip(f"{needed} is not installed here")
     if SETS_UP.search(code):
         targets = set(re.findall(r"^\s*make (\w+)", code, re.MULTILINE))
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

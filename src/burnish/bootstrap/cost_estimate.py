@@ -14,7 +14,7 @@ from burnish.evaluation.agents import PromptAgent
 from burnish.evaluation.agents.labels import label_words
 from burnish.evaluation.agents.messages import chat_messages
 from burnish.evaluation.refine.question import refine_messages
-from burnish.evaluation.scorers import judges_in
+from burnish.evaluation.scorers import judges_in, row_judges
 from burnish.evaluation.scorers.judge_prompt import judge_messages, system_text
 from burnish.evaluation.suite import Suite
 from burnish.models.pricing import price_call
@@ -141,7 +141,8 @@ def _calls(
 
 
 def _judging(suite: Suite, item: Item, output: AgentOutput) -> Iterator[_Call]:
-    for judge in judges_in(suite.scorers.scorers):
+    scorers = suite.scorers.scorers
+    for judge in (*judges_in(scorers), *row_judges(scorers, item)):
         names = judge.fields_needed or tuple(item.data)
         shown = {name: item.data.get(name) for name in names}
         system = system_text(judge.criteria, judge.threshold)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from burnish.domain import UsageError
+from burnish.evaluation.scorers.pattern_guard import WHY_SLOW, may_take_for_ever
 
 _CODE_KINDS = ("python", "function")
-_LONGEST_PATTERN = 500
-# Two of them side by side take a time that grows with the square of the text, and so on.
-_MOST_REPEATS = 3
-_REPEATED_GROUP = re.compile(r"(?<!\\)\)[*+{]")
-_REPEAT = re.compile(r"(?<!\\)(?:[*+]|\{\d*,\})")
 
 
 def require_harmless(scorers: Sequence[Mapping[str, Any]]) -> None:
@@ -39,16 +34,8 @@ def _require_quick(scorer: Mapping[str, Any]) -> None:
     pattern = scorer.get("pattern")
     if not isinstance(pattern, str):
         raise _refused("a regex scorer has its pattern here, and not in the rows")
-    slow = (
-        len(pattern) > _LONGEST_PATTERN
-        or _REPEATED_GROUP.search(pattern) is not None
-        or len(_REPEAT.findall(pattern)) > _MOST_REPEATS
-    )
-    if slow:
-        raise _refused(
-            "the pattern could take for ever: it repeats a group, repeats without an end more "
-            f"than {_MOST_REPEATS} times, or has more than {_LONGEST_PATTERN} characters"
-        )
+    if may_take_for_ever(pattern):
+        raise _refused(WHY_SLOW)
 
 
 def _refused(why: str, code: str = "scorer_not_allowed") -> UsageError:

@@ -16,6 +16,7 @@ from burnish.cli.commands.doctor import doctor
 from burnish.cli.commands.eval import EvalCommand, evaluate
 from burnish.cli.commands.export import export
 from burnish.cli.commands.image import image
+from burnish.cli.commands.import_file import import_file
 from burnish.cli.commands.init import init
 from burnish.cli.commands.list import list_all
 from burnish.cli.commands.models import models
@@ -71,6 +72,7 @@ def burnish(
 
 
 app.command()(init)
+app.command("import")(import_file)
 app.command()(validate)
 app.command("eval", cls=EvalCommand)(evaluate)
 app.command()(optimize)

@@ -14,6 +14,7 @@ from burnish.domain import UsageError
         {"kind": "regex", "pattern": r"^\(?[a-z]+\)?$"},
         {"kind": "json_schema", "schema": {"type": "object"}},
         {"kind": "judge", "criteria": "is it kind?", "model": "openai/x"},
+        {"kind": "asserts", "field": "checks", "model": "openai/x"},
         {"kind": "weighted", "scorers": [{"kind": "contains", "text": "x", "weight": 2}]},
     ],
 )

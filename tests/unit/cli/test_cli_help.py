@@ -13,7 +13,7 @@ HEAVY = ("sqlalchemy", "fastapi", "openai", "numpy", "pydantic", "xllamacpp", "p
 OF_TYPER = ["pydantic"]
 COMMANDS = (
     *("init", "validate", "eval", "optimize", "resume", "cancel", "list", "show", "diff"),
-    *("compress", "tags", "worker", "serve", "image"),
+    *("compress", "tags", "worker", "serve", "image", "import"),
     *("promote", "report", "export", "doctor", "demo", "models", "bench"),
 )
 
@@ -48,6 +48,7 @@ def test_help_imports_nothing_heavy(arguments):
     [
         *("eval", "optimize", "compress", "worker", "serve", "show", "promote", "list", "demo"),
         "image run",
+        "import",
     ],
 )
 def test_help_of_a_command_imports_nothing_heavy_of_ours(command):

@@ -25,6 +25,7 @@ class ProblemKind(StrEnum):
     BAD_HEADER = "bad_header"
     BAD_ID = "bad_id"
     DUPLICATE_ID = "duplicate_id"
+    WRONG_SHAPE = "wrong_shape"
     EMPTY_ROW = "empty_row"
     DUPLICATE_ROW = "duplicate_row"
     SAME_CONTENT = "same_content"
@@ -56,6 +57,7 @@ _FIXES: Mapping[ProblemKind, str] = {
     ProblemKind.BAD_HEADER: "give each column a name of its own in the first line",
     ProblemKind.BAD_ID: "use a short text or an integer as id, or leave it out",
     ProblemKind.DUPLICATE_ID: "give each row its own id, or leave ids out",
+    ProblemKind.WRONG_SHAPE: "correct it there, or say what the file is with --from",
 }
 
 

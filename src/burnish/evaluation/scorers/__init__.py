@@ -1,5 +1,6 @@
 """What judges an output: built-in scorers, your own functions, and sets of them."""
 
+from burnish.evaluation.scorers.asserts import Asserts
 from burnish.evaluation.scorers.catalog import (
     OpenModel,
     ScorerSpec,
@@ -11,7 +12,7 @@ from burnish.evaluation.scorers.fields import FieldScorer, InstantScorer
 from burnish.evaluation.scorers.function_scorer import FunctionScorer
 from burnish.evaluation.scorers.json_scorers import JsonField, JsonSchema
 from burnish.evaluation.scorers.judge import JUDGE_UNAVAILABLE, LLMJudge, has_criteria
-from burnish.evaluation.scorers.judges import deciding_judges, judges_in
+from burnish.evaluation.scorers.judges import deciding_judges, judges_in, row_judges
 from burnish.evaluation.scorers.numeric import NumericTolerance
 from burnish.evaluation.scorers.patterns import Contains, Regex
 from burnish.evaluation.scorers.scorer_set import ScorerSet, combine, is_scorer
@@ -23,6 +24,7 @@ from burnish.evaluation.scorers.weighted import Weighted, WeightedScore
 __all__ = [
     "JUDGE_UNAVAILABLE",
     "SYSTEMIC_CODES",
+    "Asserts",
     "Contains",
     "ExactMatch",
     "FieldScorer",
@@ -48,5 +50,6 @@ __all__ = [
     "is_scorer",
     "is_systemic",
     "judges_in",
+    "row_judges",
     "stratify_field",
 ]

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from burnish.domain import Model, Scorer, UsageError
 from burnish.evaluation.imports import load_object
+from burnish.evaluation.scorers.asserts import Asserts
 from burnish.evaluation.scorers.fields import DEFAULT_FIELD, bad_setting
 from burnish.evaluation.scorers.function_scorer import FunctionScorer
 from burnish.evaluation.scorers.json_scorers import JsonField, JsonSchema
@@ -32,6 +33,7 @@ _MAKERS: Mapping[str, Callable[..., Scorer]] = {
     "json_schema": JsonSchema,
     "json_field": JsonField,
     "judge": LLMJudge,
+    "asserts": Asserts,
     "python": FunctionScorer,
 }
 _ALIASES = {"llm_judge": "judge", "numeric_tolerance": "numeric", "function": "python"}
@@ -107,7 +109,7 @@ def _from_table(spec: Mapping[str, Any], open_model: OpenModel, folder: Path) ->
     settings = checked_settings(kind, spec, make)
     if kind == "judge" and not has_criteria(settings["criteria"]):
         return SkippedJudge(name=settings.get("name", "judge"))
-    if kind == "judge":
+    if kind == "judge" or settings.get("model") is not None:
         settings["model"] = open_model(settings["model"])
     elif kind == "json_schema" and not isinstance(settings["schema"], Mapping):
         settings["schema"] = folder / settings["schema"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from burnish.domain import Scorer
+from burnish.domain import Item, Scorer
+from burnish.evaluation.scorers.asserts import Asserts
 from burnish.evaluation.scorers.judge import LLMJudge
 from burnish.evaluation.scorers.scorer_set import ScorerSet
 from burnish.evaluation.scorers.weighted import Weighted
@@ -17,6 +18,15 @@ def judges_in(scorers: Sequence[Scorer]) -> Iterator[LLMJudge]:
             yield scorer
         elif isinstance(scorer, Weighted):
             yield from judges_in(scorer.parts.scorers)
+
+
+def row_judges(scorers: Sequence[Scorer], item: Item) -> Iterator[LLMJudge]:
+    """Judges that only this item asks, by asserts of its own."""
+    for scorer in scorers:
+        if isinstance(scorer, Asserts):
+            yield from scorer.judges_of(item)
+        elif isinstance(scorer, Weighted):
+            yield from row_judges(scorer.parts.scorers, item)
 
 
 def deciding_judges(scorers: ScorerSet) -> tuple[LLMJudge, ...]:

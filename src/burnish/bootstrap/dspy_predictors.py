@@ -1,0 +1,104 @@
+"""The predictors of a DSPy program, by the section paths that their names become."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from burnish.domain import Json, UsageError, require_json
+
+_SUBSCRIPT = re.compile(r"\[['\"]?(.*?)['\"]?\]")
+_NOT_OF_A_PATH = re.compile(r"[^A-Za-z0-9_.-]+")
+_INSTRUCTIONS = "instructions"
+
+
+@dataclass(frozen=True)
+class Predictors:
+    """Predictors by path, in the program's order: `steps[0].predict` is steps.0.predict."""
+
+    by_path: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, module: Any) -> Predictors:
+        """Those of a module; UsageError when it is none, or has none."""
+        read = getattr(module, "named_predictors", None)
+        if not callable(read) or isinstance(module, type):
+            raise _unusable(module, "it is not a dspy.Module", "give an instance of one")
+        found: dict[str, Any] = {}
+        for name, predictor in read():
+            found.setdefault(_path(str(name), found), predictor)
+        if not found:
+            raise _unusable(
+                module, "it has no predictors", "give a program with dspy.Predict in it"
+            )
+        return cls(found)
+
+    def instructions(self) -> dict[str, str]:
+        """The sections."""
+        return {path: str(one.signature.instructions) for path, one in self.by_path.items()}
+
+
+def copied(module: Any) -> Any:
+    """A copy that shares no predictor with the module, or an error: it must not be changed."""
+    own = getattr(module, "deepcopy", None)
+    twin = own() if callable(own) else copy.deepcopy(module)
+    originals = {id(one) for one in Predictors.of(module).by_path.values()}
+    if any(id(one) in originals for one in Predictors.of(twin).by_path.values()):
+        raise _unusable(
+            module,
+            "a copy of it shares predictors with it, so it would be changed itself",
+            "give it a deepcopy() that copies them",
+        )
+    return twin
+
+
+def input_names(module: Any) -> tuple[str, ...]:
+    """What the program is called with: what `forward` names, else the first predictor's inputs."""
+    forward = getattr(type(module), "forward", None)  # Asked of the instance, dspy warns.
+    if callable(forward):
+        arguments = list(inspect.signature(forward).parameters.values())[1:]
+        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        named = tuple(one.name for one in arguments if one.kind in kinds)
+        if named:
+            return named
+    first = next(iter(Predictors.of(module).by_path.values()))
+    return tuple(first.signature.input_fields)
+
+
+def plain(value: Any) -> Json:
+    """A value as JSON: models of pydantic by their fields, anything else as its text."""
+    dump = getattr(value, "model_dump", None)
+    try:
+        return require_json(dump(mode="json") if callable(dump) else value)
+    except (UsageError, TypeError, ValueError, RecursionError):
+        if isinstance(value, Mapping):
+            return {str(key): plain(inner) for key, inner in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [plain(inner) for inner in value]
+        return str(value)
+
+
+def _path(name: str, taken: Mapping[str, Any]) -> str:
+    dotted = _SUBSCRIPT.sub(r".\1", name)
+    parts = [part.strip("-") for part in _NOT_OF_A_PATH.sub("-", dotted).split(".")]
+    path = ".".join(part for part in parts if part) or "predict"
+    if not (path[0].isalpha() or path[0] == "_"):
+        path = f"_{path}"
+    number, unique = 1, f"{path}.{_INSTRUCTIONS}"
+    while unique in taken:
+        number += 1
+        unique = f"{path}-{number}.{_INSTRUCTIONS}"
+    return unique
+
+
+def _unusable(module: Any, why: str, fix: str) -> UsageError:
+    return UsageError(
+        what=f"{type(module).__name__} cannot be made an agent",
+        why=why,
+        fix=fix,
+        code="invalid_agent",
+    )

@@ -1,0 +1,70 @@
+"""What was read out of another tool's file, and what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+# A file of rubbish must not fill the memory with complaints about it.
+_MOST_FINDINGS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class NotTaken:
+    """Something that was left behind: where it stands, what it is, and why."""
+
+    place: str
+    what: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what} ({self.why})"
+
+
+class Findings:
+    """Collects what people should know about an import."""
+
+    def __init__(self) -> None:
+        self.not_taken: list[NotTaken] = []
+        self.notes: list[str] = []
+        self.unlisted = 0
+        self._known: set[NotTaken] = set()
+
+    def leave(self, place: str, what: str, why: str) -> None:
+        """Something is not taken."""
+        found = NotTaken(place, what, why)
+        if found in self._known:
+            return
+        if len(self.not_taken) < _MOST_FINDINGS:
+            self._known.add(found)
+            self.not_taken.append(found)
+        else:
+            self.unlisted += 1
+
+    def note(self, text: str) -> None:
+        """Something was decided, or is left to decide."""
+        if text not in self.notes and len(self.notes) < _MOST_FINDINGS:
+            self.notes.append(text)
+
+
+@dataclass(kw_only=True)
+class ForeignProject:
+    """Rows, prompt and scorers, ready to be written as a project.
+
+    `unchecked` are rows that nothing of ours can grade. `others` are prompts besides the first, by
+    file name. Without a `model` the file named none that Burnish can call.
+    """
+
+    kind: str
+    name: str
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    unchecked: list[dict[str, Any]] = field(default_factory=list)
+    sections: dict[str, str] = field(default_factory=dict)
+    others: dict[str, str] = field(default_factory=dict)
+    model: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    scorers: list[dict[str, Any]] = field(default_factory=list)
+    pass_threshold: float | None = None
+    findings: Findings = field(default_factory=Findings)
