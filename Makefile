@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.setup
 RAY_VENV := .ray-venv
+OPIK_VENV := .opik-venv
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # uv needs a third of pip's time. It reads no pip.conf: where it finds no packages, pip installs them.
 PACKAGE := --constraint constraints.txt --editable '.[dev]'
@@ -20,7 +21,7 @@ UI_SOURCES := $(shell find ui/src ui/public ui/scripts -type f ! -name schema.d.
 UI_PACKAGES := ui/node_modules/.package-lock.json
 UI_WORLD := build/ui-world
 
-.PHONY: setup demo test test-ray check style types pytest test-ui check-ui screenshots chromium bench ui ui-if-possible serve openapi clean help
+.PHONY: setup demo test test-ray opik-venv check style types pytest test-ui check-ui screenshots chromium bench ui ui-if-possible serve openapi clean help
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -61,6 +62,14 @@ test-ray: setup  ## The run on a Ray cluster, with an environment of its own: Ra
 	$(RAY_VENV)/bin/python -m pip --disable-pip-version-check install --quiet \
 		--constraint constraints.txt --editable '.[ray]' pytest pytest-asyncio hypothesis
 	$(RAY_VENV)/bin/python -m pytest -o addopts='' -q tests/cluster
+
+opik-venv: $(OPIK_VENV)/.setup  ## Opik's own clients, which tests then run against a server of ours
+
+$(OPIK_VENV)/.setup: bench/peers/requirements-opik.txt | setup
+	test -x $(OPIK_VENV)/bin/python || $(PYTHON) -m venv $(OPIK_VENV)
+	VIRTUAL_ENV=$(OPIK_VENV) $(BIN)/uv pip install --quiet --compile-bytecode -r $< \
+		|| $(OPIK_VENV)/bin/python -m pip --disable-pip-version-check install --quiet -r $<
+	@touch $@
 
 bench: setup  ## Measures against the peers and writes bench/RESULTS.md
 	$(BIN)/python -m bench
@@ -109,5 +118,5 @@ openapi: setup  ## docs/openapi.json anew, from the routes
 	$(BIN)/python -m burnish.server.openapi docs/openapi.json
 
 clean:  ## Remove what was built; results in .burnish stay
-	rm -rf $(VENV) $(RAY_VENV) .bench-venvs build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(RAY_VENV) $(OPIK_VENV) .bench-venvs build dist .mypy_cache .ruff_cache .pytest_cache
 	rm -rf ui/node_modules ui/dist $(UI_BUILT)

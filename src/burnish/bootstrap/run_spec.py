@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from burnish.bootstrap.builders import read_schema
+from burnish.bootstrap.opik_lease import is_of_client
 from burnish.bootstrap.optimizations import Optimization
 from burnish.bootstrap.tables import Settings
 from burnish.domain import ConflictError, OptimizationRecord, UsageError, require_json
@@ -45,6 +46,13 @@ def spec_of(settings: Settings, optimization: Optimization) -> dict[str, Any]:
 def stored_settings(record: OptimizationRecord, here: Path) -> Settings:
     """The settings that a run was started with. `here` serves when its folder has moved."""
     spec = record.spec
+    if is_of_client(record):
+        raise UsageError(
+            what=f"optimization {record.id} cannot be resumed here",
+            why="an Opik client runs it, with prompts and functions that only that program has",
+            fix="start it again from that program",
+            code="run_by_opik_client",
+        )
     if "settings" not in spec:
         raise UsageError(
             what=f"optimization {record.id} cannot be resumed from the command line",

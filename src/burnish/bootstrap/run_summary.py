@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.bootstrap.objectives import ranked
+from burnish.bootstrap.opik_lease import is_of_client
 from burnish.bootstrap.report.prompt_size import prompt_tokens
 from burnish.bootstrap.run_budget import BudgetUse, read_budget
 from burnish.bootstrap.run_lines import RunLine, line_of, read_usage
@@ -55,7 +56,7 @@ async def read_summary(workspace: Workspace, optimization_id: str) -> RunSummary
     record = await workspace.optimizations.get_optimization(optimization_id)
     spans = await workspace.insights.spans([optimization_id])
     usage = await read_usage(workspace, record)
-    baseline = await _trial(workspace, record, candidate_id(record.id, 0))
+    baseline = await _trial(workspace, record, await _baseline_id(workspace, record))
     best = await _trial(workspace, record, record.best_candidate_id)
     shown = {one[0].id: one for one in (baseline, best) if one is not None}
     counts = await workspace.pages.counts(optimization_id)
@@ -91,6 +92,14 @@ async def _intervals(
         if point.type is ExperimentType.TRIAL
     ]
     return await score_intervals(workspace, points, repeats=repeats_of(record))
+
+
+async def _baseline_id(workspace: Workspace, record: OptimizationRecord) -> str | None:
+    if not is_of_client(record):
+        return candidate_id(record.id, 0)
+    # A client may name its candidates itself.
+    first = (await workspace.pages.trials(record.id, limit=1)).items
+    return first[0].candidate_id if first and first[0].number == 0 else None
 
 
 async def _trial(

@@ -49,6 +49,16 @@ class RefineTable(_Table):
     parameters: dict[str, Any] | None = None
 
 
+class MirrorTable(_Table):
+    """`[mirror]`. `to` is None or `opik`; without a url, OPIK_URL_OVERRIDE says where."""
+
+    to: str | None = None
+    url: str | None = None
+    workspace: str | None = None
+    project: str = "Burnish"
+    api_key_env: str = "OPIK_API_KEY"
+
+
 class SuiteTable(_Table):
     """`[suite]`."""
 
@@ -95,6 +105,7 @@ class Settings(_Table):
 
     agent: AgentTable
     suite: SuiteTable
+    mirror: MirrorTable = Field(default_factory=MirrorTable)
     optimizer: dict[str, Any] = Field(default_factory=dict)
     budget: BudgetTable = Field(default_factory=BudgetTable)
     models: dict[str, Any] = Field(default_factory=dict)

@@ -26,6 +26,8 @@ from burnish.domain.dataset_pages import DatasetPages
 from burnish.domain.evaluation_queue import EvaluationQueue
 from burnish.domain.event_feed import EventFeed
 from burnish.domain.image_parts import ImageRepository
+from burnish.domain.mirrors import MirrorBook
+from burnish.domain.opik_records import OpikRecords
 from burnish.domain.optimizer_runs import OptimizerRunRepository
 from burnish.domain.read_models import OptimizationPages
 from burnish.domain.run_insights import RunInsights
@@ -41,7 +43,9 @@ from burnish.storage import (
     SqlEventFeed,
     SqlExperimentRepository,
     SqlImageRepository,
+    SqlMirrorBook,
     SqlObjectRepository,
+    SqlOpikRecords,
     SqlOptimizationPages,
     SqlOptimizationRepository,
     SqlOptimizerRunRepository,
@@ -78,6 +82,8 @@ class Workspace:
         self.pages: OptimizationPages = SqlOptimizationPages(database)
         self.insights: RunInsights = SqlRunInsights(database)
         self.feed: EventFeed = SqlEventFeed(database)
+        self.opik: OpikRecords = SqlOpikRecords(database)
+        self.mirrors: MirrorBook = SqlMirrorBook(database)
         self.queue: RunQueue = SqlRunQueue(database)
         self.objects: ObjectRepository = SqlObjectRepository(database)
         self.optimizer_runs: OptimizerRunRepository = SqlOptimizerRunRepository(database)

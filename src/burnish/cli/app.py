@@ -19,6 +19,7 @@ from burnish.cli.commands.image import image
 from burnish.cli.commands.import_file import import_file
 from burnish.cli.commands.init import init
 from burnish.cli.commands.list import list_all
+from burnish.cli.commands.mirror import mirror
 from burnish.cli.commands.models import models
 from burnish.cli.commands.optimize import optimize
 from burnish.cli.commands.promote import promote
@@ -88,6 +89,7 @@ app.command()(export)
 app.command()(report)
 app.command()(serve)
 app.command()(worker)
+app.add_typer(mirror, name="mirror")
 app.command()(doctor)
 app.command()(demo)
 app.add_typer(image, name="image")

@@ -27,6 +27,7 @@ class OptimizeRequest:
     settings: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
     refine: bool | None = None
+    mirror: str | None = None
     concurrency: int | None = None
     name: str | None = None
     dry_run: bool = False
@@ -49,6 +50,7 @@ class OptimizeRequest:
             "agent.model": self.model,
             "agent.concurrency": self.concurrency,
             "suite.refine.trials": self.refine,
+            "mirror.to": self.mirror,
         }
         chosen = assigned(self.settings, self.sections)
         return {**chosen, **{path: value for path, value in direct.items() if value is not None}}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from burnish.bootstrap.collapse import collapse_warnings
 from burnish.bootstrap.default_budget import DEFAULT_TRIALS, limited
+from burnish.bootstrap.mirror_settings import mirror_target, mirrored
+from burnish.bootstrap.mirroring import MirrorOutcome
 from burnish.bootstrap.optimization_result import OptimizationResult
 from burnish.bootstrap.optimizations import Optimization, load_result
 from burnish.bootstrap.run_spec import require_unchanged, spec_of, stored_settings
@@ -20,6 +22,7 @@ from burnish.cli.display.optimization_summary import resumable
 from burnish.cli.display.search_progress import showing_search
 from burnish.cli.display.search_results import print_search_result
 from burnish.cli.following import following
+from burnish.cli.mirror_lines import mirror_lines
 from burnish.cli.optimize_request import OptimizeRequest
 from burnish.cli.place import Place
 from burnish.cli.planning import show_plan
@@ -34,6 +37,7 @@ from burnish.domain import (
     OptimizationRecord,
     OptimizationStatus,
 )
+from burnish.domain.mirrors import MirrorTarget
 
 _STOPPED_BY_SOMEBODY = 130
 
@@ -44,6 +48,7 @@ class SearchOutcome:
 
     result: OptimizationResult
     warnings: tuple[str, ...] = ()
+    mirror: MirrorOutcome | None = None
 
 
 def optimize_request(session: Session, place: Place, request: OptimizeRequest) -> int:
@@ -100,13 +105,14 @@ async def start(
     choice = choice or RunnerChoice()
     make_adapter = choice.make_adapter(database, settings.folder)
     await choice.require_reachable()
+    target = mirror_target(settings.mirror)
     async with Workspace.open(database, models=settings.models) as workspace:
         optimization = Optimization.of_settings(workspace, settings, make_adapter=make_adapter)
         try:
             spec = spec_of(settings, optimization)
             created = await optimization.create(name=name, spec=spec)
             record = await workspace.optimizations.get_optimization(created)
-            return await _run(workspace, optimization, record, watch)
+            return await _run(workspace, optimization, record, watch, target)
         finally:
             await optimization.close()
 
@@ -128,7 +134,8 @@ async def resume_search(
         optimization = Optimization.of_settings(workspace, settings, make_adapter=make_adapter)
         try:
             require_unchanged(record, optimization)
-            return await _run(workspace, optimization, record, watch)
+            target = mirror_target(settings.mirror)
+            return await _run(workspace, optimization, record, watch, target)
         finally:
             await optimization.close()
 
@@ -138,20 +145,24 @@ async def _run(
     optimization: Optimization,
     record: OptimizationRecord,
     watch: SearchWatch,
+    target: MirrorTarget | None,
 ) -> SearchOutcome:
     watch.title = record.name
     watch.optimization_id = record.id
     # A cancelled one cannot be gone on with.
     watch.unfinished = record.status is not OptimizationStatus.CANCELLED
     try:
-        async with following(workspace.optimizations, record.id, watch):
+        async with (
+            mirrored(workspace, record.id, target) as mirror,
+            following(workspace.optimizations, record.id, watch),
+        ):
             result = await optimization.run(record.id, watch=watch.begin)
     except BurnishError as error:
         # It is somebody else's now, or would only fail again.
         if isinstance(error, ConflictError) or not resumable(error.code):
             watch.unfinished = False
         raise
-    return await _outcome(workspace, result)
+    return replace(await _outcome(workspace, result), mirror=mirror)
 
 
 async def _outcome(workspace: Workspace, result: OptimizationResult) -> SearchOutcome:
@@ -160,6 +171,9 @@ async def _outcome(workspace: Workspace, result: OptimizationResult) -> SearchOu
 
 def _present(session: Session, place: Place, outcome: SearchOutcome, seconds: float) -> int:
     result = outcome.result
+    if outcome.mirror is not None:
+        for line in mirror_lines(outcome.mirror):
+            session.messages.print(line, soft_wrap=True)
     if session.json_output:
         session.print_document(result.to_json())
     else:

@@ -16,6 +16,7 @@ from burnish.server.frame import Frame
 from burnish.server.gate import Gate, documented_key
 from burnish.server.limits import Limits
 from burnish.server.metrics import Metrics
+from burnish.server.opik import router as opik_router
 from burnish.server.routes import (
     agent_versions,
     agents,
@@ -103,6 +104,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
     for one in _ROUTERS:
         app.include_router(one.router, dependencies=[Depends(documented_key)])
     app.include_router(probes.router)
+    app.include_router(opik_router)
     add_handlers(app)
     # The last one added stands outermost.
     app.add_middleware(

@@ -22,6 +22,7 @@ from burnish.server.ui_pages import UiSite
 
 # These tell nothing but that the server is there, and are what a browser and a probe ask first.
 PUBLIC = frozenset({"/", "/health/live", "/health/ready"})
+OPIK_PATHS = "/api/"
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _OWN_SITE = ("same-origin", "none")
 
@@ -103,8 +104,7 @@ class Gate:
         # Its files hold nothing but programs that ask for the key themselves.
         if self._site is not None and self._site.takes(scope, headers):
             return None
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        key = self._keys.find(given.strip()) if scheme.lower() == "bearer" else None
+        key = self._keys.find(_given_key(scope["path"], headers.get("authorization", "")))
         if key is None:
             return error_response(
                 401,
@@ -122,6 +122,14 @@ class Gate:
             message=f"the request is refused: the key {key.name!r} may only read",
             fix="use a key with the scope write",
         )
+
+
+def _given_key(path: str, header: str) -> str:
+    """The key in the header; Opik's clients send it without a word before it."""
+    scheme, _, given = header.strip().partition(" ")
+    if not given and path.startswith(OPIK_PATHS):
+        return scheme
+    return given.strip() if scheme.lower() == "bearer" else ""
 
 
 def host_name(host: str) -> str | None:

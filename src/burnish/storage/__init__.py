@@ -13,6 +13,8 @@ from burnish.storage.image_files import LocalImageFiles
 from burnish.storage.image_objects import ObjectImageFiles
 from burnish.storage.image_repository import SqlImageRepository
 from burnish.storage.objects import SqlObjectRepository
+from burnish.storage.opik_mirrors import SqlMirrorBook
+from burnish.storage.opik_records import SqlOpikRecords
 from burnish.storage.optimization_pages import SqlOptimizationPages
 from burnish.storage.optimizations import SqlOptimizationRepository
 from burnish.storage.optimizer_runs import SqlOptimizerRunRepository
@@ -34,7 +36,9 @@ __all__ = [
     "SqlEventFeed",
     "SqlExperimentRepository",
     "SqlImageRepository",
+    "SqlMirrorBook",
     "SqlObjectRepository",
+    "SqlOpikRecords",
     "SqlOptimizationPages",
     "SqlOptimizationRepository",
     "SqlOptimizerRunRepository",

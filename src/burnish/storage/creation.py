@@ -22,6 +22,7 @@ from burnish.storage import (
     agent_tables,
     failures,
     image_tables,
+    opik_tables,
     optimization_tables,
     queue_tables,
     registry_tables,
@@ -31,7 +32,14 @@ from burnish.storage.schema import HEAD, VERSION_TABLE, stored_revision
 from burnish.storage.tables import metadata
 
 # Tables are known to the metadata once their module is loaded.
-_MODULES = (optimization_tables, agent_tables, queue_tables, registry_tables, image_tables)
+_MODULES = (
+    optimization_tables,
+    agent_tables,
+    queue_tables,
+    registry_tables,
+    image_tables,
+    opik_tables,
+)
 _LOCK = 0x6275726E697368  # "burnish": an advisory lock that nobody else takes.
 _LOCK_SECONDS = 30
 

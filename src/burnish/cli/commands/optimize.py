@@ -91,6 +91,13 @@ def optimize(
             show_default=False,
         ),
     ] = None,
+    mirror: Annotated[
+        str | None,
+        typer.Option(
+            metavar="opik",
+            help="Show the run on an Opik server too, as [mirror] in the config says.",
+        ),
+    ] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Items at once.")] = None,
     name: Annotated[str | None, typer.Option(help="A name for the optimization.")] = None,
     dry_run: Annotated[
@@ -124,6 +131,7 @@ def optimize(
         settings=tuple(set_ or ()),
         sections=tuple(section or ()),
         refine=refine,
+        mirror=mirror,
         concurrency=concurrency,
         name=name,
         dry_run=dry_run,

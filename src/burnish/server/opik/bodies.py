@@ -1,0 +1,66 @@
+"""Request bodies of Opik's clients: perhaps compressed, bounded in any case, checked leniently."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TypeVar
+
+from fastapi import Request
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.exceptions import HTTPException
+
+from burnish.domain import UsageError
+
+MAX_UNPACKED_BYTES = 64_000_000
+_GZIP = zlib.MAX_WBITS | 16
+
+
+class Body(BaseModel):
+    """A body; fields that are not known are let be, since newer clients send more."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class Kept(BaseModel):
+    """Part of a body that is kept as it was sent, with fields that are not known."""
+
+    model_config = ConfigDict(extra="allow")
+
+    def document(self) -> dict[str, object]:
+        """What was sent."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+
+B = TypeVar("B", bound=BaseModel)
+
+
+async def read_body(request: Request, kind: type[B]) -> B:
+    """The body as this kind of thing; UsageError when it is not."""
+    raw = await request.body()
+    if "gzip" in request.headers.get("content-encoding", "").lower():
+        raw = unpacked(raw)
+    try:
+        return kind.model_validate_json(raw)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])[:200] or "the body"
+        raise UsageError(
+            what="the request cannot be used",
+            why=f"{where}: {first['msg'][:200]}",
+            fix="send what Opik's own API takes",
+            code="invalid_request",
+        ) from None
+
+
+def unpacked(packed: bytes, most: int = MAX_UNPACKED_BYTES) -> bytes:
+    """What was compressed, unless it is more than anybody sends."""
+    unpacker = zlib.decompressobj(_GZIP)
+    try:
+        raw = unpacker.decompress(packed, most + 1)
+    except zlib.error:
+        raise HTTPException(400) from None
+    if len(raw) > most:
+        raise HTTPException(413, f"it holds more than {most} bytes when it is unpacked")
+    if not unpacker.eof:
+        raise HTTPException(400)
+    return raw

@@ -1,0 +1,33 @@
+"""Records of Opik clients and mirrors, on both databases."""
+
+import shutil
+
+import pytest
+
+pytest.register_assert_rewrite("burnish.testing.opik_contract")
+
+from burnish.bootstrap.workspace import Workspace  # noqa: E402
+from burnish.testing.opik_contract import MirrorBookContract, OpikRecordsContract  # noqa: E402
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def location(request, tmp_path):
+    if request.param == "sqlite":
+        return str(shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "copy.db"))
+    server = request.getfixturevalue("postgres")
+    template = request.getfixturevalue("postgres_template")
+    return server.url(server.create_database(template=template))
+
+
+@pytest.fixture
+async def workspace(location):
+    async with Workspace.open(location) as opened:
+        yield opened
+
+
+class TestOpikRecords(OpikRecordsContract):
+    pass
+
+
+class TestMirrorBook(MirrorBookContract):
+    pass
