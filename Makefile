@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.setup
 RAY_VENV := .ray-venv
 OPIK_VENV := .opik-venv
+WI_VENV := .wi-venv
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # uv needs a third of pip's time. It reads no pip.conf: where it finds no packages, pip installs them.
 PACKAGE := --constraint constraints.txt --editable '.[dev]'
@@ -21,7 +22,7 @@ UI_SOURCES := $(shell find ui/src ui/public ui/scripts -type f ! -name schema.d.
 UI_PACKAGES := ui/node_modules/.package-lock.json
 UI_WORLD := build/ui-world
 
-.PHONY: setup demo test test-ray opik-venv check style types pytest test-ui check-ui screenshots chromium bench ui ui-if-possible serve openapi clean help
+.PHONY: setup demo test test-ray opik-venv wi-venv check style types pytest test-ui check-ui screenshots chromium bench ui ui-if-possible serve openapi clean help
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -71,6 +72,15 @@ $(OPIK_VENV)/.setup: bench/peers/requirements-opik.txt | setup
 		|| $(OPIK_VENV)/bin/python -m pip --disable-pip-version-check install --quiet -r $<
 	@touch $@
 
+wi-venv: $(WI_VENV)/.setup  ## weakincentives with a Python 3.13; the tests of its prompts run there
+
+$(WI_VENV)/.setup: pyproject.toml constraints.txt $(STAMP)
+	python313=$$($(BIN)/python -m tests.wink.interpreter) \
+		&& $(BIN)/uv venv --quiet --clear --python "$$python313" $(WI_VENV) \
+		&& VIRTUAL_ENV=$(WI_VENV) $(BIN)/uv pip install --quiet \
+			--constraint constraints.txt --editable '.[weakincentives]' pytest pytest-asyncio hypothesis
+	@touch $@
+
 bench: setup  ## Measures against the peers and writes bench/RESULTS.md
 	$(BIN)/python -m bench
 
@@ -118,5 +128,5 @@ openapi: setup  ## docs/openapi.json anew, from the routes
 	$(BIN)/python -m burnish.server.openapi docs/openapi.json
 
 clean:  ## Remove what was built; results in .burnish stay
-	rm -rf $(VENV) $(RAY_VENV) $(OPIK_VENV) .bench-venvs build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(RAY_VENV) $(OPIK_VENV) $(WI_VENV) .bench-venvs build dist .mypy_cache .ruff_cache .pytest_cache
 	rm -rf ui/node_modules ui/dist $(UI_BUILT)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from burnish.bootstrap.prompted_functions import from_function
     from burnish.bootstrap.specs import AgentSpec as Agent
     from burnish.bootstrap.specs import SuiteSpec as Suite
+    from burnish.bootstrap.weakincentives import MailboxRuns, WeakincentivesPrompt
     from burnish.bootstrap.worker import work_async
     from burnish.domain import (
         AgentOutput,
@@ -73,6 +74,8 @@ _HOMES = {
     "optimize_async": ("burnish.bootstrap.api", "optimize_async"),
     "work": ("burnish.bootstrap.api", "work"),
     "work_async": ("burnish.bootstrap.worker", "work_async"),
+    "MailboxRuns": ("burnish.bootstrap.weakincentives", "MailboxRuns"),
+    "WeakincentivesPrompt": ("burnish.bootstrap.weakincentives", "WeakincentivesPrompt"),
     "OptimizationResult": ("burnish.bootstrap.optimization_result", "OptimizationResult"),
     **{
         name: ("burnish.domain", name)
@@ -118,6 +121,7 @@ __all__ = [
     "ExperimentContext",
     "InvariantError",
     "Item",
+    "MailboxRuns",
     "ModelRequest",
     "ModelResponse",
     "OptimizationResult",
@@ -134,6 +138,7 @@ __all__ = [
     "UnavailableError",
     "Usage",
     "UsageError",
+    "WeakincentivesPrompt",
     "apply_modifications",
     "compress",
     "compress_async",

@@ -38,7 +38,9 @@ class SearchSpace:
     """Which sections may change, how long they may grow, and what parameters may be tried.
 
     `sections` None means every section of the baseline. Parameters that are not named here must stay
-    as they are in the baseline; `label_words` is the agent's own and always free.
+    as they are in the baseline; `label_words` is the agent's own and always free. With
+    `own_placeholders` each section is filled from fields of its own: it keeps its placeholders, and
+    those of another section mean nothing in it.
     """
 
     sections: tuple[str, ...] | None = None
@@ -46,6 +48,7 @@ class SearchSpace:
     parameters: Mapping[str, ParameterSpace] = field(default_factory=dict)
     max_section_chars: int = 20_000
     max_examples: int = 32
+    own_placeholders: bool = False
 
     def may_change(self, path: str) -> bool:
         """Whether a section is free."""
@@ -54,7 +57,14 @@ class SearchSpace:
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> SearchSpace:
         """From its JSON form."""
-        known = ("sections", "locked", "parameters", "max_section_chars", "max_examples")
+        known = (
+            "sections",
+            "locked",
+            "parameters",
+            "max_section_chars",
+            "max_examples",
+            "own_placeholders",
+        )
         for key in value:
             if key not in known:
                 raise _bad(f"it has no field {key!r}; known are {', '.join(known)}")
@@ -66,6 +76,7 @@ class SearchSpace:
             parameters={name: _parameter(name, one) for name, one in parameters.items()},
             max_section_chars=int(value.get("max_section_chars", 20_000)),
             max_examples=int(value.get("max_examples", 32)),
+            own_placeholders=bool(value.get("own_placeholders", False)),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -79,6 +90,8 @@ class SearchSpace:
             },
             "max_section_chars": self.max_section_chars,
             "max_examples": self.max_examples,
+            # Only where it is on: without it the document is that of before, and so equal.
+            **({"own_placeholders": True} if self.own_placeholders else {}),
         }
 
 

@@ -140,6 +140,8 @@ class CandidateValidator:
                 )
         for path, text in configuration.sections.items():
             self._check_section(path, text)
+            if self._space.own_placeholders:
+                self._check_own_placeholders(path, text)
         dropped = self._baseline.placeholders - configuration.placeholders
         if dropped:
             names = ", ".join(f"{{{{{name}}}}}" for name in sorted(dropped))
@@ -168,6 +170,16 @@ class CandidateValidator:
                 f"the section {path!r} names {{{{{min(unknown)}}}}}, "
                 "which the baseline does not have",
             )
+
+    def _check_own_placeholders(self, path: str, text: str) -> None:
+        """Where sections are filled apart, a placeholder can neither move nor be left out of one."""
+        before, after = set(placeholders(self._baseline.sections[path])), set(placeholders(text))
+        for names, reason, word in (
+            (before - after, ReasonCode.PLACEHOLDER_DROPPED, "lost"),
+            (after - before, ReasonCode.PLACEHOLDER_UNKNOWN, "is not given"),
+        ):
+            if names:
+                raise _Refusal(reason, f"the section {path!r} {word} {{{{{min(names)}}}}}")
 
     def _check_parameters(self, configuration: Configuration) -> None:
         base = self._baseline.parameters

@@ -152,3 +152,31 @@ def test_garbage_is_refused_and_never_raises(garbage):
 
     assert accepted == []
     assert len(refused) == 1
+
+
+@pytest.mark.parametrize(
+    ("sections", "reason"),
+    [
+        ({"user": "{{review}}", "system": "Judge {{review}}."}, "placeholder_unknown"),
+        ({"user": "It.", "system": "Judge {{review}}."}, "placeholder_unknown"),
+        ({"user": "It.", "twin": "{{review}}"}, "placeholder_dropped"),
+    ],
+)
+def test_a_placeholder_stays_in_its_section_where_sections_are_filled_apart(sections, reason):
+    base = {"system": "Judge it.", "user": "{{review}}", "twin": "{{review}}"}
+    space = SearchSpace.of(SearchSpace(own_placeholders=True).to_json())
+    validator = CandidateValidator(
+        baseline=Configuration.of({"sections": base}), space=space, item_ids=()
+    )
+
+    accepted, refused = asyncio.run(
+        validator.validate(
+            [CandidateProposal(configuration={"sections": {**base, **sections}})],
+            known_candidates=set(),
+            is_seen=lambda *_: False,
+            limit=1,
+        )
+    )
+
+    assert not accepted
+    assert refused[0].reason.value == reason
