@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint';
 export default tseslint.config(
   { ignores: ['dist', 'node_modules', 'src/api/schema.d.ts'] },
   ...tseslint.configs.recommended,
-  reactHooks.configs.flat['recommended-latest'],
+  { files: ['src/**/*.{ts,tsx}'], ...reactHooks.configs.flat['recommended-latest'] },
   {
     files: ['src/**/*.{ts,tsx}'],
     rules: {
