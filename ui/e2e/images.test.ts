@@ -24,7 +24,7 @@ const status = (page: Page) => page.locator('[data-stage]').getAttribute('data-s
 const ended = (page: Page, wanted: string) => expect.poll(() => status(page), WAIT).toBe(wanted);
 
 describe('the eval workbench', () => {
-  const project = `boats-${Date.now()}`;
+  const project = `tried-${Date.now()}`;
   let page: Page;
   let root: CommitAnswer;
   let first: RunAnswer;
@@ -46,7 +46,7 @@ describe('the eval workbench', () => {
     await panel.getByText(HOSTILE).waitFor();
     await panel.getByRole('link', { name: 'Run eval' }).click();
     await page.locator(`[data-anchor="${root.commit_id}"]`).waitFor();
-    expect(await promptOf(page).inputValue()).toBe(HOSTILE);
+    await expect.poll(() => promptOf(page).inputValue(), WAIT).toBe(HOSTILE);
     expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
 
     await page.goBack();
@@ -200,7 +200,7 @@ describe('the eval workbench', () => {
       .poll(() => page.locator('[data-nodes]').getAttribute('data-nodes'), WAIT)
       .toBe(String(nodes.length));
     const edges = nodes.filter((one) => one.parent_commit_id !== null).length;
-    expect(await page.locator('.react-flow__edge').count()).toBe(edges);
+    await expect.poll(() => page.locator('.react-flow__edge').count(), WAIT).toBe(edges);
     expect(await accessible(page)).toEqual([]);
   });
 
@@ -247,9 +247,10 @@ describe('the eval workbench', () => {
     const left = other.getByRole('button', { name: 'Look again' });
     for (let step = 0; step < 200 && looks < 90; step++) await other.clock.runFor(1_200);
     await left.waitFor();
+    const words = 'The run goes on in the background';
+    await other.locator('.toasts .notice.info', { hasText: words }).waitFor();
     await other.clock.runFor(5_000);
     expect(looks).toBe(90);
-    expect(await other.getByText('The run goes on in the background').count()).toBe(2);
 
     await other.unroute(`**/eval-runs/${second.run_id}`);
     await left.click();
@@ -320,7 +321,7 @@ describe('pictures', () => {
   });
 
   test('are deleted after a question, and what was made from them stays', async () => {
-    const project = `gone-${Date.now()}`;
+    const project = `tried-${Date.now()}-too`;
     const { commit_id: id } = await projectWithPicture(project, 'a picture to delete');
     const page = await open(`/workbench/${project}?commit=${id}`);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();

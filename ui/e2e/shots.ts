@@ -27,8 +27,10 @@ async function shots(): Promise<Shot[]> {
     string,
     string
   >;
-  const run = (await (await fetch(`${url}/v1/private/optimizations/${ids.gepa}`)).json()) as {
-    best_candidate_id: string;
+  const best = async (id?: string): Promise<string> => {
+    const answer = await fetch(`${url}/v1/private/optimizations/${id}`);
+    const { best_candidate_id } = (await answer.json()) as { best_candidate_id: string };
+    return `/runs/${id}/candidates/${best_candidate_id}`;
   };
   const refined = `/evaluations/${ids.refined}`;
   const items = (await (
@@ -36,7 +38,7 @@ async function shots(): Promise<Shot[]> {
   ).json()) as { items: { item_id: string }[] };
   const at = `/runs/${ids.gepa}`;
   const pictures = `/workbench/${ids.image_project}`;
-  const candidate = `${at}/candidates/${run.best_candidate_id}`;
+  const candidate = await best(ids.gepa);
   return [
     { name: 'runs', path: '/runs', shows: 'table' },
     { name: 'runs-phone', path: '/runs', shows: 'h1', phone: true },
@@ -72,7 +74,12 @@ async function shots(): Promise<Shot[]> {
     { name: 'run-failed', path: `/runs/${ids.failed}`, shows: '.notice' },
     { name: 'candidate', path: candidate, shows: '.diff' },
     { name: 'candidate-items', path: `${candidate}?tab=items`, shows: '[data-row]' },
-    { name: 'promote', path: `${candidate}?promote=1`, shows: 'dialog[open]' },
+    // Not the one of the line above: that one is active already.
+    {
+      name: 'promote',
+      path: `${await best(ids.compress)}?promote=1`,
+      shows: 'dialog[open] form, dialog[open] .diff',
+    },
     {
       name: 'compression',
       path: `/runs/${ids.compress}?tab=compression`,
