@@ -68,7 +68,7 @@ opik-venv: $(OPIK_VENV)/.setup  ## Opik's own clients, which tests then run agai
 
 $(OPIK_VENV)/.setup: bench/peers/requirements-opik.txt | setup
 	test -x $(OPIK_VENV)/bin/python || $(PYTHON) -m venv $(OPIK_VENV)
-	VIRTUAL_ENV=$(OPIK_VENV) $(BIN)/uv pip install --quiet --compile-bytecode -r $< \
+	VIRTUAL_ENV=$(OPIK_VENV) $(BIN)/uv pip install --quiet -r $< \
 		|| $(OPIK_VENV)/bin/python -m pip --disable-pip-version-check install --quiet -r $<
 	@touch $@
 

@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".opik-venv" / "bin" / "python"
 JOB = Path(__file__).with_name("opik_job.py")
 KEY = "canary-0123456789abcdef-canary"
+# Its environment is another; and what it loads takes seconds to compile, so that is kept.
+OURS = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
 IDENTITY = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 ASKED = {
     *("GET /api/is-alive/ping", "GET /api/is-alive/ver"),
@@ -40,7 +42,7 @@ def done(tmp_path_factory):
         ran = subprocess.run(
             [PYTHON, JOB],
             env={
-                **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+                **{name: value for name, value in os.environ.items() if name not in OURS},
                 "OPIK_URL_OVERRIDE": f"{server.address}/api",
                 "OPIK_API_KEY": KEY,
                 "OPIK_WORKSPACE": "default",
@@ -68,14 +70,14 @@ def _items(opik, run):
     return {one: opik.items(run, one) for one in ids}
 
 
-def test_every_request_is_answered_well(done, record_property):
+def test_every_request_is_answered_well(done):
     _, asked, _ = done
 
     kinds = Counter(
         f"{one['method']} " + IDENTITY.sub("ID", one["path"]).removeprefix("/api/v1/private/")
         for one in asked
     )
-    record_property("requests", sum(kinds.values()))
+    print(f"{kinds.total()} requests of {len(kinds)} kinds")
     bad = [
         (one["method"], one["path"], one["status"]) for one in asked if one["status"] // 100 != 2
     ]

@@ -196,6 +196,15 @@ def test_what_is_not_packed_as_it_says_or_unpacks_to_too_much_is_refused(opik):
     assert post(bomb).status_code == 413
 
 
+def test_a_batch_may_be_larger_than_other_requests(opik):
+    trace = {"id": new_id(), "name": "large", "output": "x" * 3_000_000}
+    opik.send("POST", "traces/batch", {"traces": [trace]}, pack=False)
+
+    whole = b" " * 20_000_001
+    answer = opik.client.post(f"{PRIVATE}/traces/batch", content=whole)
+    assert answer.status_code == 413
+
+
 def test_batches_have_an_end(opik):
     many = [{"id": new_id(), "name": "n", "value": 1.0} for _ in range(5001)]
     opik.send("PUT", "traces/feedback-scores", {"scores": many}, status=422)

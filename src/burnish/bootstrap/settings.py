@@ -16,6 +16,7 @@ from burnish.bootstrap.tables import (
     AgentTable,
     BudgetTable,
     ImagesTable,
+    MirrorTable,
     RefineTable,
     Settings,
     SuiteTable,
@@ -82,7 +83,7 @@ def read_tables(path: Path) -> dict[str, Any]:
         ) from error
 
 
-_TABLES = ("agent", "suite", "optimizer", "budget", "images")
+_TABLES = ("agent", "suite", "optimizer", "budget", "images", "mirror")
 
 
 def from_environment() -> dict[str, Any]:
@@ -169,6 +170,7 @@ def _nearest(place: list[str]) -> str:
         "suite": SuiteTable,
         "budget": BudgetTable,
         "images": ImagesTable,
+        "mirror": MirrorTable,
     }
     known = tables[place[0]] if len(place) > 1 and place[0] in tables else Settings
     if place[:2] == ["suite", "refine"] and len(place) > 2:

@@ -13,7 +13,7 @@ from burnish.bootstrap.run_tally import RunTally
 from burnish.server import image_paths
 from burnish.server.errors import add_handlers
 from burnish.server.frame import Frame
-from burnish.server.gate import Gate, documented_key
+from burnish.server.gate import OPIK_PATHS, Gate, documented_key
 from burnish.server.limits import Limits
 from burnish.server.metrics import Metrics
 from burnish.server.opik import router as opik_router
@@ -114,6 +114,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
         bodies={
             datasets.UPLOADS: settings.max_upload_bytes,
             image_paths.UPLOADS: settings.max_image_bytes,
+            OPIK_PATHS: settings.max_batch_bytes,
         },
         patience={
             datasets.UPLOADS: settings.upload_seconds,

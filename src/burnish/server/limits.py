@@ -15,8 +15,6 @@ T = TypeVar("T", int, float)
 
 # Event streams last as long as somebody watches; each of their writes has its own deadline.
 _ENDLESS = "/events"
-# Opik's clients send traces in batches that are larger than other requests.
-_BATCHES = {"/api/": 20_000_000}
 
 
 class Limits:
@@ -37,7 +35,7 @@ class Limits:
         self._app = app
         self._max_bytes = max_body_bytes
         self._seconds = seconds
-        self._bodies = {**_BATCHES, **(bodies or {})}
+        self._bodies = bodies or {}
         self._patience = patience or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

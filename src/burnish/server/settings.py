@@ -51,6 +51,7 @@ class ServerSettings:
     request_seconds: float = 30.0
     max_upload_bytes: int = 100_000_000
     max_image_bytes: int = 20_000_000
+    max_batch_bytes: int = 20_000_000
     upload_seconds: float = 600.0
     shutdown_seconds: float = 5.0
     runs: ExecutorSettings = field(default_factory=ExecutorSettings)
