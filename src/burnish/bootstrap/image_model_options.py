@@ -27,6 +27,8 @@ _LABELS = {
     PIXEL_JUDGE: "pixel-judge (offline, counts pixels, understands nothing)",
 }
 _KEY = "OPENAI_API_KEY"
+_USUAL_SECONDS = ModelSettings().timeout_seconds
+_PICTURE_SECONDS = 180.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,10 @@ def why_not(kind: str, name: str, settings: ImageSettings) -> str | None:
         return None
     if not name.startswith(OPENAI) or name == OPENAI:
         return "there is no such model"
-    chosen = openai_settings(name, settings)
+    try:
+        chosen = openai_settings(name, settings)
+    except UsageError as error:  # A table that cannot be read keeps nobody from the other models.
+        return str(error)
     variable = _KEY if chosen.api_key_env is None else chosen.api_key_env
     # Another address than OpenAI's may want no key, unless one is named.
     if not variable or (chosen.api_key_env is None and chosen.base_url is not None):
@@ -97,6 +102,8 @@ def require_usable(kind: str, name: str, settings: ImageSettings) -> None:
     why = why_not(kind, name, settings)
     if why is None:
         return
+    if name.startswith(OPENAI):
+        openai_settings(name, settings)  # Says itself what is wrong with the table.
     offline = _OFFLINE[kind]
     fixes = {
         "Pillow is not installed": "pip install 'burnish[images]'",
@@ -115,6 +122,9 @@ def openai_settings(name: str, settings: ImageSettings) -> ModelSettings:
     """Those of `[models]`, with the address and key of `[images]` over them."""
     chosen = model_settings(settings.models, name)
     table = settings.table
+    if chosen.timeout_seconds == _USUAL_SECONDS:
+        # A large picture takes minutes where a text takes seconds.
+        chosen = replace(chosen, timeout_seconds=_PICTURE_SECONDS)
     if table.base_url is not None:
         chosen = replace(chosen, base_url=table.base_url)
     if table.api_key_env is not None:
