@@ -88,9 +88,9 @@ async def test_a_flushed_server_loses_nothing_but_time(world, valkey, expected):
 
 
 async def test_an_evaluation_longer_than_its_lease_is_renewed_and_not_doubled(world):
-    world.item_seconds = 0.9
-    world.start_worker(visibility=0.4, concurrency=20)
-    world.start_worker(visibility=0.4, concurrency=20)
+    world.item_seconds = 2.5
+    world.start_worker(visibility=1.5, concurrency=20)
+    world.start_worker(visibility=1.5, concurrency=20)
 
     settings = dataclasses.replace(QUICK, size=ShardSize(smallest=20, largest=20))
     result = await run_sharded(world, settings=settings, **ONCE)
