@@ -1,5 +1,5 @@
 /** A run that is started in the browser and watched: with events, without them, and without a server. */
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -122,7 +122,8 @@ describe('a run that is watched', () => {
     await page.getByRole('list', { name: 'Budget' }).getByText('60 of 60').waitFor();
   });
 
-  test('that was only made is started by hand, and shows its end by itself', async () => {
+  /** A run that nobody has started, open on the page. */
+  const openMade = async () => {
     const made = await fetch(`${world.url}/v1/private/optimizations`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -135,6 +136,29 @@ describe('a run that is watched', () => {
     const { optimization_id: id } = (await made.json()) as { optimization_id: string };
     await page.goto(`${world.url}/runs/${id}`);
     await page.getByText('This run has not begun').waitFor();
+  };
+
+  test('that failed says why, and is resumed once that is mended', async () => {
+    const agent = join(world.folder, 'support_agent.py');
+    const good = readFileSync(agent, 'utf8');
+    await openMade();
+    writeFileSync(agent, `${good}\nCHANGED = True\n`);
+    try {
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      await expect.poll(() => status(page), WAIT).toBe('failed');
+      await page.getByText(/has changed since it was started/).waitFor();
+    } finally {
+      writeFileSync(agent, good);
+    }
+
+    await page.getByRole('button', { name: 'Resume' }).click();
+
+    await expect.poll(() => status(page), WAIT).toBe('completed');
+    await page.getByRole('list', { name: 'Budget' }).getByText('2 of 2').waitFor();
+  });
+
+  test('that was only made is started by hand, and shows its end by itself', async () => {
+    await openMade();
 
     await page.getByRole('button', { name: 'Start', exact: true }).click();
 

@@ -16,6 +16,7 @@ from typing import Self
 
 from burnish.bootstrap.image_runs import ImageRuns
 from burnish.bootstrap.image_sitting import LEASE_SECONDS, ImageSitting
+from burnish.bootstrap.queue_watch import QueueWatch
 from burnish.bootstrap.workspace import Workspace
 from burnish.domain import BurnishError, ConflictError
 from burnish.domain.image_parts import LeasedRun
@@ -55,7 +56,9 @@ class ImageExecutor:
         self._max_runs = self._settings.max_runs or images.calls.limit * _RUNS_A_CALL
         self._owner = ownership.new_owner()
         self._sitting = ImageSitting(images, lease_seconds=self._settings.lease_seconds)
-        self._wake = asyncio.Event()
+        self._watch = QueueWatch(
+            self._fill, name="image runs", seconds=self._settings.look_seconds, log=_log
+        )
         self._active: set[asyncio.Task[None]] = set()
         self._loop: asyncio.Task[None] | None = None
 
@@ -66,13 +69,13 @@ class ImageExecutor:
 
     def wake(self) -> None:
         """Look at the queue now."""
-        self._wake.set()
+        self._watch.wake()
 
     async def __aenter__(self) -> Self:
         # Before anybody asks for anything: loading takes the processor from whoever waits then.
         table = self._images.models.settings.table
         await self._images.models.load(table.image_model, table.judge_model)
-        self._loop = asyncio.create_task(self._take_runs(), name="image runs")
+        self._loop = asyncio.create_task(self._watch.run(), name="image runs")
         return self
 
     async def __aexit__(
@@ -85,19 +88,6 @@ class ImageExecutor:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _take_runs(self) -> None:
-        while True:
-            self._wake.clear()
-            try:
-                await self._fill()
-            except BurnishError as error:
-                _log.warning("the queue of image runs cannot be used: %s", error)
-            except Exception:  # noqa: BLE001 - else nothing would be run here any more
-                _log.exception("looking at the queue of image runs ended in a bug")
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._settings.look_seconds):
-                    await self._wake.wait()
 
     async def _fill(self) -> None:
         while len(self._active) < self._max_runs:

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from burnish.bootstrap.optimizations import Optimization
+from burnish.bootstrap.queue_watch import QueueWatch
 from burnish.bootstrap.run_failures import Ending, end_as_failed, ending_of, too_many_attempts
 from burnish.bootstrap.run_spec import require_unchanged, stored_settings
 from burnish.bootstrap.run_tally import RunTally
@@ -69,7 +70,9 @@ class RunExecutor:
         self._project = project
         self._settings = settings or ExecutorSettings()
         self.tally = tally or RunTally()
-        self._wake = asyncio.Event()
+        self._watch = QueueWatch(
+            self._fill, name="runs", seconds=self._settings.look_seconds, log=_log
+        )
         self._active: dict[str, asyncio.Task[None]] = {}
         self._loop: asyncio.Task[None] | None = None
 
@@ -80,10 +83,10 @@ class RunExecutor:
 
     def wake(self) -> None:
         """Look at the queue now."""
-        self._wake.set()
+        self._watch.wake()
 
     async def __aenter__(self) -> Self:
-        self._loop = asyncio.create_task(self._take_runs(), name="runs")
+        self._loop = asyncio.create_task(self._watch.run(), name="runs")
         return self
 
     async def __aexit__(
@@ -100,19 +103,6 @@ class RunExecutor:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _take_runs(self) -> None:
-        while True:
-            self._wake.clear()
-            try:
-                await self._fill()
-            except BurnishError as error:
-                _log.warning("the queue of runs cannot be read: %s", error)
-            except Exception:  # noqa: BLE001 - else nothing would be run here any more
-                _log.exception("looking at the queue of runs ended in a bug")
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._settings.look_seconds):
-                    await self._wake.wait()
 
     async def _fill(self) -> None:
         room = self._settings.max_runs - len(self._active)
@@ -170,7 +160,11 @@ class RunExecutor:
         else:
             if ending is Ending.IMPOSSIBLE and error is not None:
                 await end_as_failed(self._workspace.optimizations, record, error)
-            await queue.remove(optimization_id)
+            if record.status in _ENDED:
+                await queue.remove(optimization_id)
+            else:
+                # Whoever saw that it failed may have asked for it again by now.
+                await queue.finish(optimization_id)
             _log.info("the run has ended", extra={**context, "status": record.status.value})
 
     async def _attempt(self, optimization_id: str) -> BurnishError | None:

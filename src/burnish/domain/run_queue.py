@@ -33,6 +33,10 @@ class RunQueue(Protocol):
         """It is not to be run any more; nothing happens when it is not there."""
         ...
 
+    async def finish(self, optimization_id: str) -> None:
+        """Its attempt has ended: remove it, unless somebody added it again since that began."""
+        ...
+
     async def waiting(self, *, limit: int = 20) -> list[QueuedRun]:
         """Those whose time has come, the oldest first, leased ones after those that are free."""
         ...

@@ -47,6 +47,8 @@ _begin = (
 )
 _give_back = update(run_queue).where(_of).values(attempts=0, ready_at=_ready_again)
 _remove = delete(run_queue).where(_of)
+# Adding forgets the attempts: without any, it was added after the one that ends now began.
+_finish = _remove.where(_queue.attempts > 0)
 
 
 class SqlRunQueue:
@@ -75,6 +77,15 @@ class SqlRunQueue:
 
         async def work(connection: AsyncConnection) -> None:
             await connection.execute(_remove, bound)
+
+        await self._database.write(work)
+
+    async def finish(self, optimization_id: str) -> None:
+        """Its attempt has ended: remove it, unless somebody added it again since that began."""
+        bound = {"of_id": optimization_id}
+
+        async def work(connection: AsyncConnection) -> None:
+            await connection.execute(_finish, bound)
 
         await self._database.write(work)
 

@@ -112,6 +112,22 @@ class RunQueueContract:
 
         assert await workspace.queue.waiting() == []
 
+    async def test_an_attempt_that_ends_leaves_the_queue_unless_it_was_added_again(
+        self, workspace: Workspace
+    ) -> None:
+        await workspace.optimizations.create_optimization(make_record())
+        await workspace.queue.add("o1")
+        await workspace.queue.begin("o1")
+        await workspace.queue.add("o1")
+
+        await workspace.queue.finish("o1")
+        again = await workspace.queue.waiting()
+        await workspace.queue.begin("o1")
+        await workspace.queue.finish("o1")
+
+        assert [one.optimization_id for one in again] == ["o1"]
+        assert await workspace.queue.waiting() == []
+
     async def test_what_does_not_exist_cannot_wait(self, workspace: Workspace) -> None:
         with pytest.raises(UsageError, match="no optimization"):
             await workspace.queue.add("nothing")
