@@ -134,7 +134,7 @@ async def test_a_server_that_is_gone_is_an_error_with_a_deadline(server, client)
         start = time.monotonic()
         with pytest.raises(UnavailableError, match=f"127.0.0.1:{server.port} cannot be") as caught:
             await call()
-        assert time.monotonic() - start < 1.5
+        assert time.monotonic() - start < 4  # Not the twenty seconds that it may wait.
         assert (caught.value.code, caught.value.retryable) == ("mailbox_unavailable", True)
 
     await asyncio.to_thread(server.start)
@@ -153,7 +153,7 @@ async def test_a_server_that_answers_nothing_is_an_error_with_a_deadline(server,
         with pytest.raises(UnavailableError, match="no answer in 0.5 seconds"):
             await box.receive(visibility_timeout=0.2, wait_time_seconds=5)
         await box.close()
-        assert time.monotonic() - start < 2.5
+        assert time.monotonic() - start < 4.5  # Not the five seconds that it may wait.
 
     again = open_redis_box(client)
     assert [one.body for one in await again.receive(wait_time_seconds=20)] == [Note(1)]

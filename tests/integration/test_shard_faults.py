@@ -55,8 +55,9 @@ async def test_a_killed_workers_shards_are_done_by_another(world, expected):
 
     result, calls = expected
     assert fingerprint(await running) == result
-    # Only what the killed one had under way was paid for twice.
-    assert calls <= len(world.calls()) <= calls + 2
+    # Only what the killed one had under way was paid for twice: a shard, and on a busy machine one
+    # of the other's, if its lease ran out as well. What had ended before was not.
+    assert calls <= len(world.calls()) <= calls + 2 * QUICK.size.largest
 
 
 async def test_a_restart_of_the_server_costs_time_only(world, valkey, expected):
@@ -71,7 +72,7 @@ async def test_a_restart_of_the_server_costs_time_only(world, valkey, expected):
 
     assert fingerprint(await asyncio.wait_for(running, 20)) == expected[0]
     # A server that is away for long lets leases run out: then a shard may be begun twice.
-    assert len(world.calls()) <= expected[1] + 8
+    assert len(world.calls()) <= expected[1] + 4 * QUICK.size.largest
 
 
 async def test_a_flushed_server_loses_nothing_but_time(world, valkey, expected):

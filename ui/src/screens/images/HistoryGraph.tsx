@@ -1,9 +1,11 @@
-import { MiniMap, Panel, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react';
+import { MiniMap, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react';
 import { useEffect, useEffectEvent, useMemo, useRef, type KeyboardEvent } from 'react';
 import '@xyflow/react/dist/style.css';
+import { LOOKED_AT, ZoomPanel } from '@/components/GraphView';
+import { WAYS } from '@/lib/graphKeys';
 import { lineOf, type History } from './history';
 import { NODE, usePlaces, type Placed } from './historyPlaces';
-import { nextCommit, type Way } from './historyKeys';
+import { nextCommit } from './historyKeys';
 import { NODE_TYPES, RunFromContext, type CommitNode } from './CommitNode';
 
 interface GraphProps {
@@ -18,12 +20,6 @@ interface GraphProps {
 const CLOSEST = 1;
 const READABLE = 0.45;
 const MANY = 40;
-const WAYS: Record<string, Way> = {
-  ArrowLeft: 'left',
-  ArrowRight: 'right',
-  ArrowUp: 'up',
-  ArrowDown: 'down',
-};
 
 /** Which picture was made from which, from left to right. */
 export function HistoryGraph(props: GraphProps) {
@@ -75,49 +71,14 @@ function Graph(props: GraphProps) {
         nodeTypes={NODE_TYPES}
         minZoom={0.05}
         maxZoom={1.6}
-        nodesDraggable={false}
-        nodesConnectable={false}
-        nodesFocusable={false}
-        edgesFocusable={false}
-        elementsSelectable={false}
-        disableKeyboardA11y
-        deleteKeyCode={null}
-        selectionKeyCode={null}
-        multiSelectionKeyCode={null}
-        panActivationKeyCode={null}
-        // The wheel belongs to the page; with Ctrl it zooms.
-        zoomOnScroll={false}
-        preventScrolling={false}
-        onlyRenderVisibleElements
+        {...LOOKED_AT}
         onNodeClick={(_, node) => onCurrent(node.id)}
         onPaneClick={() => onCurrent(null)}
       >
-        <Panel position="top-left">
-          <div
-            className="segmented"
-            role="group"
-            aria-label="Zoom"
-            title="Ctrl and wheel zooms too"
-          >
-            <button type="button" onClick={() => void flow.zoomIn()} aria-label="Zoom in">
-              +
-            </button>
-            <button type="button" onClick={() => void flow.zoomOut()} aria-label="Zoom out">
-              −
-            </button>
-            <button
-              type="button"
-              onClick={() => void flow.fitView({ maxZoom: CLOSEST, padding: 0.06 })}
-            >
-              Fit
-            </button>
-            {history.best !== null && (
-              <button type="button" onClick={() => goTo(history.best)}>
-                Best
-              </button>
-            )}
-          </div>
-        </Panel>
+        <ZoomPanel
+          closest={CLOSEST}
+          onBest={history.best !== null ? () => goTo(history.best) : null}
+        />
         {nodes.length > MANY && (
           <MiniMap className="lineage-map wide-only" pannable ariaLabel="Overview of the history" />
         )}

@@ -1,6 +1,5 @@
+import type { Way } from '@/lib/graphKeys';
 import type { Placed } from './historyPlaces';
-
-export type Way = 'left' | 'right' | 'up' | 'down';
 
 /**
  * Where an arrow leads: left to the parent, right to the first child, up and down to the nearest

@@ -1,16 +1,11 @@
-import {
-  MiniMap,
-  Panel,
-  ReactFlow,
-  ReactFlowProvider,
-  useReactFlow,
-  type Edge,
-} from '@xyflow/react';
+import { MiniMap, ReactFlow, ReactFlowProvider, useReactFlow, type Edge } from '@xyflow/react';
 import { useEffect, useEffectEvent, useMemo, useRef, type KeyboardEvent } from 'react';
 import '@xyflow/react/dist/style.css';
+import { LOOKED_AT, ZoomPanel } from '@/components/GraphView';
+import { WAYS } from '@/lib/graphKeys';
 import type { PointSet } from '../points';
 import { shareOf, type Shown } from './lineageFamily';
-import { move, type Way } from './lineageKeys';
+import { move } from './lineageKeys';
 import { ActsContext, NODE_TYPES, scaleColour, type Acts, type GraphNode } from './lineageNodes';
 import { SIZES, useArranged, type Arranged } from './lineagePlaces';
 
@@ -32,12 +27,6 @@ const READABLE = 0.5;
 const LAST_STEPS = 4;
 /** From so many nodes on there is a map of them. */
 const MANY = 60;
-const WAYS: Record<string, Way> = {
-  ArrowLeft: 'left',
-  ArrowRight: 'right',
-  ArrowUp: 'up',
-  ArrowDown: 'down',
-};
 
 export function LineageGraph(props: GraphProps) {
   return (
@@ -94,52 +83,15 @@ function Graph(props: GraphProps) {
         nodeTypes={NODE_TYPES}
         minZoom={0.05}
         maxZoom={2}
-        nodesDraggable={false}
-        nodesConnectable={false}
-        nodesFocusable={false}
-        edgesFocusable={false}
-        elementsSelectable={false}
-        disableKeyboardA11y
-        deleteKeyCode={null}
-        selectionKeyCode={null}
-        multiSelectionKeyCode={null}
-        panActivationKeyCode={null}
-        // The wheel belongs to the page; with Ctrl it zooms.
-        zoomOnScroll={false}
-        preventScrolling={false}
-        onlyRenderVisibleElements
+        {...LOOKED_AT}
         onNodeClick={(_, node) => {
           if (node.type === 'candidate') onCurrent(node.id);
         }}
         onPaneClick={() => onCurrent(null)}
       >
-        <Panel position="top-left" className="row">
-          <div
-            className="segmented"
-            role="group"
-            aria-label="Zoom"
-            title="Ctrl and wheel zooms too"
-          >
-            <button type="button" onClick={() => void flow.zoomIn()} aria-label="Zoom in">
-              +
-            </button>
-            <button type="button" onClick={() => void flow.zoomOut()} aria-label="Zoom out">
-              −
-            </button>
-            <button
-              type="button"
-              onClick={() => void flow.fitView({ maxZoom: NOT_TOO_CLOSE, padding: 0.06 })}
-            >
-              Fit
-            </button>
-            {best !== null && (
-              <button type="button" onClick={() => goTo(String(best))}>
-                Best
-              </button>
-            )}
-          </div>
+        <ZoomPanel closest={NOT_TOO_CLOSE} onBest={best !== null ? () => goTo(String(best)) : null}>
           {busy && <span className="badge">Arranging…</span>}
-        </Panel>
+        </ZoomPanel>
         {nodes.length > MANY && (
           <MiniMap
             className="lineage-map wide-only"

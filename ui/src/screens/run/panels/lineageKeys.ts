@@ -1,6 +1,5 @@
+import type { Way } from '@/lib/graphKeys';
 import type { Arranged } from './lineagePlaces';
-
-export type Way = 'left' | 'right' | 'up' | 'down';
 
 /**
  * Sideways along the lineage: left to a parent, right to the nearest child. Up and down to the
