@@ -23,7 +23,8 @@ from burnish.bootstrap.optimizations import Optimization, load_result
 from burnish.bootstrap.search_spec import SearchSpec
 from burnish.bootstrap.workspace import Workspace
 from burnish.domain import OptimizationStatus, UnavailableError
-from burnish.optimizers import Auto, Gepa
+from burnish.optimizers import Auto, Gepa, gepa_luck
+from burnish.optimizers.gepa_settle import Settle
 from burnish.storage import failpoints
 
 TOPICS = ("parcel", "invoice", "ferry", "boiler", "passport", "voucher", "antenna", "licence")
@@ -70,12 +71,15 @@ def judge(output, item) -> burnish.Score:
 class World:
     """An agent whose calls are logged, in a folder with a database."""
 
-    def __init__(self, folder, *, seconds: float = 0.0) -> None:
+    def __init__(
+        self, folder, *, seconds: float = 0.0, known: float = 0.95, guessed: float = 0.0
+    ) -> None:
         self.folder = Path(folder)
         self.db = self.folder / "world.db"
         self.log = self.folder / "calls.log"
         self.id_file = self.folder / "id"
         self.seconds = seconds
+        self.chance = {True: known, False: guessed}
 
     @property
     def agent(self) -> burnish.Agent:
@@ -84,10 +88,10 @@ class World:
             with self.log.open("a") as log:
                 log.write(f"{hash(text)} {item['ticket']}\n")
             await asyncio.sleep(self.seconds)
-            known = rule(item["topic"]) in text
+            chance = self.chance[rule(item["topic"]) in text]
             usage = burnish.Usage(calls=1, input_tokens=len(text.split()), output_tokens=1)
             return burnish.AgentOutput(
-                text="right" if known and draw(text, item["ticket"]) < 0.95 else "wrong",
+                text="right" if draw(text, item["ticket"]) < chance else "wrong",
                 spending=burnish.Spending.on(burnish.Purpose.AGENT, usage),
             )
 
@@ -239,7 +243,60 @@ class TestTheSameRun:
         assert whole(asyncio.run(stored(world))) == expected
 
 
-def die_at(world: World, place: str, at: int) -> None:
+LUCK = {"known": 0.85, "guessed": 0.25}
+LUCK_EVALUATIONS = 900
+
+
+@pytest.fixture
+def soon_shown(monkeypatch):
+    """A small run has few children that show luck."""
+    monkeypatch.setattr(gepa_luck, "FEWEST_PAIRS", 3)
+
+
+@pytest.fixture(scope="module")
+def lucky(tmp_path_factory):
+    settled = Counter()
+    moves = Settle.moves
+
+    async def counted(self, places):
+        settled["steps"] += 1
+        return await moves(self, places)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Settle, "moves", counted)
+        patch.setattr(gepa_luck, "FEWEST_PAIRS", 3)
+        world = World(tmp_path_factory.mktemp("lucky"), **LUCK)
+        result = asyncio.run(sit(world, evaluations=LUCK_EVALUATIONS))
+    return result, settled["steps"]
+
+
+class TestLuck:
+    """Where results turn by themselves, lines and the winner are judged by a fit of all results."""
+
+    def rules_of(self, trial, result) -> int:
+        text = result.candidates[trial.candidate_id].configuration.sections["system"]
+        return sum(rule(topic) in text for topic in TOPICS)
+
+    def test_the_winner_has_the_rules_whatever_the_luckiest_has(self, lucky):
+        result, steps = lucky
+
+        assert steps > 10
+        assert self.rules_of(result.best, result) == len(TOPICS)
+
+    @pytest.mark.parametrize(("place", "at"), [("save_step", 40), ("save_trial", 60)])
+    def test_killed_and_resumed_it_is_the_same_run(self, place, at, lucky, soon_shown, tmp_path):
+        expected, _ = lucky
+        world = World(tmp_path, **LUCK)
+
+        killed = in_child(lambda: die_at(world, place, at, LUCK_EVALUATIONS))
+        assert wait_for(killed) == -signal.SIGKILL
+        again = in_child(lambda: asyncio.run(sit(world, evaluations=LUCK_EVALUATIONS)))
+        assert wait_for(again) == 0
+
+        assert whole(asyncio.run(stored(world))) == whole(expected)
+
+
+def die_at(world: World, place: str, at: int, evaluations: int = 200) -> None:
     passed = Counter()
 
     def reach(name):
@@ -248,7 +305,7 @@ def die_at(world: World, place: str, at: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     failpoints.on_reach = reach
-    asyncio.run(sit(world))
+    asyncio.run(sit(world, evaluations=evaluations))
 
 
 class TestOutages:

@@ -257,7 +257,9 @@ class WinnerChooser(Protocol):
     It is asked after every step. What it names counts once it has had its trial.
     """
 
-    def choice(self, state: OptimizerState) -> str | None: ...
+    def choice(
+        self, state: OptimizerState, history: TrialHistory
+    ) -> str | Awaitable[str | None] | None: ...
 
 
 @runtime_checkable

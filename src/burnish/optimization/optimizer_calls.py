@@ -75,11 +75,14 @@ class OptimizerCalls:
             raise self._failed("should_stop", f"it returned a {type(answer).__name__}")
         return answer
 
-    def choice(self, state: OptimizerState) -> str | None:
+    async def choice(self, state: OptimizerState, history: TrialHistory) -> str | None:
         """The winner by the optimizer's own judgement; None where it has none."""
         if not isinstance(self._optimizer, WinnerChooser):
             return None
-        return self._optimizer.choice(state)
+        answer = await self._call("choice", state, history)
+        if answer is not None and not isinstance(answer, str):
+            raise self._failed("choice", f"it returned a {type(answer).__name__}, not an id")
+        return answer
 
     def close(self) -> None:
         """Let the threads end."""

@@ -84,7 +84,7 @@ class Orchestrator:
         trials = await repository.list_trials(identity, mini_batches=True)
         self._parts.steps.started.update(trial.experiment_id for trial in trials)
         self.book.observe(trial for trial in trials if trial.experiment_id not in pending)
-        self._heed_choice()
+        await self._heed_choice()
 
     async def search(self) -> None:
         """Go on until somebody has had enough; the checkpoint then says who and why."""
@@ -261,7 +261,7 @@ class Orchestrator:
         seen = self.book.as_seen(self.book.in_order(finished))
         state = await self._parts.optimizer.observe(self._state(), seen)
         self.checkpoint = replace(self.checkpoint, state=state)
-        self._heed_choice()
+        await self._heed_choice()
         after = self.book.best()
         if after is None or (before is not None and after.experiment_id == before.experiment_id):
             await self._save()
@@ -270,10 +270,11 @@ class Orchestrator:
         self.checkpoint = replace(self.checkpoint, progress=progress)
         await self._save(new_best=after)
 
-    def _heed_choice(self) -> None:
+    async def _heed_choice(self) -> None:
         """Let an optimizer that chooses the winner itself do so."""
         if self.checkpoint.state is not None:
-            self.book.choice = self._parts.optimizer.choice(self.checkpoint.state)
+            state = self.checkpoint.state
+            self.book.choice = await self._parts.optimizer.choice(state, self._history())
 
     def _point(self, trial: TrialResult) -> ProgressPoint:
         return ProgressPoint(

@@ -17,6 +17,7 @@ from burnish.domain import (
     StopDecision,
     TrialHistory,
     TrialResult,
+    WinnerChooser,
 )
 from burnish.optimizers.bootstrap import Bootstrap
 from burnish.optimizers.checks import require_target
@@ -93,6 +94,14 @@ class Auto:
         """When the chosen one has had enough."""
         decision: StopDecision = await _called(self._chosen(state).should_stop, state, history)
         return decision
+
+    async def choice(self, state: OptimizerState, history: TrialHistory) -> str | None:
+        """The chosen one's own winner, if it names one."""
+        chosen = self._chosen(state)
+        if not isinstance(chosen, WinnerChooser):
+            return None
+        winner: str | None = await _called(chosen.choice, state, history)
+        return winner
 
     def _chosen(self, state: OptimizerState) -> Optimizer:
         return self._named(state.algorithm_data[_KEY]["choice"])

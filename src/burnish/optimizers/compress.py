@@ -173,7 +173,7 @@ class Compress:
             return _stop("no item passes consistently under the baseline, so nothing is safe")
         return GOING_ON if solution is not None else _stop("every cut was tried", done=True)
 
-    def choice(self, state: OptimizerState) -> str | None:
+    def choice(self, state: OptimizerState, history: TrialHistory) -> str | None:
         """The winner: the shortest candidate that regresses nothing."""
         return state.best_candidate_id
 

@@ -74,7 +74,7 @@ class Evidence:
         self, known: Sequence[Known], baseline_id: str, train_items: frozenset[str]
     ) -> None:
         self.known = {one.candidate.id: one for one in known}
-        self._train_items = train_items
+        self.train_items = train_items
         self.baseline = self.known[baseline_id]
         self._standing: dict[str, float] = {}
 
@@ -196,7 +196,7 @@ class Evidence:
 
     def _raced(self, one: Known) -> float:
         """What a trial that was ended early says: all run their items in the same order."""
-        ran = [item for item in one.results if item not in self._train_items]
+        ran = [item for item in one.results if item not in self.train_items]
         shared = [item for item in ran if item in self.baseline.results]
         gained = sum(one.results[item].score - self.baseline.results[item].score for item in shared)
         return gained / max(len(shared), 1)
@@ -217,7 +217,7 @@ class Evidence:
 
     def _pool(self, parent: Known) -> list[str]:
         """The items by which children of this one are judged: train ones where it ran any."""
-        looked = [item for item in parent.results if item in self._train_items]
+        looked = [item for item in parent.results if item in self.train_items]
         return looked or list(parent.results)
 
 

@@ -34,6 +34,7 @@ from burnish.optimizers.gepa_lessons import Lessons
 from burnish.optimizers.gepa_limits import Limits
 from burnish.optimizers.gepa_search import GepaSearch
 from burnish.optimizers.gepa_sections import narrowed, rewritable
+from burnish.optimizers.gepa_settle import Settle, SettleMemo
 from burnish.optimizers.standing import GOING_ON, first_state, next_state, reached
 
 # A state holds item ids; beyond so many a drawn part is as good.
@@ -97,6 +98,7 @@ class Gepa:
             max_iterations=self.max_iterations, stop_no_improve=self.stop_no_improve
         )
         self._memo = Memo()
+        self._settle_memo = SettleMemo()
         self._mechanical = FrontEdits(
             target=self.accept_threshold,
             patience=self.stop_no_improve or _PATIENCE,
@@ -164,6 +166,16 @@ class Gepa:
         enough = enough or self._limits.had_enough(state, patience)
         return self._with_alarm(enough, state, history) if enough else GOING_ON
 
+    async def choice(self, state: OptimizerState, history: TrialHistory) -> str | None:
+        """Where results turn by luck, the winner by what all trials say of its lines.
+
+        None leaves it to the scores: without a meta-model, and where more than the score counts.
+        """
+        if not self._asker.available or RunFacts.within(state).perfect_score is None:
+            return None
+        settle = Settle(await self._desk(state, history), self._settle_memo)
+        return await settle.winner() if await settle.is_due() else None
+
     async def _with_alarm(
         self, decision: StopDecision, state: OptimizerState, history: TrialHistory
     ) -> StopDecision:
@@ -176,7 +188,8 @@ class Gepa:
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> list[CandidateProposal]:
         desk = await self._desk(state, history)
-        moves = self._limits.within(await GepaSearch(desk).moves(max_candidates), state)
+        search = GepaSearch(desk, self._settle_memo)
+        moves = self._limits.within(await search.moves(max_candidates), state)
         alarm = overfit(desk)
         notes = (desk.ideas.left_out, alarm.in_short if alarm else "")
         return [move.proposal(*notes) for move in moves]

@@ -44,16 +44,16 @@ class Climb:
         lines = Tried(self._desk, tip)
         kept = await self._desk.ideas.distinct(tip, lines.survivors, failed)
         mended = await self._desk.ideas.mended(tip, kept, failed)
-        waiting = [item for item in self._in_turn(tip) if item not in mended]
+        waiting = [item for item in self.in_turn(tip) if item not in mended]
         found = (
             self._parts(tip, lines, places)
             or self._freed(tip, lines.survivors)
             or (await Conflicts(self._desk).moves(tip))[:places]
-            or await self._lines(tip, waiting, kept, places)
+            or await self.lines(tip, waiting, kept, places)
         )
         if not found and len(waiting) > 1:
             # Nothing new came of it: the same failures in other company.
-            found = await self._lines(tip, waiting[::2] + waiting[1::2], kept, places)
+            found = await self.lines(tip, waiting[::2] + waiting[1::2], kept, places)
         if not found and kept:
             enough = len(mended) >= self._desk.settings.mended * len(failed)
             found = self._joins(tip, [kept], in_full=enough)
@@ -62,7 +62,7 @@ class Climb:
             or self._joins(tip, lines.halves)
             or self._look_further(tip)
             or self._unions(tip, failed, places)
-            or await self._lines(tip, self._in_turn(tip), kept, places)
+            or await self.lines(tip, self.in_turn(tip), kept, places)
         )
 
     def _unions(self, tip: Known, failed: Sequence[str], places: int) -> list[Move]:
@@ -88,7 +88,7 @@ class Climb:
         """The next chunk of the pool, rather than the same failures again: they may be bad luck."""
         return self._desk.look(one, self._desk.next_chunk)
 
-    def _in_turn(self, one: Known) -> list[str]:
+    def in_turn(self, one: Known) -> list[str]:
         """Its failures that are worth a reflection.
 
         Those tried least go first, and of these the ones that more candidates failed.
@@ -111,7 +111,7 @@ class Climb:
             ),
         )
 
-    async def _lines(
+    async def lines(
         self, tip: Known, failures: Sequence[str], kept: Sequence[LineEdit], places: int
     ) -> list[Move]:
         """Single lines, each on what it is about. The model sees those that did well already."""

@@ -25,17 +25,21 @@ from burnish.optimizers.gepa_climb import Climb
 from burnish.optimizers.gepa_desk import CLOSE, Desk
 from burnish.optimizers.gepa_explore import Explore
 from burnish.optimizers.gepa_moves import Move
+from burnish.optimizers.gepa_settle import Settle, SettleMemo
 
 
 class GepaSearch:
     """The choice of one step."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, memo: SettleMemo) -> None:
         self._desk = desk
+        self._settle = Settle(desk, memo)
 
     async def moves(self, count: int) -> list[Move]:
         """Up to `count` candidates to run side by side."""
         desk, tip = self._desk, self._desk.tip
+        if await self._settle.is_due():
+            return self._affordable(await self._settle.moves(count))[:count]
         plan = [desk.trial(tip)] if self._trial_is_due(tip) else []
         found = await Climb(desk).moves(tip, count - len(plan))
         if not plan and not found and desk.is_ahead(tip, by=CLOSE):

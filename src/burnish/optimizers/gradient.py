@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
-from operator import mul
 
 from burnish.optimizers.draws import generator
+from burnish.optimizers.equations import cholesky, dot, solve
 
 # A control character, so that no name can hold it.
 _PAIR = "\x1e"
@@ -95,12 +95,12 @@ class Gradient:
         for number, row in enumerate(self._rows):
             for feature in row:
                 self._with.setdefault(feature, []).append(number)
-        self._factor = _cholesky(self._covariances())
+        self._factor = cholesky(self._covariances())
         surprises = [
             one.difference - self._prior_mean(row)
             for one, row in zip(self._observations, self._rows, strict=True)
         ]
-        self._pull = _solve(self._factor, surprises)
+        self._pull = solve(self._factor, surprises)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ class Gradient:
         features = expand(names := tuple(names))
         shared = self._shared(features)
         before = sum(self._prior.variance(feature) for feature in features)
-        known = _dot(shared, _solve(self._factor, shared))
+        known = dot(shared, solve(self._factor, shared))
         return Estimate(mean=self.mean(names), deviation=math.sqrt(max(before - known, 0.0)))
 
     def mean(self, names: Iterable[str]) -> float:
@@ -148,7 +148,7 @@ class Gradient:
             - spread * noise.gauss(0.0, math.sqrt(one.variance))
             for one, row in zip(self._observations, self._rows, strict=True)
         ]
-        pull = _solve(self._factor, surprises)
+        pull = solve(self._factor, surprises)
         after: dict[str, float] = {}
 
         def value(names: Iterable[str]) -> float:
@@ -198,34 +198,3 @@ def _prefixes(name: str) -> tuple[str, ...]:
 
 def _is_name(feature: str) -> bool:
     return _PAIR not in feature and feature != _LUCK and not feature.endswith(":")
-
-
-def _cholesky(matrix: list[list[float]]) -> list[list[float]]:
-    """The lower triangle L with L·Lᵀ = matrix, which is positive definite."""
-    lower: list[list[float]] = []
-    for number, row in enumerate(matrix):
-        mine: list[float] = []
-        for column in range(number):
-            done = _dot(mine, lower[column])
-            mine.append((row[column] - done) / lower[column][column])
-        mine.append(math.sqrt(max(row[number] - _dot(mine, mine), 1e-12)))
-        lower.append(mine)
-    return lower
-
-
-def _solve(lower: list[list[float]], right: Sequence[float]) -> list[float]:
-    """x with L·Lᵀ·x = right."""
-    size = len(lower)
-    half: list[float] = []
-    for number in range(size):
-        half.append((right[number] - _dot(half, lower[number])) / lower[number][number])
-    for number in reversed(range(size)):
-        half[number] /= lower[number][number]
-        for above, weight in enumerate(lower[number][:number]):
-            half[above] -= weight * half[number]
-    return half
-
-
-def _dot(left: Sequence[float], right: Sequence[float]) -> float:
-    """Of the shorter one's length."""
-    return sum(map(mul, left, right), start=0.0)
