@@ -250,7 +250,7 @@ LUCK_EVALUATIONS = 900
 @pytest.fixture
 def soon_shown(monkeypatch):
     """A small run has few children that show luck."""
-    monkeypatch.setattr(gepa_luck, "FEWEST_PAIRS", 3)
+    monkeypatch.setattr(gepa_luck, "FEWEST_PAIRS", 2)
 
 
 @pytest.fixture(scope="module")
@@ -264,7 +264,7 @@ def lucky(tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Settle, "moves", counted)
-        patch.setattr(gepa_luck, "FEWEST_PAIRS", 3)
+        patch.setattr(gepa_luck, "FEWEST_PAIRS", 2)
         world = World(tmp_path_factory.mktemp("lucky"), **LUCK)
         result = asyncio.run(sit(world, evaluations=LUCK_EVALUATIONS))
     return result, settled["steps"]
