@@ -27,7 +27,7 @@ class Settings:
     group: int = 3
     tries: int = 3
     gate_failed: int = 1
-    mended: float = 0.8
+    mended: float = 0.65
     join_passed: int = 8
     trial_share: float = 2.0
     few: float = 0.2
