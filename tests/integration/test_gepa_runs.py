@@ -283,6 +283,14 @@ class TestLuck:
         assert steps > 10
         assert self.rules_of(result.best, result) == len(TOPICS)
 
+    def test_a_higher_score_that_counts_as_luck_is_told(self, lucky):
+        result, _ = lucky
+        scores = {one.candidate_id: one.objective_score or 0.0 for one in result.trials}
+        luckiest = max(scores.values())
+
+        told = None if luckiest <= result.best.score else luckiest
+        assert (result.overruled or {}).get("score") == told
+
     @pytest.mark.parametrize(("place", "at"), [("save_step", 40), ("save_trial", 60)])
     def test_killed_and_resumed_it_is_the_same_run(self, place, at, lucky, soon_shown, tmp_path):
         expected, _ = lucky

@@ -5,7 +5,13 @@ import { reasonCounts, reasonWords } from '../src/screens/run/panels/rejectionWo
 import { limitsOf, purposesOf } from '../src/screens/run/spending';
 import { actionsOf, patchedRun, tabOf, type RunView } from '../src/screens/run/view';
 import { chance } from '../src/lib/evidence';
-import { evidenceWords, explained, points, stopWords } from '../src/screens/run/words';
+import {
+  evidenceWords,
+  explained,
+  overruledWords,
+  points,
+  stopWords,
+} from '../src/screens/run/words';
 import type { RunEvent } from '../src/live/useStream';
 
 const none = {
@@ -178,6 +184,13 @@ describe('evidence in words', () => {
       interval: '95% interval +12 to +25 points, p < 0.001',
       items: '24 items fixed, 0 broken',
     });
+  });
+
+  it('says who scored higher by luck, and only then', () => {
+    expect(overruledWords(evidence)).toBe('');
+    expect(
+      overruledWords({ ...evidence, overruled: { candidate_id: 'a-9', number: 9, score: 0.9 } }),
+    ).toMatch(/^Candidate 9 scored higher in the search \(0\.900\), which counts as luck/);
   });
 
   it('does not call proven what is not', () => {

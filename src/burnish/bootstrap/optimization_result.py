@@ -99,6 +99,11 @@ class OptimizationResult:
         return self._scored(self.document["best"])
 
     @property
+    def overruled(self) -> Mapping[str, Any] | None:
+        """Who scored higher than the winner, where the optimizer chose by more than that score."""
+        return self.document.get("overruled")
+
+    @property
     def improved(self) -> bool:
         """Whether a candidate beat the baseline on the items of the search."""
         return bool(self.document["improved"])

@@ -27,6 +27,8 @@ def evidence_of(record: OptimizationRecord) -> dict[str, Any] | None:
         "best_score": test.get("best_score", record.best_score),
         "proven": is_proven(result),
         "refuted": refutes(result),
+        # A compression is chosen by its length.
+        "overruled": None if record.optimizer_name == COMPRESS else result.get("overruled"),
     }
 
 

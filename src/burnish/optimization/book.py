@@ -72,6 +72,15 @@ class Book:
             (self.trials[key] for key, point in self._points.items() if point is best), None
         )
 
+    def overruled(self) -> TrialResult | None:
+        """The trial with the best score, where the optimizer chose another for reasons of its own."""
+        best = self.best()
+        found = self.ranking.best(self._points.values())
+        if best is None or found is None or self.objective.weights:
+            return None
+        top = next(self.trials[key] for key, point in self._points.items() if point is found)
+        return top if (top.objective_score or 0.0) > (best.objective_score or 0.0) else None
+
     def as_seen(self, results: Iterable[TrialResult]) -> list[TrialResult]:
         """Results as an optimizer sees them, with what it is to maximise as their score."""
         if not self.objective.weights:

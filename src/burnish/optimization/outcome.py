@@ -43,6 +43,7 @@ def outcome_document(
             **_scored(best),
             "configuration": book.candidates[best.candidate_id].configuration.to_json(),
         },
+        "overruled": _overruled(orchestrator),
         "improved": improved,
         "why_not_improved": None
         if improved
@@ -66,6 +67,14 @@ def outcome_document(
 
 def _scored(trial: TrialResult) -> dict[str, Any]:
     return {"candidate_id": trial.candidate_id, "score": trial.objective_score}
+
+
+def _overruled(orchestrator: Orchestrator) -> dict[str, Any] | None:
+    """Who scored higher than the winner, if the optimizer chose by more than that score."""
+    top = orchestrator.book.overruled()
+    if top is None:
+        return None
+    return {**_scored(top), "number": orchestrator.book.candidates[top.candidate_id].number}
 
 
 def _evidence(confirmation: Confirmation | str | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from rich.console import Console
 from burnish.cli.display.optimization_summary import print_unfinished
 from burnish.cli.display.pace import Pace
 from burnish.cli.display.search_progress import frame, trial_line
-from burnish.cli.display.search_verdict import search_verdict
+from burnish.cli.display.search_verdict import overruled_words, search_verdict
 from burnish.cli.following import following
 from burnish.cli.place import Place
 from burnish.cli.search_watch import EndedTrial, SearchWatch
@@ -175,6 +175,15 @@ def test_the_verdict_is_said_plainly(changes, words):
     result = document(**changes)
 
     assert words in search_verdict(result).plain
+
+
+def test_a_higher_score_that_counts_as_luck_is_told():
+    result = {**document(), "overruled": {"candidate_id": "c9", "number": 9, "score": 0.9}}
+
+    words = overruled_words(result, "gepa")
+
+    assert words.startswith("candidate 9 scored higher on the items of the search (0.900); gepa")
+    assert overruled_words(document(), "gepa") is None
 
 
 def test_names_that_an_optimizer_adds_for_itself_are_not_shown():

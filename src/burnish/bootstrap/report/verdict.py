@@ -9,6 +9,7 @@ from typing import Any
 from burnish.bootstrap.report.markup import safe
 from burnish.bootstrap.report.material import Material
 from burnish.bootstrap.report.wording import count, plain, probability, score, signed
+from burnish.bootstrap.run_evidence import COMPRESS
 from burnish.bootstrap.trades import counted_measures, is_proven, is_refuted, trade_words
 from burnish.domain import OptimizationStatus
 
@@ -43,7 +44,7 @@ def _improved(material: Material) -> Verdict:
     result = material.result
     searched = (
         f"On the items of the search the score went from {_score(result, 'baseline')} to "
-        f"{_score(result, 'best')}."
+        f"{_score(result, 'best')}.{_overruled(material)}"
     )
     improvement = result.get("improvement")
     if improvement is None:
@@ -66,6 +67,18 @@ def _improved(material: Material) -> Verdict:
         return Verdict("warn", f"Not confirmed: {delta} on {where}", (doubt, evidence, searched))
     doubt = "The gain in the search did not show on items that it had not seen."
     return Verdict("bad", f"Not improved: {delta} on {where}", (doubt, evidence, searched))
+
+
+def _overruled(material: Material) -> str:
+    """That another scored higher, where that counts as luck; a compression is chosen by its length."""
+    other = material.result.get("overruled")
+    if not other or material.record.optimizer_name == COMPRESS:
+        return ""
+    return (
+        f" Candidate {int(other['number'])} scored higher, {score(other['score'])}, "
+        "which counts as luck: by the results of all candidates that share its lines the winner is "
+        "better."
+    )
 
 
 def _by_objective(material: Material, where: str, sentences: tuple[str, ...]) -> Verdict:

@@ -15,7 +15,7 @@ from burnish.cli.display.comparisons import p_words
 from burnish.cli.display.differences import print_difference
 from burnish.cli.display.objective import objective_rows, objective_warnings, print_front
 from burnish.cli.display.rows import print_rows, print_steps
-from burnish.cli.display.search_verdict import search_verdict
+from burnish.cli.display.search_verdict import overruled_words, search_verdict
 from burnish.cli.place import Place
 from burnish.cli.wording import count, duration, harmless, money, short_id
 from burnish.domain import ExperimentStatus, OptimizationStatus
@@ -37,6 +37,9 @@ def print_search_result(
     print_rows(console, [*score_rows(result), *objective_rows(result.document)])
     console.print()
     console.print(search_verdict(result.document), soft_wrap=not console.is_terminal)
+    overruled = overruled_words(result.document, result.record.optimizer_name)
+    if overruled is not None:
+        console.print(Text(overruled, style="dim"), soft_wrap=not console.is_terminal)
     for warning in (*warnings, *objective_warnings(result.document)):
         console.print(Text.assemble(("! ", "bold yellow"), (harmless(warning), "yellow")))
     if counted_measures(result.document) and result.front:

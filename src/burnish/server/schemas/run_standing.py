@@ -36,6 +36,14 @@ class BudgetView(BaseModel):
         return cls(limits=Amounts(**use.limits), used=Amounts(**use.used), left=Amounts(**use.left))
 
 
+class Overruled(BaseModel):
+    """A candidate that scored higher on the items of the search and is not the winner."""
+
+    candidate_id: str
+    number: int
+    score: float
+
+
 class Evidence(BaseModel):
     """The winner against the baseline, item by item, with a 95 % interval."""
 
@@ -51,6 +59,11 @@ class Evidence(BaseModel):
     broken: int
     proven: bool = Field(description="The items leave no reasonable doubt.")
     refuted: bool = Field(description="The items speak against the winner.")
+    overruled: Overruled | None = Field(
+        default=None,
+        description="Who scored higher, where the optimizer takes that for luck: it chose by the "
+        "results of all candidates that share lines.",
+    )
 
 
 class ScoredCandidate(View):

@@ -5,7 +5,7 @@ import { asConfiguration, changesInWords, compareConfigurations } from '@/lib/co
 import { wordDiff } from '@/lib/words';
 import { condensed } from './condensed';
 import type { RunView } from './view';
-import { evidenceWords, stopWords } from './words';
+import { evidenceWords, overruledWords, stopWords } from './words';
 
 const SHOWN_PARTS = 3;
 
@@ -53,7 +53,7 @@ function Evidence({ run, won }: { run: RunView; won: boolean }) {
           {words.headline} <span className={`badge ${words.tone}`}>{words.verdict}</span>
         </p>
         <p className="muted small">
-          {words.interval}. {words.items}. {stopped}
+          {words.interval}. {words.items}. {overruledWords(run.evidence)} {stopped}
         </p>
       </div>
     );

@@ -1,6 +1,6 @@
 import type { Schemas } from '@/api/client';
 import { chance } from '@/lib/evidence';
-import { count } from '@/lib/format';
+import { count, score } from '@/lib/format';
 import type { RunView } from './view';
 
 type Evidence = Schemas['Evidence'];
@@ -35,6 +35,16 @@ export function evidenceWords(evidence: Evidence, compression = false): Evidence
       chance(evidence.p_value),
     items: `${count(evidence.fixed)} items fixed, ${count(evidence.broken)} broken`,
   };
+}
+
+/** Who scored higher and is not the winner, and why; empty where nobody did. */
+export function overruledWords(evidence: Evidence): string {
+  const other = evidence.overruled;
+  if (!other) return '';
+  return (
+    `Candidate ${other.number} scored higher in the search (${score(other.score)}), which counts as ` +
+    'luck: by the results of all candidates that share its lines this one is better.'
+  );
 }
 
 /** A compression is to be as good and shorter, so it has nothing to prove but that. */
