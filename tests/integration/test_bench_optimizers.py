@@ -32,7 +32,7 @@ def test_one_command_compares_and_writes_the_same_document_twice(burnish, tmp_pa
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document == json.loads(file.read_text())
-    assert document["seeds"] == [3000, 3001]
+    assert document["seeds"] == [4000, 4001]
     assert [(row["world"], row["optimizer"]) for row in document["standings"]] == [
         ("noisy", "random"),
         ("rules", "random"),

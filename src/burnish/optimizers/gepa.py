@@ -40,7 +40,7 @@ from burnish.optimizers.standing import GOING_ON, first_state, next_state, reach
 # A state holds item ids; beyond so many a drawn part is as good.
 _MOST_ITEMS = 400
 # How many training items are looked at first, as a share of what a trial runs, and within bounds.
-_LOOKED = 0.6
+_LOOKED = 0.5
 _LEAST, _MOST = 12, 48
 # Single lines run a few items each, perturbations the whole suite.
 _REFLECTED = 16

@@ -101,7 +101,7 @@ class Ideas:
                     lines[key] = _merged(lines.get(key), idea)
                 elif idea.whole is not None:
                     rewrites.setdefault(idea.whole.hash, idea)
-        return [*lines.values(), *rewrites.values()]
+        return [*_foremost([*lines.values()], motives), *rewrites.values()]
 
     async def distinct(
         self, parent: Known, edits: Sequence[LineEdit], failures: Sequence[str]
@@ -285,6 +285,21 @@ class Ideas:
         together = copied_items("\n".join(edit.new for edit in kept), before, items)
         self.copied.extend(together)
         return [edit for edit in kept if not edit.new] if together else kept
+
+
+def _foremost(ideas: Sequence[Idea], motives: Motives) -> list[Idea]:
+    """Without new lines that take up nothing of what is said against their failure, if others do.
+
+    Their turn comes when nothing better is at hand.
+    """
+    found = [
+        idea
+        for idea in ideas
+        if idea.edit is not None
+        and not idea.vague
+        and (idea.edit.old or motives.takes_up(idea.edit.new, idea.motives[0]))
+    ]
+    return found or list(ideas)
 
 
 def _is_reworded(edit: LineEdit) -> bool:

@@ -42,6 +42,7 @@ class Motives:
             for shown in failures
         }
         self._common = Counter(word for words in self._words.values() for word in words)
+        self._inputs = {shown.item.id: words_of(inputs_of(shown.item)) for shown in failures}
         self._complaints = {shown.item.id: self._parts(shown) for shown in failures}
 
     def match(self, text: str, known: str, shown: Sequence[str]) -> Match:
@@ -77,6 +78,14 @@ class Motives:
             len(complaints) < _SEVERAL
             or all(any(words & part for words in about) for part in complaints)
         )
+
+    def takes_up(self, text: str, item: str) -> bool:
+        """Whether a text has something of what is said against an item, beyond the item's own words.
+
+        True where nothing but the item's own words is said.
+        """
+        offered = frozenset().union(*self._complaints[item]) - self._inputs[item]
+        return not offered or bool(offered & words_of(text))
 
     def _parts(self, shown: Shown) -> list[frozenset[str]]:
         """What is said against an item, sentence by sentence, by the words that few failures share."""

@@ -27,7 +27,7 @@ WORLDS: dict[str, type[World]] = {
 
 TUNING_SEEDS = range(100)
 """For work on optimizers; never reported."""
-FIRST_REPORTED_SEED = 3_000
+FIRST_REPORTED_SEED = 4_000
 """Results are reported on seeds from here up, which nobody tunes on."""
 
 

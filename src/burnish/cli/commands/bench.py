@@ -41,7 +41,7 @@ def optimizers(
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 10,
     first_seed: Annotated[
         int, typer.Option(min=0, help="Seeds below 100 are for tuning, others for reports.")
-    ] = 3_000,
+    ] = 4_000,
     budgets: Annotated[
         str, typer.Option(metavar="N,M", help="Calls of the task model, one run each.")
     ] = "700,4000",
