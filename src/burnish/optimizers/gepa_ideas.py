@@ -101,7 +101,7 @@ class Ideas:
                     lines[key] = _merged(lines.get(key), idea)
                 elif idea.whole is not None:
                     rewrites.setdefault(idea.whole.hash, idea)
-        return [*_foremost([*lines.values()], motives), *rewrites.values()]
+        return [*foremost([*lines.values()], motives), *rewrites.values()]
 
     async def distinct(
         self, parent: Known, edits: Sequence[LineEdit], failures: Sequence[str]
@@ -287,7 +287,7 @@ class Ideas:
         return [edit for edit in kept if not edit.new] if together else kept
 
 
-def _foremost(ideas: Sequence[Idea], motives: Motives) -> list[Idea]:
+def foremost(ideas: Sequence[Idea], motives: Motives) -> list[Idea]:
     """Without new lines that take up nothing of what is said against their failure, if others do.
 
     Their turn comes when nothing better is at hand.

@@ -9,6 +9,8 @@ import sys
 from known import result
 
 from burnish.domain import Item
+from burnish.optimizers.gepa_ideas import Idea, foremost
+from burnish.optimizers.line_edits import LineEdit
 from burnish.optimizers.motives import Motives, words_of
 from burnish.optimizers.reflection import Shown
 
@@ -38,6 +40,39 @@ def test_a_line_is_about_the_failures_whose_rare_words_it_has():
 
     assert match.items == ("t4", "t5")
     assert match.words == {"ferry", "hold", "berth"}
+
+
+def test_a_line_takes_up_what_is_said_and_not_only_what_was_asked():
+    assert motives().takes_up("Tickets on the ferry get hold-berth.", "t4")
+    assert not motives().takes_up("Take special care of the ferry.", "t4")
+
+
+def idea(new: str, motive: str, *, vague: bool = False) -> Idea:
+    return Idea(motives=(motive,), edit=LineEdit("system", "", new), vague=vague)
+
+
+def test_lines_that_take_up_what_is_said_go_first():
+    telling = idea("For a parcel say trace-parcel.", "t1")
+    admonition = idea("Take special care of the ferry.", "t4")
+    tone = idea("Be polite.", "t2", vague=True)
+    dropped = Idea(motives=("t2",), edit=LineEdit("system", "Be brief.", ""))
+
+    assert foremost([tone, admonition, telling, dropped], motives()) == [telling, dropped]
+
+
+def test_the_others_have_their_turn_where_there_are_none():
+    others = [idea("Take special care of the ferry.", "t4"), idea("Be polite.", "t2", vague=True)]
+
+    assert foremost(others, motives()) == others
+
+
+def test_where_only_words_of_the_item_are_said_every_line_takes_them_up():
+    shown = Shown(
+        item=Item(id="t9", data={"message": "The ferry is late."}),
+        result=result("t9", 0.0, reason="The ferry!"),
+    )
+
+    assert Motives([shown, shown]).takes_up("Be brief.", "t9")
 
 
 def test_the_best_comes_first():
@@ -112,6 +147,8 @@ def test_the_order_of_sets_plays_no_part():
     program = """
 from known import result
 from burnish.domain import Item
+from burnish.optimizers.gepa_ideas import Idea, foremost
+from burnish.optimizers.line_edits import LineEdit
 from burnish.optimizers.motives import Motives
 from burnish.optimizers.reflection import Shown
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_STANDING = ("system", "developer")
+STANDING = ("system", "developer")
 _TITLES = {"user": "User", "assistant": "Assistant", "tool": "Tool", "function": "Tool"}
 
 
@@ -36,7 +36,7 @@ def standing_text(turns: Sequence[Turn], role: str) -> str:
 
 def spoken_text(turns: Sequence[Turn]) -> tuple[str, bool]:
     """What is not system or developer, and whether several turns were written as one text."""
-    spoken = [turn for turn in turns if turn.role not in _STANDING]
+    spoken = [turn for turn in turns if turn.role not in STANDING]
     if len(spoken) == 1 and spoken[0].role == "user":
         return spoken[0].text, False
     lines = [f"{_TITLES.get(turn.role, turn.role.title())}: {turn.text}" for turn in spoken]
@@ -45,7 +45,7 @@ def spoken_text(turns: Sequence[Turn]) -> tuple[str, bool]:
 
 def sections_of(turns: Sequence[Turn]) -> tuple[dict[str, str], bool]:
     """Sections by role, and whether several turns were folded into `user`."""
-    sections = {role: text for role in _STANDING if (text := standing_text(turns, role))}
+    sections = {role: text for role in STANDING if (text := standing_text(turns, role))}
     text, folded = spoken_text(turns)
     if text:
         sections["user"] = text
@@ -75,6 +75,8 @@ def _text(content: Any, number: int) -> str:
     for part in content:
         text = part.get("text") if isinstance(part, Mapping) else part
         if not isinstance(text, str):
-            raise NotChatError(f"message {number} has a part that is not text")
+            named = part.get("type") if isinstance(part, Mapping) else None
+            kind = f" but {named[:40]}" if isinstance(named, str) else ""
+            raise NotChatError(f"message {number} has a part that is not text{kind}")
         texts.append(text)
     return "\n".join(texts)

@@ -19,6 +19,9 @@ from burnish.evaluation.foreign.promptfoo import CONFIG_KEYS, read_promptfoo
 from burnish.evaluation.foreign.promptfoo_csv import is_special
 
 _LOOKED_AT = 20
+_NAMED = 8
+# What stands in a clone for a large file that Git LFS has not fetched.
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _DATA = (".jsonl", ".ndjson", ".json", ".csv")
 
 
@@ -62,7 +65,17 @@ def guess_kind(path: Path) -> Kind:
         found = _of_row(row)
         if found is not None:
             return found
-    raise _unknown(path, "its rows are of none of the known shapes")
+    raise _unknown(path, _why_no_shape(rows))
+
+
+def _why_no_shape(rows: list[Any]) -> str:
+    first = next((row for row in rows if isinstance(row, Mapping) and row), {})
+    names = ", ".join(str(name)[:40] for name in list(first)[:_NAMED])
+    has = f"its rows have {names}" if names else "it has no rows that are objects"
+    return (
+        f"{has}; Inspect's have input and target, those of OpenAI's evals input and ideal, "
+        "promptfoo's vars, assert or columns such as __expected"
+    )
 
 
 def _of_row(row: Any) -> Kind | None:
@@ -87,12 +100,28 @@ def _require_file(path: Path) -> None:
             fix="check the path",
             code="file_not_found",
         )
+    if _is_pointer(path):
+        raise UsageError(
+            what=f"{path} cannot be imported",
+            why="it is a pointer of Git LFS, not the file itself",
+            fix=f"fetch it where you cloned it: git lfs pull --include {path.name}",
+            code="lfs_pointer",
+        )
+
+
+def _is_pointer(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_LFS_POINTER)) == _LFS_POINTER
+    except OSError:
+        return False  # Whoever reads it next says why it cannot be read.
 
 
 def _unknown(path: Path, why: str) -> UsageError:
     return UsageError(
         what=f"{path} cannot be imported",
         why=why,
-        fix=f"say what it is with --from {'|'.join(Kind)}; a dataset of your own needs no import",
+        fix=f"rename its columns, or say what it is with --from {'|'.join(Kind)}; "
+        "a dataset of your own needs no import",
         code="unknown_format",
     )

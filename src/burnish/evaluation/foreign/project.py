@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from burnish.domain import UsageError
 
 # A file of rubbish must not fill the memory with complaints about it.
 _MOST_FINDINGS = 1000
+_TEST_PLACES = ("test", "scenario")
+_LISTED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +73,19 @@ class ForeignProject:
     scorers: list[dict[str, Any]] = field(default_factory=list)
     pass_threshold: float | None = None
     findings: Findings = field(default_factory=Findings)
+
+
+def no_tests(source: Path, findings: Findings) -> UsageError:
+    """The error for a config that brings no test case along; it names those that were left."""
+    left = [one for one in findings.not_taken if one.place.startswith(_TEST_PLACES)]
+    listed = "; ".join(map(str, left[:_LISTED]))
+    more = f"; and {len(left) - _LISTED} more" if len(left) > _LISTED else ""
+    return UsageError(
+        what=f"{source} cannot be imported",
+        why="it has no test cases that can be taken" + (f": {listed}{more}" if listed else ""),
+        fix="put that file there, or write the test cases as CSV, JSONL or YAML beside it and name "
+        "it in `tests`"
+        if left
+        else "add `tests` to it, or name the file that holds them",
+        code="empty_dataset",
+    )

@@ -14,13 +14,14 @@ from burnish.evaluation.foreign.files import (
     read_document,
     shown_reference,
 )
-from burnish.evaluation.foreign.project import Findings, ForeignProject
+from burnish.evaluation.foreign.project import Findings, ForeignProject, no_tests
 from burnish.evaluation.foreign.promptfoo_prompts import ForeignPrompt, read_prompts
-from burnish.evaluation.foreign.promptfoo_tests import Test, TestReader, no_tests
+from burnish.evaluation.foreign.promptfoo_scenarios import ScenarioReader
+from burnish.evaluation.foreign.promptfoo_tests import Test, TestReader
 
 KIND = "promptfoo"
 CONFIG_KEYS = ("prompts", "providers", "targets", "tests", "defaultTest", "scenarios")
-_TAKEN = ("prompts", "providers", "targets", "tests", "defaultTest", "assertionTemplates")
+_TAKEN = (*CONFIG_KEYS, "assertionTemplates")
 _QUIET = ("$schema", "description")
 _CHAT_KINDS = ("chat", "responses", "completion")
 _PARAMETERS = (
@@ -50,12 +51,15 @@ def read_promptfoo(path: Path) -> ForeignProject:
     reader = TestReader(
         beside, findings, config.get("defaultTest"), config.get("assertionTemplates")
     )
-    tests = _tests(path, config, reader) if is_config else _file_tests(path, reader)
+    if is_config:
+        tests = _tests(config, reader, ScenarioReader(reader, beside, findings))
+    else:
+        tests = _file_tests(path, reader, findings)
     prompts = read_prompts(config.get("prompts"), beside, findings)
     project = ForeignProject(kind=KIND, name=path.stem, findings=findings)
     _add_rows(project, reader, tests)
     if not project.rows:
-        raise no_tests(path)
+        raise no_tests(path, findings)
     _add_prompts(project, prompts)
     _add_model(project, config)
     scorer: dict[str, Any] = {"kind": "asserts"}
@@ -71,18 +75,20 @@ def read_promptfoo(path: Path) -> ForeignProject:
     return project
 
 
-def _tests(path: Path, config: Mapping[str, Any], reader: TestReader) -> list[Test]:
+def _tests(config: Mapping[str, Any], reader: TestReader, scenarios: ScenarioReader) -> list[Test]:
     tests = reader.tests(config.get("tests")) if config.get("tests") is not None else []
-    if not tests and config.get("tests") is None and config.get("defaultTest"):
+    tests += scenarios.tests(config.get("scenarios"))
+    given = config.get("tests") is not None or config.get("scenarios") is not None
+    if not given and config.get("defaultTest"):
         return [("defaultTest", {})]
     return tests
 
 
-def _file_tests(path: Path, reader: TestReader) -> list[Test]:
+def _file_tests(path: Path, reader: TestReader, findings: Findings) -> list[Test]:
     try:
         return reader.file_tests(path)
     except CannotTakeError as error:
-        raise no_tests(path) from error
+        raise no_tests(path, findings) from error
 
 
 def _add_rows(project: ForeignProject, reader: TestReader, tests: list[Test]) -> None:
@@ -105,6 +111,11 @@ def _add_prompts(project: ForeignProject, prompts: list[ForeignPrompt]) -> None:
         findings.note("the file holds no prompt: the section user just shows the fields")
     else:
         project.sections = dict(chosen.sections)
+        if chosen.logic is not None:
+            findings.note(
+                f"{chosen.place} is the agent, and its {chosen.logic} goes to the model as it "
+                "stands: rewrite it before you evaluate"
+            )
     for number, one in enumerate((one for one in prompts if one is not chosen), start=2):
         project.others[f"other-{number}.txt"] = one.text
     if project.others:
@@ -158,7 +169,7 @@ def _made_up(rows: list[dict[str, Any]]) -> dict[str, str]:
 
 def _add_model(project: ForeignProject, config: Mapping[str, Any]) -> None:
     findings = project.findings
-    for place, name, settings in _providers(config):
+    for place, name, settings in _providers(config, findings):
         model = openai_name(name)
         if model is None:
             findings.leave(place, shown_reference(name), "only openai:… can be called from here")
@@ -175,17 +186,27 @@ def _add_model(project: ForeignProject, config: Mapping[str, Any]) -> None:
             findings.leave(place, shown_reference(name), f"{project.model} is the agent's model")
 
 
-def _providers(config: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _providers(
+    config: Mapping[str, Any], findings: Findings
+) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     given = config.get("providers", config.get("targets"))
     for number, one in enumerate(given if isinstance(given, list) else [given], start=1):
         place, settings = f"provider {number}", None
         name = one
         if isinstance(one, Mapping):
-            name, settings = one.get("id"), one.get("config")
+            name, described = one.get("id"), one
             if name is None and len(one) == 1:
                 ((name, inner),) = one.items()
-                settings = inner.get("config") if isinstance(inner, Mapping) else None
-        if isinstance(name, str):
+                described = inner if isinstance(inner, Mapping) else {}
+            settings = described.get("config")
+            for key in described:
+                if key not in ("id", "config", "label"):
+                    findings.leave(place, f"the key {str(key)[:80]}", "nothing here stands for it")
+        if name is not None and not isinstance(name, str):
+            findings.leave(place, type(name).__name__, "it is not the name of a provider")
+        elif name is None and one is not None:
+            findings.leave(place, type(one).__name__, "it names no provider: it has no `id`")
+        elif isinstance(name, str):
             yield place, name, settings if isinstance(settings, Mapping) else {}
 
 

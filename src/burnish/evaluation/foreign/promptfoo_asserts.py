@@ -167,7 +167,12 @@ def comma_separated(text: str) -> list[str]:
 
 _EXPECTED = re.compile(r"\A(not-)?([a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::(.*))?\Z", re.DOTALL)
 _SHORT = {"fn": "javascript", "eval": "javascript", "grade": RUBRIC}
-_WITHOUT_VALUE = ("is-json", "contains-json", "is-xml", "is-sql", "is-html", "contains-xml")
+# A cell may hold one of these words and nothing else.
+_WITHOUT_VALUE = (
+    *("is-json", "contains-json", "is-xml", "is-sql", "is-html", "contains-xml", "contains-sql"),
+    *("contains-html", "is-refusal", "guardrails", "is-valid-function-call", "finish-reason"),
+    *("is-valid-openai-function-call", "is-valid-openai-tools-call"),
+)
 # Prefixes that promptfoo knows in a cell and that we cannot check: to be named, not compared with.
 _KNOWN_ELSEWHERE = (
     *(*_CODE, "similar", "latency", "cost", "perplexity", "perplexity-score", "rouge-n", "bleu"),
@@ -178,7 +183,9 @@ _KNOWN_ELSEWHERE = (
         "context-relevance",
         "classifier",
     ),
-    *("moderation", "is-refusal", "pi", "ends-with", "contains-html", "contains-sql", "gleu"),
+    *("moderation", "pi", "ends-with", "gleu", "meteor", "word-count", "search-rubric", "human"),
+    *("select-best", "max-score", "tool-call-f1", "skill-used", "conversation-relevance"),
+    *("trace-error-spans", "trace-span-count", "trace-span-duration"),
     *_WITHOUT_VALUE,
 )
 

@@ -16,6 +16,7 @@ from burnish.evaluation.foreign.promptfoo_asserts import expected_text
 _EXPECTED = re.compile(r"__expected(\d*)\Z")
 _CONFIG = re.compile(r"__config:__expected(\d*):(threshold)\Z")
 _METADATA = "__metadata:"
+_UNESCAPED_COMMA = re.compile(r"(?<!\\),")
 
 
 def csv_tests(path: Path, findings: Findings) -> list[tuple[str, dict[str, Any]]]:
@@ -54,7 +55,7 @@ def _test(row: Mapping[str, str], line: int, findings: Findings, path: Path) -> 
             test["threshold"] = _number(cell, place, column, findings)
         elif column.startswith(_METADATA):
             name = column.removeprefix(_METADATA)
-            parts = [part.strip() for part in cell.split(",")]
+            parts = [part.strip().replace("\\,", ",") for part in _UNESCAPED_COMMA.split(cell)]
             metadata = test.setdefault("metadata", {})
             metadata[name.removesuffix("[]")] = parts if name.endswith("[]") else cell
         elif column != "__metric" and _CONFIG.match(column) is None:

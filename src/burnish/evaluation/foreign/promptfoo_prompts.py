@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -94,12 +96,31 @@ def _from_files(
 
 def _of_file(path: Path, place: str) -> Iterator[tuple[str, str]]:
     suffix = path.suffix.lower()
-    if suffix in (".csv", ".jsonl"):
-        raise CannotTakeError(f"prompts in {suffix} are not read: write each as a text")
     text = read_text(path)
-    parts = _PARTED.split(text) if suffix == ".txt" else [text]
+    parts = [text]
+    if suffix == ".txt":
+        parts = _PARTED.split(text)
+    elif suffix == ".jsonl":
+        parts = text.splitlines()
+    elif suffix == ".csv":
+        parts = _of_table(text)
+    parts = [part.strip("\n") for part in parts if part.strip()]
+    if not parts:
+        raise CannotTakeError("it holds no prompt")
     for number, part in enumerate(parts, start=1):
-        yield (place if len(parts) == 1 else f"{place}, part {number}"), part.strip("\n")
+        yield (place if len(parts) == 1 else f"{place}, part {number}"), part
+
+
+def _of_table(text: str) -> list[str]:
+    """The column `prompt`; without a header, the first column."""
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    except csv.Error as error:
+        raise CannotTakeError(f"it is not a table: {error}") from error
+    names = [name.strip().lower() for name in rows[0]] if rows else []
+    column = names.index("prompt") if "prompt" in names else 0
+    body = rows[1:] if "prompt" in names else rows
+    return [row[column] for row in body if len(row) > column]
 
 
 def _prompt(place: str, text: str, findings: Findings) -> ForeignPrompt:

@@ -8,7 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from burnish.domain import UsageError, placeholders
+from burnish.domain import placeholders
 from burnish.evaluation.datasets.json_lines import read_json_lines
 from burnish.evaluation.datasets.problems import RowProblem
 from burnish.evaluation.foreign.files import (
@@ -28,8 +28,21 @@ from burnish.evaluation.foreign.templates import RENAMED, fill, logic_in
 MOST_ROWS = 100_000
 _KNOWN = ("vars", "assert", "description", "threshold", "metadata", "options", "$schema")
 _OPTIONS_ELSEWHERE = ("provider", "disableVarExpansion")
+_AS_IT_IS = "it is code, which is never run: the asserts look at the output as it is"
+_CODE_OPTIONS = {
+    "transform": _AS_IT_IS,
+    "postprocess": _AS_IT_IS,
+    "transformVars": "it is code, which is never run: the variables stay as they are",
+}
 
 Test = tuple[str, Mapping[str, Any]]
+
+
+class _Several(list[Any]):
+    """Values of which each gives a row: a list of texts, or files that a `*` names.
+
+    Any other list is one value, as it is in promptfoo.
+    """
 
 
 class TestReader:
@@ -46,16 +59,17 @@ class TestReader:
         self._default = self._default_test(default)
         self.has_threshold = False
 
-    def tests(self, given: Any) -> list[Test]:
+    def tests(self, given: Any, within: str = "") -> list[Test]:
         """All test cases with their places, in order."""
         if isinstance(given, (str, Mapping)):
             given = [given]
         if not isinstance(given, list):
-            self._findings.leave("tests", type(given).__name__, "it is not a list of test cases")
+            what = type(given).__name__
+            self._findings.leave(f"{within}tests", what, "it is not a list of test cases")
             return []
         found: list[Test] = []
         for number, one in enumerate(given, start=1):
-            place = f"test {number}"
+            place = f"{within}test {number}"
             if isinstance(one, str):
                 found += self._from_file(one, place)
             elif isinstance(one, Mapping) and isinstance(one.get("path"), str):
@@ -140,8 +154,8 @@ class TestReader:
         options = test.get("options")
         for key in options if isinstance(options, Mapping) else ():
             if key not in _OPTIONS_ELSEWHERE:
-                what = f"the option {str(key)[:80]}"
-                self._findings.leave(place, what, "nothing here stands for it")
+                why = _CODE_OPTIONS.get(key, "nothing here stands for it")
+                self._findings.leave(place, f"the option {str(key)[:80]}", why)
 
     def _combinations(self, place: str, test: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """The variables of a test; a list of values gives a row for each, in all combinations."""
@@ -183,7 +197,8 @@ class TestReader:
 
     def _var(self, name: str, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._var(name, one) for one in value]
+            values = [self._var(name, one) for one in value]
+            return _Several(values) if value and isinstance(value[0], str) else values
         if not isinstance(value, str) or not value.startswith("file://"):
             return value
         try:
@@ -195,7 +210,7 @@ class TestReader:
             raise CannotTakeError(
                 f"its variable {name} is {shown_reference(value)}: {error}"
             ) from error
-        return values[0] if len(values) == 1 else values
+        return values[0] if len(values) == 1 else _Several(values)
 
     def _row(self, place: str, test: Mapping[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
         filled = {name: self._filled(place, name, fields) for name in fields}
@@ -241,18 +256,8 @@ class TestReader:
 
 
 def _lists(fields: Mapping[str, Any]) -> dict[str, list[Any]]:
-    return {name: value for name, value in fields.items() if isinstance(value, list) and value}
+    return {name: value for name, value in fields.items() if isinstance(value, _Several)}
 
 
 def _merged(*given: Any) -> dict[str, Any]:
     return {key: value for one in given if isinstance(one, Mapping) for key, value in one.items()}
-
-
-def no_tests(source: Path) -> UsageError:
-    """The error for a config that brings no test case along."""
-    return UsageError(
-        what=f"{source} cannot be imported",
-        why="it has no test cases that can be taken",
-        fix="add `tests` to it, or name the file that holds them",
-        code="empty_dataset",
-    )

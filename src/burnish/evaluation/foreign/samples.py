@@ -11,7 +11,14 @@ from burnish.domain import UsageError
 from burnish.evaluation.datasets.problems import ProblemKind, RowProblem, empty_dataset
 from burnish.evaluation.datasets.rows import RefusedRow, take_apart
 from burnish.evaluation.datasets.sources import FileRows
-from burnish.evaluation.foreign.chat import NotChatError, read_turns, spoken_text, standing_text
+from burnish.evaluation.foreign.chat import (
+    STANDING,
+    NotChatError,
+    Turn,
+    read_turns,
+    spoken_text,
+    standing_text,
+)
 from burnish.evaluation.foreign.files import refuse_rows
 from burnish.evaluation.foreign.project import Findings, ForeignProject
 
@@ -84,10 +91,15 @@ def read_input(given: Any) -> dict[str, str]:
         turns = read_turns(given)
     except NotChatError as error:
         raise BadSampleError(f"`input` is neither text nor a chat: {error}") from error
+    alone = all(turn.role in STANDING for turn in turns)
+    if alone:
+        # Many samples say it all as the system: the last text is then what is asked.
+        turns = [*turns[:-1], Turn("user", turns[-1].text)]
     text, folded = spoken_text(turns)
     standing = [standing_text(turns, role) for role in ("system", "developer")]
     row = {"system": "\n\n".join(one for one in standing if one), "input": text}
-    return {**row, "_folded": "yes"} if folded else row
+    marks = {"_folded": folded, "_alone": alone}
+    return row | {name: "yes" for name, is_so in marks.items() if is_so}
 
 
 def read_answers(given: Any, name: str) -> list[str]:
@@ -107,6 +119,7 @@ def settle_system(project: ForeignProject, standing: str) -> None:
     """A system text that all rows share becomes a section; others stay in the rows."""
     rows = [*project.rows, *project.unchecked]
     folded = [row for row in rows if row.pop("_folded", None)]
+    alone = [row for row in rows if row.pop("_alone", None)]
     texts = {row.get("system", "") for row in rows}
     sections = {"user": "{{input}}"}
     if len(texts) == 1:
@@ -123,6 +136,10 @@ def settle_system(project: ForeignProject, standing: str) -> None:
         sections = {"system": "{{system}}", **sections}
         project.findings.note("rows have different system texts: they stay in the field system")
     project.sections = sections
+    if alone:
+        project.findings.note(
+            f"in {len(alone)} rows all is said as the system: the last text of it is the input"
+        )
     if folded:
         project.findings.note(f"in {len(folded)} rows a chat of several turns is one text in input")
 

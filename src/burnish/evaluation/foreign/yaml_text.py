@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -15,6 +17,19 @@ _MOST_EXPANDED = 50_000_000
 _DEEPEST = 60
 _OF_A_NODE = 8
 _MOST_BITS = 1024
+# What a word is without quotes, as YAML 1.2 and the tools' own parser have it: `yes`, `12:30` and
+# `2024-05-01` are text, which PyYAML by itself takes for true, a number and a date.
+_MEANINGS = {
+    "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    "bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    "int": (r"[-+]?(?:0b[01_]+|0o[0-7_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*)", list("-+0123456789")),
+    "float": (
+        r"[-+]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?"
+        r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+        list("-+0123456789."),
+    ),
+    "merge": (r"<<", ["<"]),
+}
 
 
 class BrokenYamlError(ValueError):
@@ -30,8 +45,7 @@ class BrokenYamlError(ValueError):
 def parse_yaml(text: str) -> Any:
     """The one document of the text, with text keys, and dates as text."""
     yaml = _library()
-    # As `yaml.safe_load`, with the parser in C where there is one.
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader = _loader(yaml)
     if len(text) > LARGEST_TEXT:
         raise BrokenYamlError(f"it is larger than {LARGEST_TEXT // 1024**2} MB")
     try:
@@ -62,6 +76,24 @@ def plain(value: Any) -> Any:
     if isinstance(value, bytes):
         raise BrokenYamlError("it holds binary data")
     return value
+
+
+@cache
+def _loader(yaml: ModuleType) -> Any:
+    """As for `yaml.safe_load`, in C where there is such, and with the meanings of YAML 1.2."""
+    safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader: Any = type("Loader", (safe,), {"yaml_implicit_resolvers": {}})
+    for name, (pattern, first) in _MEANINGS.items():
+        tag = f"tag:yaml.org,2002:{name}"
+        loader.add_implicit_resolver(tag, re.compile(rf"(?:{pattern})\Z"), first)
+    loader.add_constructor("tag:yaml.org,2002:int", _whole_number)
+    return loader
+
+
+def _whole_number(loader: Any, node: Any) -> int:
+    text = str(loader.construct_scalar(node)).replace("_", "")
+    prefixed = text.lstrip("+-")[:2].lower() in ("0b", "0o", "0x")
+    return int(text, 0 if prefixed else 10)
 
 
 def _key(key: Any) -> str:
