@@ -45,6 +45,18 @@ describe('a candidate', () => {
   const at = (candidate: string, query = '') => `/runs/${run}/candidates/${candidate}${query}`;
   const address = () => new URL(page.url()).searchParams;
 
+  /** The last candidate whose parent is not the baseline. */
+  async function grandchild(): Promise<string> {
+    const { columns } = await ask<{ columns: Line }>(`/optimizations/${run}/points`);
+    for (const id of [...columns.candidate_id].reverse()) {
+      const one = await ask<{ parents: { number: number }[] }>(
+        `/optimizations/${run}/candidates/${id}`,
+      );
+      if ((one.parents[0]?.number ?? 0) > 0) return id;
+    }
+    throw new Error('every candidate is a child of the baseline');
+  }
+
   beforeAll(async () => {
     run = gepa();
     const view = await ask<{ agent: string; best_candidate_id: string }>(`/optimizations/${run}`);
@@ -58,9 +70,15 @@ describe('a candidate', () => {
   });
 
   test('is compared with its parent, the baseline and any other', async () => {
-    await page.getByRole('heading', { name: /^What changed from its parent/ }).waitFor();
+    await page.getByRole('heading', { name: /^What changed from / }).waitFor();
     expect(await page.locator('.page-head').innerText()).toContain('best');
-    expect(await page.locator('[data-part="system"] del').count()).toBeGreaterThan(0);
+    // The best may be a child of the baseline; this one is not.
+    await page.goto(`${inject('world').url}${at(await grandchild())}`);
+    await page.getByRole('heading', { name: /^What changed from its parent/ }).waitFor();
+    expect(await page.locator('[data-part="system"] :is(ins, del)').count()).toBeGreaterThan(0);
+
+    await page.goto(`${inject('world').url}${at(best)}`);
+    await page.getByRole('heading', { name: /^What changed from / }).waitFor();
     // What stayed is folded, and opens.
     const folded = page.locator('details[data-part="user"]');
     expect(await folded.getAttribute('open')).toBeNull();
