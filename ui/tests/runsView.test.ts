@@ -188,9 +188,10 @@ describe('evidence in words', () => {
 
   it('says who scored higher by luck, and only then', () => {
     expect(overruledWords(evidence)).toBe('');
-    expect(
-      overruledWords({ ...evidence, overruled: { candidate_id: 'a-9', number: 9, score: 0.9 } }),
-    ).toMatch(/^Candidate 9 scored higher in the search \(0\.900\), which counts as luck/);
+    const overruled = { candidate_id: 'a-9', number: 9, score: 0.9, why: 'gepa takes it for luck' };
+    expect(overruledWords({ ...evidence, overruled })).toBe(
+      'Candidate 9 scored higher in the search (0.900); gepa takes it for luck.',
+    );
   });
 
   it('does not call proven what is not', () => {

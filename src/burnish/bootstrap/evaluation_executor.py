@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from burnish.bootstrap.evaluation_jobs import evaluating, queued_settings
+from burnish.bootstrap.queue_watch import QueueWatch
 from burnish.bootstrap.served_project import ServedProject
 from burnish.bootstrap.workspace import Workspace
 from burnish.domain import BurnishError, ConflictError, ExperimentStatus, UnavailableError
@@ -47,17 +48,22 @@ class EvaluationExecutor:
         self._project = project
         self._settings = settings or EvaluationSettings()
         self._owner = ownership.new_owner()
-        self._wake = asyncio.Event()
+        look_seconds = self._settings.look_seconds
+        self._watches = [
+            QueueWatch(self._drain, name="evaluations", seconds=look_seconds, log=_log)
+            for _ in range(self._settings.max_runs)
+        ]
         self._tasks: list[asyncio.Task[None]] = []
 
     def wake(self) -> None:
         """Look at the queue now."""
-        self._wake.set()
+        for watch in self._watches:
+            watch.wake()
 
     async def __aenter__(self) -> Self:
         self._tasks = [
-            asyncio.create_task(self._work(), name=f"evaluations {n}")
-            for n in range(self._settings.max_runs)
+            asyncio.create_task(watch.run(), name=f"evaluations {n}")
+            for n, watch in enumerate(self._watches)
         ]
         return self
 
@@ -71,24 +77,11 @@ class EvaluationExecutor:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _work(self) -> None:
-        while True:
-            self._wake.clear()
-            taken = None
-            try:
-                taken = await self._workspace.evaluations.take(
-                    owner=self._owner, seconds=self._settings.lease_seconds
-                )
-                if taken is not None:
-                    await self._run(taken)
-            except BurnishError as error:
-                _log.warning("the queue of evaluations cannot be used: %s", error)
-            except Exception:  # noqa: BLE001 - else nothing would be run here any more
-                _log.exception("looking at the queue of evaluations ended in a bug")
-            if taken is None:
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(self._settings.look_seconds):
-                        await self._wake.wait()
+    async def _drain(self) -> None:
+        """Run one after the other until none is left."""
+        queue, seconds = self._workspace.evaluations, self._settings.lease_seconds
+        while (taken := await queue.take(owner=self._owner, seconds=seconds)) is not None:
+            await self._run(taken)
 
     async def _run(self, taken: QueuedEvaluation) -> None:
         queue, identity = self._workspace.evaluations, taken.experiment_id

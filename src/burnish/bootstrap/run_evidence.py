@@ -9,6 +9,10 @@ from burnish.bootstrap.trades import is_proven, is_refuted, is_shown_worse
 from burnish.domain import OptimizationRecord, OptimizationStatus
 
 COMPRESS = "compress"
+# They choose by a fit of what each line does; others that choose do it in ways of their own.
+_BY_LINES = ("gepa", "auto")
+_LUCK = "takes that for luck: by the results of all candidates that share its lines the winner is better"
+_ITS_OWN = "chose the winner by more than that score"
 _COMPARED = ("held_out", "delta", "ci_low", "ci_high", "p_value", "fixed", "broken")
 
 
@@ -27,9 +31,30 @@ def evidence_of(record: OptimizationRecord) -> dict[str, Any] | None:
         "best_score": test.get("best_score", record.best_score),
         "proven": is_proven(result),
         "refuted": refutes(result),
-        # A compression is chosen by its length.
-        "overruled": None if record.optimizer_name == COMPRESS else result.get("overruled"),
+        "overruled": overruled_of(result, record.optimizer_name),
     }
+
+
+def overruled_of(result: Mapping[str, Any], optimizer: str) -> dict[str, Any] | None:
+    """Who scored higher than the winner, and why it is not the winner; None where nobody did.
+
+    A compression is chosen by its length, so that is no news.
+    """
+    other = result.get("overruled")
+    if not other or optimizer == COMPRESS:
+        return None
+    return {**other, "why": f"{optimizer} {_LUCK if optimizer in _BY_LINES else _ITS_OWN}"}
+
+
+def overruled_words(result: Mapping[str, Any], optimizer: str) -> str | None:
+    """The same as a sentence without its end."""
+    other = overruled_of(result, optimizer)
+    if other is None:
+        return None
+    return (
+        f"candidate {other['number']} scored higher on the items of the search "
+        f"({other['score']:.3f}); {other['why']}"
+    )
 
 
 def explanation_of(record: OptimizationRecord, *, owned: bool) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
@@ -14,7 +14,7 @@ from burnish.optimizers.gepa_luck import Subjects
 from burnish.optimizers.gepa_moves import edited, edits_between
 from burnish.optimizers.line_edits import LineEdit
 from burnish.optimizers.line_effects import LineEffects, Sight, World
-from burnish.optimizers.motives import words_of
+from burnish.optimizers.line_names import answers_of, names_of
 
 # What a line has to earn, as a share of the scale; more if it may be about everything.
 _COST, _GENERAL_COST = 0.002, 0.01
@@ -27,13 +27,9 @@ _OWN = 0.2
 # How much of an item's luck stays the same while the lines about it do.
 _ALIKE = 0.3
 _ROUNDS = 4
-# A word of lines on more subjects belongs to their way of speaking, unless it is an answer.
-_SUBJECTS = 4
-_LONGEST_ANSWER = 200
 _IN_PART = "\x1e"
 _CLOSE = 1e-9
 
-Key = tuple[str, str, str]
 Names = tuple[str, ...]
 
 
@@ -58,7 +54,7 @@ class LineSets:
             for one in known
         }
         distinct = {edit.key: edit for many in edits.values() for edit in many}
-        named = names_of(list(distinct.values()), subjects, _answers(evidence))
+        named = names_of(list(distinct.values()), subjects, answers_of(evidence))
         self._lines: dict[str, LineEdit] = {}
         for edit in distinct.values():
             self._lines.setdefault(named[edit.key], edit)
@@ -100,7 +96,7 @@ class LineSets:
 
     def likely(self) -> World:
         """What all results say, with doubt about what was seen little."""
-        return self._fit.cautious(_DOUBT)
+        return self._likely
 
     def drawn(self, seed: int, generation: int) -> World:
         """Another world that is possible by what was seen."""
@@ -115,6 +111,10 @@ class LineSets:
             return (1 - _OWN) * self._worth(world, self._sets[one]) + _OWN * scores[one]
 
         return max(self._trialed, key=worth)
+
+    @cached_property
+    def _likely(self) -> World:
+        return self._fit.cautious(_DOUBT)
 
     @cached_property
     def _trialed(self) -> list[str]:
@@ -198,39 +198,3 @@ class LineSets:
             if before == tuple(here):
                 break
         return tuple(here)
-
-
-def names_of(
-    edits: Sequence[LineEdit], subjects: Subjects, answers: frozenset[str] = frozenset()
-) -> Mapping[Key, str]:
-    """Names by the telling words of a line, so that two wordings of one rule are one.
-
-    Words that lines on many subjects share belong to their way of speaking. Words of short answers
-    tell all the same: many rules may give one label, and a rule that gives another is another.
-    """
-    words = {edit.key: words_of(edit.new) for edit in edits if edit.new and not edit.old}
-    used: dict[str, set[object]] = {}
-    for key, said in words.items():
-        about = frozenset(filter(subjects.has, said)) or key
-        for word in said:
-            used.setdefault(word, set()).add(about)
-    found = {}
-    for edit in edits:
-        telling = sorted(
-            word
-            for word in words.get(edit.key, ())
-            if len(used[word]) <= _SUBJECTS or subjects.has(word) or word in answers
-        )
-        found[edit.key] = f"{edit.section}: " + (" ".join(telling) or " > ".join(edit.key[1:]))
-    return found
-
-
-def _answers(evidence: Evidence) -> frozenset[str]:
-    """The words of what was answered in trials, where that is a label or a few, not a text."""
-    outputs = {
-        result.output.text
-        for one in evidence.trialed
-        for result in one.results.values()
-        if result.output is not None and len(result.output.text) <= _LONGEST_ANSWER
-    }
-    return frozenset(word for output in outputs for word in words_of(output))

@@ -10,10 +10,11 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
+from burnish.bootstrap.run_evidence import overruled_words
 from burnish.cli.display.optimization_summary import print_unfinished
 from burnish.cli.display.pace import Pace
 from burnish.cli.display.search_progress import frame, trial_line
-from burnish.cli.display.search_verdict import overruled_words, search_verdict
+from burnish.cli.display.search_verdict import search_verdict
 from burnish.cli.following import following
 from burnish.cli.place import Place
 from burnish.cli.search_watch import EndedTrial, SearchWatch
@@ -184,6 +185,8 @@ def test_a_higher_score_that_counts_as_luck_is_told():
 
     assert words.startswith("candidate 9 scored higher on the items of the search (0.900); gepa")
     assert overruled_words(document(), "gepa") is None
+    assert overruled_words(result, "compress") is None
+    assert overruled_words(result, "mine").endswith("mine chose the winner by more than that score")
 
 
 def test_names_that_an_optimizer_adds_for_itself_are_not_shown():

@@ -11,7 +11,8 @@ from burnish.domain import Item
 from burnish.optimizers.gepa_luck import Subjects
 from burnish.optimizers.line_edits import LineEdit, split_units
 from burnish.optimizers.line_effects import LineEffects, Sight
-from burnish.optimizers.line_sets import LineSets, names_of
+from burnish.optimizers.line_names import names_of
+from burnish.optimizers.line_sets import LineSets
 
 TOPICS = ("parcel", "invoice", "ferry", "boiler", "passport", "voucher")
 ROOT = "Route the ticket."

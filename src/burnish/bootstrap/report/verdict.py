@@ -9,7 +9,7 @@ from typing import Any
 from burnish.bootstrap.report.markup import safe
 from burnish.bootstrap.report.material import Material
 from burnish.bootstrap.report.wording import count, plain, probability, score, signed
-from burnish.bootstrap.run_evidence import COMPRESS
+from burnish.bootstrap.run_evidence import overruled_words
 from burnish.bootstrap.trades import counted_measures, is_proven, is_refuted, trade_words
 from burnish.domain import OptimizationStatus
 
@@ -70,15 +70,8 @@ def _improved(material: Material) -> Verdict:
 
 
 def _overruled(material: Material) -> str:
-    """That another scored higher, where that counts as luck; a compression is chosen by its length."""
-    other = material.result.get("overruled")
-    if not other or material.record.optimizer_name == COMPRESS:
-        return ""
-    return (
-        f" Candidate {int(other['number'])} scored higher, {score(other['score'])}, "
-        "which counts as luck: by the results of all candidates that share its lines the winner is "
-        "better."
-    )
+    words = overruled_words(material.result, material.record.optimizer_name)
+    return "" if words is None else f" {safe(words[:1].upper() + words[1:])}."
 
 
 def _by_objective(material: Material, where: str, sentences: tuple[str, ...]) -> Verdict:

@@ -50,18 +50,6 @@ def search_verdict(document: Mapping[str, Any]) -> Text:
     return _said("better", f"proven on {items} that the search never saw (p {p_value}).", "green")
 
 
-def overruled_words(document: Mapping[str, Any], optimizer: str) -> str | None:
-    """That another scored higher, and why it is not the winner."""
-    other = document.get("overruled")
-    if not other:
-        return None
-    return (
-        f"candidate {other['number']} scored higher on the items of the search "
-        f"({other['score']:.3f}); {optimizer} takes that for luck: by the results of all "
-        "candidates that share its lines the winner is better"
-    )
-
-
 def _by_objective(document: Mapping[str, Any], items: str) -> Text:
     """What counts is the score with what it takes."""
     improvement = document["improvement"]

@@ -42,6 +42,7 @@ class Overruled(BaseModel):
     candidate_id: str
     number: int
     score: float
+    why: str = Field(description="Why it is not the winner.")
 
 
 class Evidence(BaseModel):
@@ -61,8 +62,7 @@ class Evidence(BaseModel):
     refuted: bool = Field(description="The items speak against the winner.")
     overruled: Overruled | None = Field(
         default=None,
-        description="Who scored higher, where the optimizer takes that for luck: it chose by the "
-        "results of all candidates that share lines.",
+        description="Who scored higher, where the optimizer chose by more than that score.",
     )
 
 

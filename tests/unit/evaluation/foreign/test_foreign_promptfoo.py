@@ -1,7 +1,6 @@
 """promptfoo's configs and tables: what is taken, what is listed, and that nothing is run."""
 
 import json
-import textwrap
 
 import pytest
 
@@ -12,12 +11,9 @@ from burnish.evaluation.foreign.promptfoo_asserts import comma_separated, expect
 
 
 @pytest.fixture
-def read(tmp_path):
-    def import_config(config, name="promptfooconfig.yaml", **files):
-        for path, text in files.items():
-            (tmp_path / path.replace("__", ".")).write_text(textwrap.dedent(text))
-        path = tmp_path / name
-        path.write_text(textwrap.dedent(config) if isinstance(config, str) else json.dumps(config))
+def read(written):
+    def import_config(config, *name, **files):
+        path = written(config, *name, **files)
         assert guess_kind(path) is Kind.PROMPTFOO
         return read_foreign(path, Kind.PROMPTFOO)
 

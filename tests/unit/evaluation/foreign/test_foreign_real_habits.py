@@ -1,7 +1,6 @@
 """Habits of real configs and samples that files written from the manuals alone do not have."""
 
 import json
-import textwrap
 
 import pytest
 
@@ -12,12 +11,9 @@ from burnish.evaluation.foreign.yaml_text import parse_yaml
 
 
 @pytest.fixture
-def read(tmp_path):
-    def import_text(text, name="promptfooconfig.yaml", **files):
-        for path, inner in files.items():
-            (tmp_path / path.replace("__", ".")).write_text(textwrap.dedent(inner))
-        path = tmp_path / name
-        path.write_text(textwrap.dedent(text))
+def read(written):
+    def import_text(text, *name, **files):
+        path = written(text, *name, **files)
         return read_foreign(path, guess_kind(path))
 
     return import_text

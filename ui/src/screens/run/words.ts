@@ -41,10 +41,7 @@ export function evidenceWords(evidence: Evidence, compression = false): Evidence
 export function overruledWords(evidence: Evidence): string {
   const other = evidence.overruled;
   if (!other) return '';
-  return (
-    `Candidate ${other.number} scored higher in the search (${score(other.score)}), which counts as ` +
-    'luck: by the results of all candidates that share its lines this one is better.'
-  );
+  return `Candidate ${other.number} scored higher in the search (${score(other.score)}); ${other.why}.`;
 }
 
 /** A compression is to be as good and shorter, so it has nothing to prove but that. */
