@@ -11,7 +11,10 @@ from burnish.domain import OptimizationRecord, OptimizationStatus
 COMPRESS = "compress"
 # They choose by a fit of what each line does; others that choose do it in ways of their own.
 _BY_LINES = ("gepa", "auto")
-_LUCK = "takes that for luck: by the results of all candidates that share its lines the winner is better"
+_LUCK = (
+    "takes that for luck: by the results of all candidates that share its lines the winner is "
+    "better"
+)
 _ITS_OWN = "chose the winner by more than that score"
 _COMPARED = ("held_out", "delta", "ci_low", "ci_high", "p_value", "fixed", "broken")
 
