@@ -1,17 +1,17 @@
 import { lazy, Suspense } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
-import { Boundary } from './components/Boundary';
-import { KeyGate } from './components/KeyGate';
-import { Page } from './components/Page';
-import { Shell } from './components/Shell';
+import { Boundary } from './components/shell/Boundary';
+import { KeyGate } from './components/shell/KeyGate';
+import { Page } from './components/shell/Page';
+import { Shell } from './components/shell/Shell';
 import { Empty, Loading } from './components/States';
 
 const Runs = lazy(() => import('./screens/runs/Runs'));
 const Run = lazy(() => import('./screens/run/Run'));
 const Candidate = lazy(() => import('./screens/candidate/Candidate'));
-const Evaluations = lazy(() => import('./screens/evaluations/Evaluations'));
+const Evaluations = lazy(() => import('./screens/evaluations/list/Evaluations'));
 const Evaluation = lazy(() => import('./screens/evaluations/Evaluation'));
-const TestDetail = lazy(() => import('./screens/evaluations/TestDetail'));
+const TestDetail = lazy(() => import('./screens/evaluations/test/Detail'));
 const Agents = lazy(() => import('./screens/agents/Agents'));
 const Agent = lazy(() => import('./screens/agents/Agent'));
 const Optimizers = lazy(() => import('./screens/optimizers/Optimizers'));
@@ -21,8 +21,8 @@ const Suite = lazy(() => import('./screens/data/Suite'));
 const Dataset = lazy(() => import('./screens/data/Dataset'));
 const ImageProjects = lazy(() => import('./screens/images/Projects'));
 const ImageProject = lazy(() => import('./screens/images/Project'));
-const Workbench = lazy(() => import('./screens/images/Workbench'));
-const CompareCommits = lazy(() => import('./screens/images/Compare'));
+const Workbench = lazy(() => import('./screens/images/workbench/Workbench'));
+const CompareCommits = lazy(() => import('./screens/images/compare/Compare'));
 
 function NotFound() {
   return (

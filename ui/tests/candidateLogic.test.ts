@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { againstOf, findChoices, inOrder, type Choice } from '@/screens/candidate/against';
-import { outputText, roundsOf } from '@/screens/candidate/answers';
+import { againstOf, findChoices, inOrder, type Choice } from '@/screens/candidate/against/against';
+import { outputText, roundsOf } from '@/screens/candidate/items/answers';
 import {
   cellKind,
   changesOf,
   filterOf,
   filterOptions,
   moveInGrid,
-} from '@/screens/candidate/matrix';
+} from '@/screens/candidate/items/matrix';
 import {
   conflictWords,
   expectedVersion,
   promotionSentence,
   versionToCome,
-} from '@/screens/candidate/promotion';
+} from '@/screens/candidate/promote/promotion';
 import { byScore, mainExperiment, splitRationale, totalTokens } from '@/screens/candidate/roles';
-import { traceTree } from '@/screens/candidate/trace';
+import { traceTree } from '@/screens/candidate/items/trace';
 
 const child = { candidate_id: 'c3', baseline: false, parents: [{ candidate_id: 'c1' }] };
 const baseline = { candidate_id: 'c0', baseline: true, parents: [] };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstSuite, readSuite, refusedScorers } from '@/screens/data/newSuite';
+import { firstSuite, readSuite, refusedScorers } from '@/screens/data/newSuite/form';
 import {
   asText,
   columnsOf,

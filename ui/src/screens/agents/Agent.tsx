@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
 import { Card, Stat } from '@/components/Card';
-import { ConfigurationText } from '@/components/ConfigurationText';
-import { Page } from '@/components/Page';
+import { ConfigurationText } from '@/components/configuration/Text';
+import { Page } from '@/components/shell/Page';
 import { Failure, Loading } from '@/components/States';
 import { Tabs } from '@/components/Tabs';
 import { Time } from '@/components/Time';

@@ -2,7 +2,7 @@ import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Card } from '@/components/Card';
-import { Page } from '@/components/Page';
+import { Page } from '@/components/shell/Page';
 import { Empty, Failure, Loading } from '@/components/States';
 import { Time } from '@/components/Time';
 import { useAddress } from '@/lib/address';

@@ -1,6 +1,6 @@
 import { Card } from '@/components/Card';
-import { ConfigurationDiff } from '@/components/ConfigurationDiff';
-import { Field } from '@/components/Field';
+import { ConfigurationDiff } from '@/components/configuration/Diff';
+import { Field } from '@/components/form/Field';
 import { Empty, Loaded } from '@/components/States';
 import { useAddress } from '@/lib/address';
 import { asConfiguration, changesInWords, compareConfigurations } from '@/lib/configurations';

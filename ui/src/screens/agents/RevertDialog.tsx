@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api, ApiError } from '@/api/client';
-import { ConfigurationDiff } from '@/components/ConfigurationDiff';
+import { ConfigurationDiff } from '@/components/configuration/Diff';
 import { Dialog } from '@/components/Dialog';
-import { SignFields } from '@/components/SignFields';
+import { SignFields } from '@/components/form/SignFields';
 import { Failure, Loaded } from '@/components/States';
-import { say } from '@/components/Toasts';
+import { say } from '@/components/shell/Toasts';
 import { asConfiguration, changesInWords, compareConfigurations } from '@/lib/configurations';
 import { rememberedPerson, rememberPerson } from '@/lib/person';
 import { useVersion } from './data';

@@ -1,20 +1,20 @@
 import { Link, useParams } from 'wouter';
-import { Page } from '@/components/Page';
+import { Page } from '@/components/shell/Page';
 import { Failure, Loading } from '@/components/States';
 import { Status } from '@/components/Status';
 import { Tabs } from '@/components/Tabs';
 import { useAddress } from '@/lib/address';
 import { shortId } from '@/lib/format';
-import { AgainstBar } from './AgainstBar';
+import { AgainstBar } from './against/Bar';
 import './candidate.css';
 import { Changes } from './Changes';
 import { useCandidate, useFront, useRun, type Pair, type RunCandidate } from './data';
 import { mainExperiment } from './roles';
 import { Experiments } from './Experiments';
 import { Facts } from './Facts';
-import { Items } from './Items';
-import { PromoteDialog } from './PromoteDialog';
-import { useOther } from './useOther';
+import { Items } from './items/Items';
+import { PromoteDialog } from './promote/Dialog';
+import { useOther } from './against/useOther';
 
 /** One candidate: what it changes, what that does to every item, and the way to promote it. */
 export default function Candidate() {

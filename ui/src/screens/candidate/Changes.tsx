@@ -1,16 +1,16 @@
 import { Link } from 'wouter';
 import { Card } from '@/components/Card';
-import { ConfigurationDiff } from '@/components/ConfigurationDiff';
-import { ConfigurationText } from '@/components/ConfigurationText';
+import { ConfigurationDiff } from '@/components/configuration/Diff';
+import { ConfigurationText } from '@/components/configuration/Text';
 import { Change, Score } from '@/components/Numbers';
 import { Failure, Loading } from '@/components/States';
 import { Status } from '@/components/Status';
 import { asConfiguration, changesInWords, compareConfigurations } from '@/lib/configurations';
 import { count } from '@/lib/format';
-import { originSentence } from './against';
+import { originSentence } from './against/against';
 import type { CandidateRef, RunCandidate } from './data';
 import { byScore, mainExperiment, splitRationale } from './roles';
-import type { Other } from './useOther';
+import type { Other } from './against/useOther';
 
 /** What is different in its configuration, and where that came from. */
 export function Changes({

@@ -4,7 +4,7 @@ import { chance } from '@/lib/evidence';
 import { count, interval, milliseconds } from '@/lib/format';
 import { useComparison, type Pair, type RunCandidate } from './data';
 import { heldOut, mainExperiment, totalTokens } from './roles';
-import type { Other } from './useOther';
+import type { Other } from './against/useOther';
 
 /** The numbers of a candidate, each with what it is against. */
 export function Facts({

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { answer, api, type Schemas } from '@/api/client';
-import type { ItemChange, ItemFilter } from './matrix';
-import { changesOf } from './matrix';
+import type { ItemChange, ItemFilter } from './items/matrix';
+import { changesOf } from './items/matrix';
 
 export type RunCandidate = Schemas['RunCandidate'];
 export type CandidateRef = Schemas['CandidateRef'];

@@ -1,7 +1,7 @@
 import { useDeferredValue } from 'react';
 import { Link, useParams } from 'wouter';
 import { Card } from '@/components/Card';
-import { Page } from '@/components/Page';
+import { Page } from '@/components/shell/Page';
 import { Loaded } from '@/components/States';
 import { Time } from '@/components/Time';
 import { count } from '@/lib/format';

@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { Link } from 'wouter';
 import { Card } from '@/components/Card';
-import { Page } from '@/components/Page';
+import { Page } from '@/components/shell/Page';
 import { Empty, Loaded } from '@/components/States';
 import { Time } from '@/components/Time';
 import { count, score } from '@/lib/format';
@@ -11,7 +11,7 @@ import { scorerParts, splitWords } from './words';
 import './data.css';
 
 const Upload = lazy(() => import('./Upload'));
-const NewSuite = lazy(() => import('./NewSuite'));
+const NewSuite = lazy(() => import('./newSuite/Dialog'));
 
 /** What runs are judged on: suites, and the datasets that they take their items from. */
 export default function Suites() {

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { answer, api, ApiError, type Schemas } from '@/api/client';
 import { Dialog } from '@/components/Dialog';
-import { Field } from '@/components/Field';
+import { Field } from '@/components/form/Field';
 import { Failure } from '@/components/States';
 import { count } from '@/lib/format';
 import { formatOf, nameFrom } from './words';

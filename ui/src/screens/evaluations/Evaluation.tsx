@@ -1,6 +1,6 @@
 import { Link, useParams } from 'wouter';
 import { Card } from '@/components/Card';
-import { Page } from '@/components/Page';
+import { Page } from '@/components/shell/Page';
 import { Failure, Loaded } from '@/components/States';
 import { Status } from '@/components/Status';
 import { Duration, Time } from '@/components/Time';
@@ -8,7 +8,7 @@ import { count, percent } from '@/lib/format';
 import { useEvaluation } from './data';
 import { Figures } from './Figures';
 import { Items } from './Items';
-import { listPath } from './listFilters';
+import { listPath } from './list/filters';
 import { Models } from './Models';
 import { Polling } from './Polling';
 import { RefinementPart } from './RefinementPart';

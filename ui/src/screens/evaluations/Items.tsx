@@ -7,8 +7,8 @@ import { Segmented } from '@/components/Tabs';
 import { useAddress } from '@/lib/address';
 import { count } from '@/lib/format';
 import { useRows } from '@/lib/rows';
-import { outputText } from '../candidate/answers';
-import { useNarrow } from '../runs/useNarrow';
+import { outputText } from '../candidate/items/answers';
+import { useNarrow } from '@/components/list/useNarrow';
 import { useItems } from './data';
 import {
   filterOptions,
@@ -27,7 +27,7 @@ import {
   type ItemRun,
 } from './result';
 import { judged, scorePath } from './rounds';
-import { SearchBox } from './SearchBox';
+import { SearchBox } from '@/components/list/SearchBox';
 
 const SHOWN = 50;
 

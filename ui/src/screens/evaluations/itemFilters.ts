@@ -1,4 +1,4 @@
-import { outputText } from '../candidate/answers';
+import { outputText } from '../candidate/items/answers';
 import { jsonText } from '@/lib/configurations';
 import type { EvaluationResult, ItemRun, Outcome } from './result';
 

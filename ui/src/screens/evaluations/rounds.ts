@@ -1,4 +1,4 @@
-import { outputText } from '../candidate/answers';
+import { outputText } from '../candidate/items/answers';
 import type { ItemRun, RoundView } from './result';
 
 export interface ChartPoint {

@@ -1,24 +1,24 @@
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import { Card } from '@/components/Card';
-import { Page } from '@/components/Page';
+import { Page } from '@/components/shell/Page';
 import { Empty, Failure, Loading } from '@/components/States';
 import { Segmented, Tabs } from '@/components/Tabs';
 import { useAddress } from '@/lib/address';
 import { count } from '@/lib/format';
 import { useShortcuts } from '@/lib/keys';
-import { CommitPanel } from './CommitPanel';
-import { CommitTable } from './CommitTable';
+import { CommitPanel } from './history/CommitPanel';
+import { CommitTable } from './history/CommitTable';
 import { useLineage, useProjectRuns } from './data';
-import { historyOf, type History } from './history';
-import { hasEnded } from './progress';
-import { RunsTable } from './RunsTable';
+import { historyOf, type History } from './history/history';
+import { hasEnded } from './run/stages';
+import { RunsTable } from './run/List';
 import { Upload } from './Upload';
-import '../run/panels/lineage.css';
+import '../run/lineage/lineage.css';
 import './images.css';
 
 const HistoryGraph = lazy(async () => ({
-  default: (await import('./HistoryGraph')).HistoryGraph,
+  default: (await import('./history/Graph')).HistoryGraph,
 }));
 
 /** A project: which picture was made from which, and the runs that made them. */

@@ -1,16 +1,16 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Dialog } from '@/components/Dialog';
-import { Field } from '@/components/Field';
-import { Page } from '@/components/Page';
+import { Field } from '@/components/form/Field';
+import { Page } from '@/components/shell/Page';
 import { Empty, Failure, Loading } from '@/components/States';
 import { Time } from '@/components/Time';
 import { count } from '@/lib/format';
 import { useShortcuts } from '@/lib/keys';
 import { useRows } from '@/lib/rows';
 import { useProjects } from './data';
-import { nameProblem } from './form';
-import { Picture } from './Picture';
+import { nameProblem } from './workbench/form';
+import { Picture } from './picture/Picture';
 import './images.css';
 
 const pathOf = (project: string) => `/workbench/${encodeURIComponent(project)}`;

@@ -6,7 +6,7 @@ import {
 } from '@tanstack/react-query';
 import { answer, ApiError } from '@/api/client';
 import { connectionError, images, timedFetch } from './client';
-import { hasEnded } from './progress';
+import { hasEnded } from './run/stages';
 import type { Commit } from './types';
 
 const PAGE = 50;

@@ -2,12 +2,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { answer, api, ApiError } from '@/api/client';
-import { Field } from '@/components/Field';
-import { SchemaForm } from '@/components/SchemaForm';
+import { Field } from '@/components/form/Field';
+import { SchemaForm } from '@/components/form/SchemaForm';
 import { Failure, Loading } from '@/components/States';
-import { Ticked } from '@/components/Ticked';
-import { say } from '@/components/Toasts';
-import { EstimateCard } from '@/screens/runs/EstimateCard';
+import { Ticked } from '@/components/form/Ticked';
+import { say } from '@/components/shell/Toasts';
+import { EstimateCard } from '@/screens/runs/new/EstimateCard';
 import '@/screens/runs/runs.css';
 import { useAgents, useChoices, useConfigEstimate, type Config } from './data';
 import {

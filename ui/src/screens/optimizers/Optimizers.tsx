@@ -1,6 +1,6 @@
 import { Link, useLocation } from 'wouter';
 import { Card } from '@/components/Card';
-import { Page } from '@/components/Page';
+import { Page } from '@/components/shell/Page';
 import { Empty, Loaded } from '@/components/States';
 import { Status } from '@/components/Status';
 import { Change } from '@/components/Numbers';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Field } from '@/components/Field';
+import { Field } from '@/components/form/Field';
 import { cronWords, PRESETS } from './cron';
 
 const OWN = 'own';

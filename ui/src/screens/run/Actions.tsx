@@ -5,7 +5,7 @@ import { answer, api } from '@/api/client';
 import { authorization } from '@/api/key';
 import { Dialog } from '@/components/Dialog';
 import { Failure } from '@/components/States';
-import { say } from '@/components/Toasts';
+import { say } from '@/components/shell/Toasts';
 import { actionsOf, type RunAction, type RunView } from './view';
 
 const LABELS: Record<RunAction, string> = {

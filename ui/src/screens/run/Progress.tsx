@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { Ticked } from '@/components/Ticked';
+import { Ticked } from '@/components/form/Ticked';
 import { Duration, Time } from '@/components/Time';
 import { count, duration, percent } from '@/lib/format';
 import type { RunView } from './view';

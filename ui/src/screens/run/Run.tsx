@@ -1,6 +1,6 @@
 import { lazy, Suspense, type ReactNode } from 'react';
 import { LiveHint } from '@/components/LiveHint';
-import { Page } from '@/components/Page';
+import { Page } from '@/components/shell/Page';
 import { Failure, Loaded, Loading } from '@/components/States';
 import { Status } from '@/components/Status';
 import { Tabs, type Tab } from '@/components/Tabs';
@@ -15,13 +15,13 @@ import { useRun } from './useRun';
 import { tabOf, type RunTab, type RunView } from './view';
 import './run.css';
 
-const ScorePanel = lazy(() => import('./panels/ScorePanel'));
-const LineagePanel = lazy(() => import('./panels/LineagePanel'));
-const TrialsPanel = lazy(() => import('./panels/TrialsPanel'));
-const ParetoPanel = lazy(() => import('./panels/ParetoPanel'));
-const RejectionsPanel = lazy(() => import('./panels/RejectionsPanel'));
-const EventsPanel = lazy(() => import('./panels/EventsPanel'));
-const CompressionPanel = lazy(() => import('../compression/CompressionPanel'));
+const ScorePanel = lazy(() => import('./score/Panel'));
+const LineagePanel = lazy(() => import('./lineage/Panel'));
+const TrialsPanel = lazy(() => import('./trials/Panel'));
+const ParetoPanel = lazy(() => import('./pareto/Panel'));
+const RejectionsPanel = lazy(() => import('./RejectionsPanel'));
+const EventsPanel = lazy(() => import('./EventsPanel'));
+const CompressionPanel = lazy(() => import('./compression/Panel'));
 
 const CRUMBS = [{ label: 'Runs', to: '/runs' }];
 

@@ -1,16 +1,16 @@
 import { lazy, Suspense, useMemo } from 'react';
 import { LiveHint } from '@/components/LiveHint';
-import { Page } from '@/components/Page';
+import { Page } from '@/components/shell/Page';
 import { Empty, Failure, Loading } from '@/components/States';
 import { useAddress } from '@/lib/address';
 import { useShortcuts } from '@/lib/keys';
 import { DEFAULT_ORDER, filtersOf, isFiltered } from './filters';
-import { CLEARED, RunFiltersBar } from './RunFiltersBar';
-import { RunsList } from './RunsList';
+import { CLEARED, RunFiltersBar } from './FiltersBar';
+import { RunsList } from './List';
 import { useFacets, useRuns } from './useRuns';
 import './runs.css';
 
-const NewRun = lazy(() => import('./NewRun'));
+const NewRun = lazy(() => import('./new/Dialog'));
 
 export default function Runs() {
   const address = useAddress();

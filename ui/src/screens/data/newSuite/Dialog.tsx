@@ -1,0 +1,231 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { answer, api, ApiError } from '@/api/client';
+import { Dialog } from '@/components/Dialog';
+import { Field } from '@/components/form/Field';
+import { SchemaForm } from '@/components/form/SchemaForm';
+import { Failure } from '@/components/States';
+import { Segmented } from '@/components/Tabs';
+import { Ticked } from '@/components/form/Ticked';
+import { say } from '@/components/shell/Toasts';
+import { useQuery } from '@tanstack/react-query';
+import type { JsonSchema } from '@/lib/schema';
+import { useDatasets, useScorers } from '../data';
+import {
+  firstSuite,
+  readSuite,
+  refusedScorers,
+  REST,
+  SHARES,
+  type ScorerDraft,
+  type SuiteBody,
+} from './form';
+
+/** A suite on a stored dataset: which items, judged how. */
+export default function NewSuite({ dataset, onClose }: { dataset: string; onClose: () => void }) {
+  const [form, setForm] = useState(() => firstSuite(dataset));
+  const change = (changes: Partial<typeof form>) => setForm((old) => ({ ...old, ...changes }));
+  const datasets = useDatasets();
+  const kinds = useScorers().data?.items.filter((kind) => kind.over_http) ?? [];
+  const schemas = new Map(kinds.map((kind) => [kind.kind, kind.settings as JsonSchema]));
+  const { body, problems, usable } = readSuite(form, schemas);
+  const save = useSave();
+  const said = save.error instanceof ApiError ? save.error.problems : [];
+  const refused = refusedScorers(said, form.scorers.length);
+  const setScorer = (index: number, scorer: ScorerDraft | null) =>
+    change({
+      scorers: form.scorers.flatMap((old, at) => (at !== index ? [old] : scorer ? [scorer] : [])),
+    });
+  return (
+    <Dialog
+      title="New suite"
+      onClose={onClose}
+      wide
+      foot={
+        <>
+          <button type="button" className="btn" onClick={onClose}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            form="new-suite"
+            className="btn primary"
+            disabled={!usable || save.isPending}
+          >
+            {save.isPending ? 'Saving…' : 'Save suite'}
+          </button>
+        </>
+      }
+    >
+      <form
+        id="new-suite"
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (usable) save.mutate(body);
+        }}
+      >
+        <div className="two">
+          <Field
+            label="Name"
+            hint="A name that is there already becomes a new version."
+            problem={problems.name}
+          >
+            {(given) => (
+              <input
+                {...given}
+                className="input"
+                autoComplete="off"
+                value={form.name}
+                onChange={(event) => change({ name: event.target.value })}
+              />
+            )}
+          </Field>
+          <Field label="Dataset">
+            {(given) => (
+              <select
+                {...given}
+                className="select"
+                value={form.dataset}
+                onChange={(event) => change({ dataset: event.target.value })}
+              >
+                <option value="">Choose…</option>
+                {datasets.data?.items.map((one) => (
+                  <option key={one.dataset_id} value={one.dataset_id}>
+                    {one.name} ({one.items} items)
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </div>
+        <h3>Scorers</h3>
+        {form.scorers.map((scorer, index) => (
+          <ScorerFields
+            key={index}
+            scorer={scorer}
+            kinds={kinds}
+            schema={schemas.get(scorer.kind)}
+            problems={{ ...refused[index], ...problems.scorers[index] }}
+            onChange={(next) => setScorer(index, next)}
+            onRemove={form.scorers.length > 1 ? () => setScorer(index, null) : null}
+          />
+        ))}
+        <button
+          type="button"
+          className="btn small data-add"
+          onClick={() =>
+            change({ scorers: [...form.scorers, { kind: 'exact_match', settings: {} }] })
+          }
+        >
+          Add a scorer
+        </button>
+        <h3>Split</h3>
+        <Segmented
+          label="How items are split"
+          chosen={form.split}
+          onChoose={(split) => change({ split })}
+          options={[
+            { value: 'shares', label: 'By shares' },
+            { value: 'field', label: 'As each item says' },
+            { value: 'none', label: 'Not at all' },
+          ]}
+        />
+        {form.split === 'shares' && (
+          <SchemaForm
+            schema={SHARES}
+            draft={form.shares}
+            problems={problems.shares}
+            onChange={(shares) => change({ shares })}
+          />
+        )}
+        <SchemaForm
+          schema={REST}
+          draft={form.rest}
+          problems={problems.rest}
+          onChange={(rest) => change({ rest })}
+        />
+        {save.error && <Failure error={save.error} />}
+      </form>
+    </Dialog>
+  );
+}
+
+function useSave() {
+  const cache = useQueryClient();
+  const [, go] = useLocation();
+  return useMutation({
+    mutationFn: (body: SuiteBody) => answer(api.POST('/v1/private/suites', { body })),
+    onSuccess: (suite) => {
+      void cache.invalidateQueries({ queryKey: ['suites'] });
+      void cache.invalidateQueries({ queryKey: ['suite', suite.name] });
+      say(`Saved ${suite.name} as version ${suite.version}`);
+      go(`/suites/${encodeURIComponent(suite.name)}`);
+    },
+  });
+}
+
+function ScorerFields({
+  scorer,
+  kinds,
+  schema,
+  problems,
+  onChange,
+  onRemove,
+}: {
+  scorer: ScorerDraft;
+  kinds: readonly { kind: string; summary: string }[];
+  schema: JsonSchema | undefined;
+  problems: Readonly<Record<string, string>>;
+  onChange: (scorer: ScorerDraft) => void;
+  onRemove: (() => void) | null;
+}) {
+  const project = useQuery({
+    queryKey: ['project'],
+    queryFn: () => answer(api.GET('/v1/private/project')),
+  });
+  const summary = kinds.find((kind) => kind.kind === scorer.kind)?.summary ?? '';
+  return (
+    <fieldset className="data-scorer stack tight">
+      <legend className="sr-only">{`Scorer ${scorer.kind}`}</legend>
+      <div className="row between">
+        <div className="grow">
+          <Field label="Kind" hint={<Ticked text={summary} />}>
+            {(given) => (
+              <select
+                {...given}
+                className="select"
+                value={scorer.kind}
+                onChange={(event) => onChange({ kind: event.target.value, settings: {} })}
+              >
+                {kinds.map((kind) => (
+                  <option key={kind.kind} value={kind.kind}>
+                    {kind.kind}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </div>
+        {onRemove && (
+          <button type="button" className="btn small" onClick={onRemove}>
+            Remove
+          </button>
+        )}
+      </div>
+      {schema && (
+        <details open={Object.keys(problems).length > 0 || undefined}>
+          <summary>Settings</summary>
+          <SchemaForm
+            schema={schema}
+            draft={scorer.settings}
+            problems={problems}
+            models={project.data?.models ?? []}
+            onChange={(settings) => onChange({ ...scorer, settings })}
+          />
+        </details>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,228 @@
+import type { ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
+import { Money, Score } from '@/components/Numbers';
+import { Status } from '@/components/Status';
+import { Duration, Time } from '@/components/Time';
+import { count, interval, percent } from '@/lib/format';
+import { useRows } from '@/lib/rows';
+import { useNarrow } from '@/components/list/useNarrow';
+import { useEvaluation } from '../data';
+import { isLive, resultOf, type EvaluationLine, type EvaluationResult } from '../result';
+
+/** Rows of a table, or cards where a table has no room. */
+export function EvaluationsList({ lines }: { lines: readonly EvaluationLine[] }) {
+  const [, go] = useLocation();
+  const narrow = useNarrow();
+  const [selected] = useRows(lines.length, (index) => {
+    const line = lines[index];
+    if (line) go(pathOf(line));
+  });
+  if (narrow)
+    return (
+      <ul className="evals-cards">
+        {lines.map((line, index) => (
+          <EvaluationCard key={line.experiment_id} line={line} index={index} selected={selected} />
+        ))}
+      </ul>
+    );
+  return (
+    <div className="card table-wrap">
+      <table className="table evals-table">
+        <thead>
+          <tr>
+            <th scope="col">Evaluation</th>
+            <th scope="col">Status</th>
+            <th scope="col" className="num">
+              Score
+            </th>
+            <th scope="col" className="num">
+              Passed
+            </th>
+            <th scope="col">Refinement</th>
+            <th scope="col" className="num">
+              Cost
+            </th>
+            <th scope="col" className="num">
+              Started
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map((line, index) => (
+            <Row key={line.experiment_id} line={line} index={index} selected={selected} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function pathOf(line: EvaluationLine): string {
+  return `/evaluations/${line.experiment_id}`;
+}
+
+interface Line {
+  line: EvaluationLine;
+  index: number;
+  selected: number;
+}
+
+function Row({ line, index, selected }: Line) {
+  const [, go] = useLocation();
+  const { result, waiting } = useResult(line);
+  const dash = waiting ? (
+    <span className="skeleton evals-wait" />
+  ) : (
+    <span className="muted">–</span>
+  );
+  return (
+    <tr
+      className="link"
+      data-row={index}
+      data-evaluation={line.experiment_id}
+      data-selected={index === selected}
+      onClick={() => go(pathOf(line))}
+    >
+      <td className="evals-name">
+        <Link href={pathOf(line)} onClick={(event) => event.stopPropagation()}>
+          {line.name}
+        </Link>
+        <span className="muted small clip">
+          <What line={line} />
+        </span>
+      </td>
+      <td>
+        <State line={line} result={result} />
+      </td>
+      <td className="num">{result ? <Scored result={result} /> : dash}</td>
+      <td className="num">{result ? <Passed result={result} /> : dash}</td>
+      <td>
+        <Refined line={line} result={result} />
+      </td>
+      <td className="num">{result ? <Money value={result.usage.cost_usd} /> : dash}</td>
+      <td className="num evals-when">
+        <Time at={line.created_at} />
+        <span className="muted small">
+          <Took line={line} />
+        </span>
+      </td>
+    </tr>
+  );
+}
+
+/** The list itself has no results: each line asks for its own, once it is shown. */
+function useResult(line: EvaluationLine): { result: EvaluationResult | null; waiting: boolean } {
+  const query = useEvaluation(line.experiment_id, true);
+  return { result: resultOf(query.data), waiting: query.isPending };
+}
+
+function What({ line }: { line: EvaluationLine }): ReactNode {
+  const version = line.agent_version === null ? ', as written,' : ` v${line.agent_version}`;
+  return `${line.agent}${version} on ${line.suite}`;
+}
+
+function State({ line, result }: { line: EvaluationLine; result: EvaluationResult | null }) {
+  return (
+    <span className="evals-state">
+      <Status value={line.status} />
+      {isLive(line.status) && line.planned_items !== null && (
+        <span className="small muted">
+          {`${count(result?.items ?? 0)} of ${count(line.planned_items)} items`}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Scored({ result }: { result: EvaluationResult }) {
+  return (
+    <span className="evals-pair">
+      <strong>
+        <Score value={result.score} />
+      </strong>
+      <span className="muted small" title="95% interval">
+        {interval(...result.score_interval)}
+      </span>
+    </span>
+  );
+}
+
+function Passed({ result }: { result: EvaluationResult }) {
+  return (
+    <span className="evals-pair">
+      <span>{percent(result.pass_rate)}</span>
+      <span className="muted small">
+        {`${count(result.items - result.failed)} of ${count(result.items)} items`}
+      </span>
+    </span>
+  );
+}
+
+function Refined({ line, result }: { line: EvaluationLine; result: EvaluationResult | null }) {
+  if (line.refine === null) return <span className="muted">–</span>;
+  if (!line.refine.active)
+    return (
+      <span className="badge" title={line.refine.why_inactive ?? undefined}>
+        inactive
+      </span>
+    );
+  const found = result?.refinement;
+  if (!found) return <span className="muted small">up to {line.refine.limit} rounds</span>;
+  return (
+    <span className="evals-pair left">
+      <span>
+        <strong>{count(found.fixed)}</strong> of {count(found.refined)} fixed
+      </span>
+      {found.worsened > 0 && (
+        <span className="bad small">{`↓ ${count(found.worsened)} worsened`}</span>
+      )}
+    </span>
+  );
+}
+
+function Took({ line }: { line: EvaluationLine }) {
+  if (line.status === 'pending') return 'waits';
+  return (
+    <>
+      {line.status === 'running' ? 'for ' : 'took '}
+      <Duration from={line.created_at} to={line.status === 'running' ? null : line.updated_at} />
+    </>
+  );
+}
+
+function EvaluationCard({ line, index, selected }: Line) {
+  const { result } = useResult(line);
+  return (
+    <li
+      className="card evals-card"
+      data-row={index}
+      data-evaluation={line.experiment_id}
+      data-selected={index === selected}
+    >
+      <div className="row between">
+        <Link href={pathOf(line)} className="evals-card-link">
+          {line.name}
+        </Link>
+        <State line={line} result={result} />
+      </div>
+      <span className="muted small">
+        <What line={line} />
+      </span>
+      {result && (
+        <div className="evals-card-figures">
+          <Scored result={result} />
+          <Passed result={result} />
+          <Refined line={line} result={result} />
+        </div>
+      )}
+      <span className="muted small">
+        {result && (
+          <>
+            <Money value={result.usage.cost_usd} /> ·{' '}
+          </>
+        )}
+        <Time at={line.created_at} /> · <Took line={line} />
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,57 @@
+import { useState } from 'react';
+import { useShortcuts } from '@/lib/keys';
+import { hasEnded } from '../run/stages';
+import { stepOver } from './steps';
+import type { Commit, ImageRun } from '../types';
+import { VariantCard } from './VariantCard';
+
+/** The variants by rank; before there are ranks, as they were planned. */
+export function Leaderboard({
+  run,
+  anchor,
+  onUse,
+}: {
+  run: ImageRun;
+  anchor: Commit | undefined;
+  onUse: (prompt: string) => void;
+}) {
+  const ranked = run.leaderboard;
+  const rest = run.variants.filter((variant) => variant.rank === null);
+  const shown = [...ranked, ...rest];
+  const [current, setCurrent] = useState(-1);
+  const move = (by: 1 | -1) => {
+    const next = stepOver(shown.length, current, by);
+    setCurrent(next);
+    const id = shown[next]?.variant_id;
+    document.querySelector<HTMLElement>(`[data-variant="${CSS.escape(id ?? '')}"]`)?.focus();
+  };
+  useShortcuts([
+    { keys: 'ArrowRight', says: 'Next card of the leaderboard', act: () => move(1) },
+    { keys: 'ArrowLeft', says: 'Card before', act: () => move(-1) },
+  ]);
+  if (shown.length === 0) return null;
+  return (
+    <section className="stack" aria-label="Leaderboard">
+      <div className="row between">
+        <h2>Leaderboard</h2>
+        <span className="small muted">
+          {hasEnded(run) && ranked.length > 0
+            ? `${ranked.length} of ${run.n_variants} ranked · ← → moves`
+            : 'Ranked once all are judged'}
+        </span>
+      </div>
+      <div className="leaderboard" data-top={run.top_k.join(' ')}>
+        {shown.map((variant, index) => (
+          <VariantCard
+            key={variant.variant_id}
+            variant={variant}
+            anchor={anchor}
+            project={run.project_id}
+            current={index === current}
+            onUse={onUse}
+          />
+        ))}
+      </div>
+    </section>
+  );
+}

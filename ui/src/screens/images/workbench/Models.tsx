@@ -1,0 +1,105 @@
+import { useState } from 'react';
+import { Field } from '@/components/form/Field';
+import type { WorkbenchForm } from './form';
+import { nameOf, OTHER, optionsFor, type ModelKind } from './modelChoices';
+import type { ImageModels } from '../types';
+
+const KINDS: readonly {
+  kind: ModelKind;
+  label: string;
+  field: 'imageModel' | 'judgeModel' | 'textModel';
+}[] = [
+  { kind: 'image', label: 'Image model', field: 'imageModel' },
+  { kind: 'judge', label: 'Judge', field: 'judgeModel' },
+  { kind: 'text', label: 'Text model', field: 'textModel' },
+];
+
+/** Who draws, who judges, who writes the prompts. */
+export function Models({
+  form,
+  models,
+  onChange,
+}: {
+  form: WorkbenchForm;
+  models: ImageModels | undefined;
+  onChange: (changes: Partial<WorkbenchForm>) => void;
+}) {
+  return (
+    <details className="workbench-models">
+      <summary>
+        Models{' '}
+        <span className="small muted">
+          {KINDS.map(({ kind, field }) => nameOf(kind, models, form[field])).join(' · ')}
+        </span>
+      </summary>
+      <div className="stack">
+        {KINDS.map(({ kind, label, field }) => (
+          <ModelSelect
+            key={kind}
+            label={label}
+            kind={kind}
+            models={models}
+            chosen={form[field]}
+            onChoose={(name) => onChange({ [field]: name })}
+          />
+        ))}
+      </div>
+    </details>
+  );
+}
+
+function ModelSelect({
+  label,
+  kind,
+  models,
+  chosen,
+  onChoose,
+}: {
+  label: string;
+  kind: ModelKind;
+  models: ImageModels | undefined;
+  chosen: string;
+  onChoose: (name: string) => void;
+}) {
+  const { shown, value } = optionsFor(kind, models, chosen);
+  const [typing, setTyping] = useState(false);
+  return (
+    <>
+      <Field label={label}>
+        {(given) => (
+          <select
+            {...given}
+            className="select"
+            value={typing ? OTHER : value}
+            onChange={(event) => {
+              setTyping(event.target.value === OTHER);
+              if (event.target.value !== OTHER) onChoose(event.target.value);
+            }}
+          >
+            {shown.map((option) => (
+              <option key={option.value} value={option.value} disabled={option.disabled}>
+                {option.label}
+              </option>
+            ))}
+            <option value={OTHER}>Another…</option>
+          </select>
+        )}
+      </Field>
+      {typing && (
+        <Field label={`Name of the ${label.toLowerCase()}`} hint="As openai/NAME.">
+          {(given) => (
+            <input
+              {...given}
+              className="input"
+              autoComplete="off"
+              spellCheck={false}
+              placeholder="openai/…"
+              defaultValue=""
+              onChange={(event) => onChoose(event.target.value.trim())}
+            />
+          )}
+        </Field>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,185 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation, useParams } from 'wouter';
+import { answer } from '@/api/client';
+import { Page } from '@/components/shell/Page';
+import { Empty, Failure, Loading } from '@/components/States';
+import { say } from '@/components/shell/Toasts';
+import { useAddress } from '@/lib/address';
+import { SEND, useShortcuts } from '@/lib/keys';
+import { Anchor } from './Anchor';
+import { images } from '../client';
+import { useCommit, useImageModels, useLookAgain } from '../data';
+import { FIRST_FORM, formOf, promptProblem, requestOf, type WorkbenchForm } from './form';
+import { Leaderboard } from './Leaderboard';
+import { NextSteps } from './NextSteps';
+import { branchParent } from './parent';
+import { Problem } from '../Problem';
+import { hasEnded } from '../run/stages';
+import { RunProgress } from '../run/Progress';
+import { Suggestions } from './Suggestions';
+import type { ImageRun } from '../types';
+import { useImageRun } from '../run/useImageRun';
+import { WorkbenchFields } from './Fields';
+import '../images.css';
+import './workbench.css';
+
+/** Where prompts for pictures are tried: settings on one side, what came out on the other. */
+export default function Workbench() {
+  const { project = '' } = useParams<{ project: string }>();
+  const address = useAddress();
+  const runId = address.get('run') || null;
+  const { query, run, mode, left, lookOn } = useImageRun(runId);
+  const opened = openedFrom(address.get('parent'), run);
+  const openedCommit = useCommit(opened);
+  const models = useImageModels();
+  const [edited, setEdited] = useState<WorkbenchForm | null>(null);
+  const first = run ? formOf(run) : { ...FIRST_FORM, prompt: openedCommit.data?.prompt ?? '' };
+  const form = edited ?? first;
+  const change = (changes: Partial<WorkbenchForm>) => setEdited({ ...form, ...changes });
+  const start = useStart(project, opened);
+  const cancel = useCancel(project);
+  const anchor = useCommit(run?.anchor_commit_id ?? null);
+  const going = run !== undefined && !hasEnded(run);
+  const busy = start.isPending || going;
+  const usable = promptProblem(form.prompt) === null;
+
+  const begin = (next: WorkbenchForm, parent: string | null) => {
+    setEdited(next);
+    start.mutate({ form: next, parent });
+  };
+  const submit = () => {
+    if (usable && !busy) begin(form, opened);
+  };
+  const use = (prompt: string) => {
+    change({ prompt });
+    say('It is the prompt now.', 'info');
+  };
+  const runNow = (prompt: string) => {
+    if (!busy) begin({ ...form, prompt }, branchParent(run, opened));
+  };
+  useShortcuts([{ keys: SEND, says: 'Run eval', act: submit }]);
+  const path = `/workbench/${encodeURIComponent(project)}`;
+  return (
+    <Page
+      title="Eval workbench"
+      crumbs={[
+        { label: 'Images', to: '/workbench' },
+        { label: project, to: path },
+      ]}
+    >
+      <div className="workbench">
+        <form
+          className="card card-body stack workbench-form"
+          aria-label="Settings of the run"
+          onSubmit={(event) => {
+            event.preventDefault();
+            submit();
+          }}
+        >
+          <Anchor id={opened} onDrop={() => address.set({ parent: NONE })} />
+          <WorkbenchFields form={form} models={models.data} onChange={change} />
+          {start.error && <Problem error={start.error} retry={() => retry(start)} />}
+          <button type="submit" className="btn primary" disabled={!usable || busy}>
+            {start.isPending ? 'Starting…' : going ? 'Running…' : 'Run eval'}
+            <kbd className="kbd workbench-send">Ctrl ⏎</kbd>
+          </button>
+        </form>
+        <div className="stack workbench-run">
+          {run ? (
+            <>
+              <RunProgress
+                run={run}
+                mode={mode}
+                left={left}
+                onLookOn={lookOn}
+                onCancel={() => cancel.mutate(run.run_id)}
+              />
+              <Leaderboard key={run.run_id} run={run} anchor={anchor.data} onUse={use} />
+              {run.suggestions && (
+                <Suggestions prompts={run.suggestions} busy={busy} onUse={use} onRun={runNow} />
+              )}
+              {hasEnded(run) && (
+                <NextSteps
+                  run={run}
+                  busy={busy}
+                  onUse={use}
+                  onRun={runNow}
+                  onRerun={() => begin(formOf(run), branchParent(run, opened))}
+                />
+              )}
+            </>
+          ) : query.error ? (
+            <Failure error={query.error} retry={() => void query.refetch()} />
+          ) : runId !== null ? (
+            <Loading lines={6} what="Loading the run" />
+          ) : (
+            <NothingYet />
+          )}
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+/** In an address: from no commit, whatever the run that is shown was made from. */
+const NONE = 'none';
+
+function openedFrom(given: string, run: ImageRun | undefined): string | null {
+  if (given === NONE) return null;
+  return given || (run?.parent_commit_id ?? null);
+}
+
+function NothingYet() {
+  return (
+    <div className="card">
+      <Empty title="Nothing run yet">
+        <p>
+          A run plans two or three variants of the prompt, draws each, has a judge score them by
+          five numbers, ranks them, and suggests three prompts to go on with.
+        </p>
+      </Empty>
+    </div>
+  );
+}
+
+interface Start {
+  form: WorkbenchForm;
+  parent: string | null;
+}
+
+function retry(start: { variables: Start | undefined; mutate(again: Start): void }): void {
+  if (start.variables) start.mutate(start.variables);
+}
+
+function useStart(project: string, opened: string | null) {
+  const cache = useQueryClient();
+  const [, go] = useLocation();
+  const look = useLookAgain(project);
+  return useMutation({
+    mutationFn: ({ form, parent }: Start): Promise<ImageRun> =>
+      answer(images.POST('/eval-runs', { body: requestOf(form, project, parent) })),
+    onSuccess: (run) => {
+      cache.setQueryData(['image-run', run.run_id], run);
+      look();
+      const search = new URLSearchParams({ run: run.run_id, parent: opened ?? NONE });
+      go(`/workbench/${encodeURIComponent(project)}/eval?${search}`);
+    },
+  });
+}
+
+function useCancel(project: string) {
+  const cache = useQueryClient();
+  const look = useLookAgain(project);
+  return useMutation({
+    mutationFn: (id: string): Promise<ImageRun> =>
+      answer(images.POST('/eval-runs/{run_id}/cancel', { params: { path: { run_id: id } } })),
+    onSuccess: (run) => {
+      cache.setQueryData<ImageRun>(['image-run', run.run_id], (before) =>
+        before && before.revision > run.revision ? before : run,
+      );
+      look();
+    },
+    onError: (error) => say(error.message, 'bad'),
+  });
+}

@@ -1,4 +1,0 @@
-import { arrange, type LayoutRequest } from './lineageLayout';
-
-// Beside the page: it stays usable while hundreds of nodes are arranged.
-self.onmessage = (event: MessageEvent<LayoutRequest>) => self.postMessage(arrange(event.data));
