@@ -1,3 +1,4 @@
+import { Badge } from './Status';
 import type { Mode } from '@/live/stream';
 
 const SAYS: Record<Mode, string> = {
@@ -10,11 +11,35 @@ const SAYS: Record<Mode, string> = {
 /** How fresh the page is. */
 export function LiveHint({ mode }: { mode: Mode }) {
   if (mode === 'ended') return null;
-  const tone = { live: 'good', connecting: '', polling: 'warn' }[mode];
+  const tone = { live: 'good', connecting: '', polling: 'warn' } as const;
   return (
-    <span className={`badge ${tone}`} role="status" data-live={mode}>
-      <span className={`dot ${mode === 'live' ? 'pulse' : ''}`} aria-hidden="true" />
+    <Badge tone={tone[mode]} pulse={mode === 'live'} role="status" data-live={mode}>
       {SAYS[mode]}
-    </span>
+    </Badge>
+  );
+}
+
+/** The same where there is no stream, and what runs is asked for again. */
+export function PollingHint({
+  active,
+  failing,
+  every,
+}: {
+  active: boolean;
+  failing: boolean;
+  /** In milliseconds. */
+  every: number;
+}) {
+  if (failing)
+    return (
+      <Badge tone="warn" role="status" data-live="lost">
+        The server does not answer: trying again
+      </Badge>
+    );
+  if (!active) return null;
+  return (
+    <Badge tone="good" pulse role="status" data-live="polling">
+      {`Refreshed every ${every / 1000} s`}
+    </Badge>
   );
 }

@@ -12,10 +12,22 @@ export function Loading({ lines = 4, what = 'Loading' }: { lines?: number; what?
 }
 
 /** What went wrong, why, and what to do. */
-export function Failure({ error, retry }: { error: Error; retry?: () => void }) {
+export function Failure({
+  error,
+  retry,
+  again = 'Try again',
+  coded = false,
+}: {
+  error: Error;
+  retry?: () => void;
+  /** What the button says. */
+  again?: string;
+  /** With the code that the server gave it. */
+  coded?: boolean;
+}) {
   const known = error instanceof ApiError ? error : null;
   return (
-    <div className="notice bad" role="alert">
+    <div className="notice bad" role="alert" data-code={coded ? known?.code : undefined}>
       <div className="stack tight grow">
         <strong>{error.message}</strong>
         {known?.problems.map((problem, index) => (
@@ -24,10 +36,11 @@ export function Failure({ error, retry }: { error: Error; retry?: () => void }) 
           </span>
         ))}
         {known?.fix && <span className="small">{known.fix}</span>}
+        {coded && known && <code className="small muted">{known.code}</code>}
       </div>
       {retry && (
         <button type="button" className="btn small" onClick={retry}>
-          Try again
+          {again}
         </button>
       )}
     </div>
@@ -47,13 +60,15 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 export function Loaded<Data>({
   query,
   lines,
+  what,
   children,
 }: {
   query: { data: Data | undefined; error: Error | null; refetch(): unknown };
   lines?: number;
+  what?: string;
   children: (data: Data) => ReactNode;
 }) {
   if (query.data !== undefined) return <>{children(query.data)}</>;
   if (query.error) return <Failure error={query.error} retry={() => void query.refetch()} />;
-  return <Loading lines={lines} />;
+  return <Loading lines={lines} what={what} />;
 }

@@ -1,5 +1,24 @@
-/** A status as a coloured word; colour is never the only sign. */
-const TONES: Record<string, string> = {
+import type { HTMLAttributes } from 'react';
+
+type Tone = '' | 'good' | 'bad' | 'warn' | 'info';
+
+interface BadgeProps extends HTMLAttributes<HTMLSpanElement> {
+  tone: Tone;
+  /** It goes on at the moment. */
+  pulse?: boolean;
+}
+
+/** A coloured word with a dot; colour is never the only sign. */
+export function Badge({ tone, pulse = false, children, ...rest }: BadgeProps) {
+  return (
+    <span className={`badge ${tone}`} {...rest}>
+      <span className={`dot ${pulse ? 'pulse' : ''}`} aria-hidden="true" />
+      {children}
+    </span>
+  );
+}
+
+const TONES: Record<string, Tone> = {
   running: 'info',
   evaluating: 'info',
   completed: 'good',
@@ -9,19 +28,15 @@ const TONES: Record<string, string> = {
   error: 'bad',
   cancelled: 'warn',
   stopped: 'warn',
-  pruned: '',
-  initialized: '',
-  pending: '',
   rejected: 'warn',
 };
 
+/** A status of a run, an evaluation or a trial. */
 export function Status({ value }: { value: string | null | undefined }) {
   if (!value) return <span className="muted">–</span>;
-  const tone = TONES[value] ?? '';
   return (
-    <span className={`badge ${tone}`}>
-      <span className={`dot ${value === 'running' ? 'pulse' : ''}`} aria-hidden="true" />
+    <Badge tone={TONES[value] ?? ''} pulse={value === 'running'}>
       {value.replace(/_/g, ' ')}
-    </span>
+    </Badge>
   );
 }

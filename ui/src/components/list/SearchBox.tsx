@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent, useState } from 'react';
+import './list.css';
 
 const TYPING_MS = 250;
 
@@ -28,7 +29,7 @@ export function SearchBox({
   }, [text]);
   return (
     <input
-      className="input evals-search"
+      className="input list-search"
       type="search"
       data-search
       aria-label={label}

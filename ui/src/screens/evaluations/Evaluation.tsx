@@ -1,16 +1,16 @@
 import { Link, useParams } from 'wouter';
 import { Card } from '@/components/Card';
+import { PollingHint } from '@/components/LiveHint';
 import { Page } from '@/components/shell/Page';
 import { Failure, Loaded } from '@/components/States';
 import { Status } from '@/components/Status';
 import { Duration, Time } from '@/components/Time';
 import { count, percent } from '@/lib/format';
-import { useEvaluation } from './data';
+import { POLL_MS, useEvaluation } from './data';
 import { Figures } from './Figures';
 import { Items } from './Items';
 import { listPath } from './list/filters';
 import { Models } from './Models';
-import { Polling } from './Polling';
 import { RefinementPart } from './RefinementPart';
 import { failureOf, isLive, resultOf, type EvaluationView } from './result';
 import './evaluations.css';
@@ -27,7 +27,11 @@ export default function Evaluation() {
         view && (
           <>
             <Status value={view.status} />
-            <Polling active={isLive(view.status)} failing={query.isRefetchError} />
+            <PollingHint
+              every={POLL_MS}
+              active={isLive(view.status)}
+              failing={query.isRefetchError}
+            />
           </>
         )
       }

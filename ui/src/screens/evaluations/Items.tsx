@@ -1,14 +1,14 @@
 import { useDeferredValue, useEffect, useState } from 'react';
-import { Link, useLocation, useSearch } from 'wouter';
+import { useSearch } from 'wouter';
 import { Card } from '@/components/Card';
+import { CardHead, List, NameCell } from '@/components/list/List';
+import { SearchBox } from '@/components/list/SearchBox';
 import { Money, Score } from '@/components/Numbers';
 import { Empty, Failure, Loading } from '@/components/States';
 import { Segmented } from '@/components/Tabs';
 import { useAddress } from '@/lib/address';
 import { count } from '@/lib/format';
-import { useRows } from '@/lib/rows';
 import { outputText } from '../candidate/items/answers';
-import { useNarrow } from '@/components/list/useNarrow';
 import { useItems } from './data';
 import {
   filterOptions,
@@ -27,7 +27,6 @@ import {
   type ItemRun,
 } from './result';
 import { judged, scorePath } from './rounds';
-import { SearchBox } from '@/components/list/SearchBox';
 
 const SHOWN = 50;
 
@@ -129,120 +128,101 @@ function ItemList({
   runs: readonly ItemRun[];
   refined: boolean;
 }) {
-  const [, go] = useLocation();
   const search = useSearch();
-  const narrow = useNarrow();
-  const path = (run: ItemRun) => itemPath(evaluation, run, search);
-  const [selected] = useRows(runs.length, (index) => {
-    const run = runs[index];
-    if (run) go(path(run));
-  });
-  if (narrow) return <ItemCards runs={runs} path={path} refined={refined} selected={selected} />;
+  const pathOf = (run: ItemRun) => itemPath(evaluation, run, search);
   return (
-    <div className="table-wrap">
-      <table className="table evals-items">
-        <thead>
-          <tr>
-            <th scope="col">Item</th>
-            <th scope="col">Answer</th>
-            {refined && <th scope="col">Refinement</th>}
-            {refined && <th scope="col">Rounds</th>}
-            <th scope="col" className="num">
-              Score
-            </th>
-            <th scope="col">Result</th>
-            <th scope="col" className="num">
-              Cost
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run, index) => (
-            <tr
-              key={`${run.item_id} ${run.repeat}`}
-              className="link"
-              data-row={index}
-              data-item={run.item_id}
-              data-selected={index === selected}
-              onClick={() => go(path(run))}
-            >
-              <td className="evals-item">
-                <Link href={path(run)} onClick={(event) => event.stopPropagation()}>
-                  <Name run={run} />
-                </Link>
-                <span className="muted small clip">{inputPreview(run)}</span>
-              </td>
-              <td className="evals-answer">
-                <Answer run={run} />
-              </td>
-              {refined && (
-                <td>
-                  <OutcomeBadge run={run} />
-                </td>
-              )}
-              {refined && (
-                <td>
-                  <Rounds run={run} />
-                </td>
-              )}
-              <td className="num">
-                <Score value={run.score} />
-              </td>
-              <td>
-                <Passing run={run} />
-              </td>
-              <td className="num">
-                <Money value={run.usage.cost_usd} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <List
+      lines={runs}
+      kind="item"
+      idOf={(run) => run.item_id}
+      keyOf={(run) => `${run.item_id} ${run.repeat}`}
+      pathOf={pathOf}
+      plain
+      table={{
+        className: 'evals-items',
+        head: <Heads refined={refined} />,
+        cells: (run) => <Cells run={run} path={pathOf(run)} refined={refined} />,
+      }}
+      card={(run) => <ItemCard run={run} path={pathOf(run)} refined={refined} />}
+    />
+  );
+}
+
+function Heads({ refined }: { refined: boolean }) {
+  return (
+    <>
+      <th scope="col">Item</th>
+      <th scope="col">Answer</th>
+      {refined && <th scope="col">Refinement</th>}
+      {refined && <th scope="col">Rounds</th>}
+      <th scope="col" className="num">
+        Score
+      </th>
+      <th scope="col">Result</th>
+      <th scope="col" className="num">
+        Cost
+      </th>
+    </>
+  );
+}
+
+interface ItemProps {
+  run: ItemRun;
+  path: string;
+  refined: boolean;
+}
+
+function Cells({ run, path, refined }: ItemProps) {
+  return (
+    <>
+      <NameCell href={path} name={<Name run={run} />}>
+        {inputPreview(run)}
+      </NameCell>
+      <td className="evals-answer">
+        <Answer run={run} />
+      </td>
+      {refined && (
+        <td>
+          <OutcomeBadge run={run} />
+        </td>
+      )}
+      {refined && (
+        <td>
+          <Rounds run={run} />
+        </td>
+      )}
+      <td className="num">
+        <Score value={run.score} />
+      </td>
+      <td>
+        <Passing run={run} />
+      </td>
+      <td className="num">
+        <Money value={run.usage.cost_usd} />
+      </td>
+    </>
   );
 }
 
 /** The same where a table has no room. */
-function ItemCards({
-  runs,
-  path,
-  refined,
-  selected,
-}: {
-  runs: readonly ItemRun[];
-  path: (run: ItemRun) => string;
-  refined: boolean;
-  selected: number;
-}) {
+function ItemCard({ run, path, refined }: ItemProps) {
   return (
-    <ul className="evals-item-cards">
-      {runs.map((run, index) => (
-        <li
-          key={`${run.item_id} ${run.repeat}`}
-          data-row={index}
-          data-item={run.item_id}
-          data-selected={index === selected}
-        >
-          <div className="row between">
-            <Link href={path(run)} className="evals-card-link">
-              <Name run={run} />
-            </Link>
-            <span className="row">
-              {refined && <OutcomeBadge run={run} />}
-              <Passing run={run} />
-            </span>
-          </div>
-          <Answer run={run} />
-          {refined && run.refinement ? (
-            <Rounds run={run} />
-          ) : (
-            <span className="small">
-              score <Score value={run.score} />
-            </span>
-          )}
-        </li>
-      ))}
-    </ul>
+    <>
+      <CardHead href={path} name={<Name run={run} />}>
+        <span className="row">
+          {refined && <OutcomeBadge run={run} />}
+          <Passing run={run} />
+        </span>
+      </CardHead>
+      <Answer run={run} />
+      {refined && run.refinement ? (
+        <Rounds run={run} />
+      ) : (
+        <span className="small">
+          score <Score value={run.score} />
+        </span>
+      )}
+    </>
   );
 }
 
@@ -263,7 +243,7 @@ function Rounds({ run }: { run: ItemRun }) {
   if (run.refinement === null) return <span className="muted">–</span>;
   const ended = endWords(run.refinement.ended);
   return (
-    <span className="evals-pair left" title={run.refinement.ended_why}>
+    <span className="list-pair left" title={run.refinement.ended_why}>
       <span className="nowrap">{scorePath(judged(run.rounds))}</span>
       <span className="muted small nowrap">{ended}</span>
     </span>

@@ -12,7 +12,7 @@ import { CommitTable } from './history/CommitTable';
 import { useLineage, useProjectRuns } from './data';
 import { historyOf, type History } from './history/history';
 import { hasEnded } from './run/stages';
-import { RunsTable } from './run/List';
+import { RunsList } from './run/List';
 import { Upload } from './Upload';
 import '../run/lineage/lineage.css';
 import './images.css';
@@ -65,7 +65,7 @@ export default function Project() {
         ]}
       >
         {tab === 'runs' ? (
-          <RunsTable query={runs} runs={lines} />
+          <RunsList query={runs} runs={lines} />
         ) : lineage.data === undefined ? (
           lineage.error ? (
             <Failure error={lineage.error} retry={() => void lineage.refetch()} />

@@ -2,8 +2,9 @@ import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Dialog } from '@/components/Dialog';
 import { Field } from '@/components/form/Field';
+import { More } from '@/components/list/Ends';
 import { Page } from '@/components/shell/Page';
-import { Empty, Failure, Loading } from '@/components/States';
+import { Empty, Loaded } from '@/components/States';
 import { Time } from '@/components/Time';
 import { count } from '@/lib/format';
 import { useShortcuts } from '@/lib/keys';
@@ -35,50 +36,45 @@ export default function Projects() {
         </button>
       }
     >
-      {query.data === undefined ? (
-        query.error ? (
-          <Failure error={query.error} retry={() => void query.refetch()} />
-        ) : (
-          <Loading lines={6} what="Loading projects" />
-        )
-      ) : projects.length === 0 ? (
-        <NoProjects onNew={begin} />
-      ) : (
-        <ul className="projects">
-          {projects.map((project, index) => (
-            <li
-              key={project.project_id}
-              className="card project"
-              data-row={index}
-              data-selected={index === selected}
-            >
-              <Link href={pathOf(project.project_id)} className="project-link">
-                <span className="project-picture">
-                  <Picture
-                    url={project.latest_thumbnail_url}
-                    alt={`Newest picture of ${project.project_id}`}
-                    lazy
-                  />
-                </span>
-                <strong className="project-name">{project.project_id}</strong>
-              </Link>
-              <span className="small muted project-facts">
-                {count(project.commits)} {project.commits === 1 ? 'commit' : 'commits'} · since{' '}
-                <Time at={project.created_at} />
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Loaded query={query} lines={6} what="Loading projects">
+        {() =>
+          projects.length === 0 ? (
+            <NoProjects onNew={begin} />
+          ) : (
+            <ul className="projects">
+              {projects.map((project, index) => (
+                <li
+                  key={project.project_id}
+                  className="card project"
+                  data-row={index}
+                  data-selected={index === selected}
+                >
+                  <Link href={pathOf(project.project_id)} className="project-link">
+                    <span className="project-picture">
+                      <Picture
+                        url={project.latest_thumbnail_url}
+                        alt={`Newest picture of ${project.project_id}`}
+                        lazy
+                      />
+                    </span>
+                    <strong className="project-name">{project.project_id}</strong>
+                  </Link>
+                  <span className="small muted project-facts">
+                    {count(project.commits)} {project.commits === 1 ? 'commit' : 'commits'} · since{' '}
+                    <Time at={project.created_at} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
       {query.hasNextPage && (
-        <button
-          type="button"
-          className="btn more"
-          disabled={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          {query.isFetchingNextPage ? 'Loading…' : 'Show more projects'}
-        </button>
+        <More
+          what="projects"
+          busy={query.isFetchingNextPage}
+          onMore={() => void query.fetchNextPage()}
+        />
       )}
       {making && <NewProject onClose={() => setMaking(false)} />}
     </Page>

@@ -1,25 +1,32 @@
 import { lazy, Suspense, useMemo } from 'react';
 import { LiveHint } from '@/components/LiveHint';
+import { More, NoLines } from '@/components/list/Ends';
+import { FilterBar } from '@/components/list/FilterBar';
 import { Page } from '@/components/shell/Page';
-import { Empty, Failure, Loading } from '@/components/States';
+import { Loaded } from '@/components/States';
 import { useAddress } from '@/lib/address';
 import { useShortcuts } from '@/lib/keys';
-import { DEFAULT_ORDER, filtersOf, isFiltered } from './filters';
-import { CLEARED, RunFiltersBar } from './FiltersBar';
+import { CLEARED, DEFAULT_ORDER, filtersOf, isFiltered, STATUSES } from './filters';
 import { RunsList } from './List';
 import { useFacets, useRuns } from './useRuns';
 import './runs.css';
 
 const NewRun = lazy(() => import('./new/Dialog'));
+const MENUS = [
+  { key: 'agent', label: 'Agent', any: 'Any agent' },
+  { key: 'optimizer', label: 'Optimizer', any: 'Any optimizer' },
+  { key: 'suite', label: 'Suite', any: 'Any suite' },
+] as const;
 
 export default function Runs() {
   const address = useAddress();
   const filters = useMemo(() => filtersOf(address), [address]);
-  const facets = useFacets();
+  const facets = useFacets().data;
   const { query, lines, mode } = useRuns(filters);
   const begin = () => address.set({ new: '1' });
+  const clear = () => address.set(CLEARED);
   useShortcuts([{ keys: 'n', says: 'New run', act: begin }]);
-  const some = lines.length > 0 || isFiltered(filters);
+  const filtered = isFiltered(filters);
   return (
     <Page
       title="Runs"
@@ -30,31 +37,47 @@ export default function Runs() {
         </button>
       }
     >
-      {some && <RunFiltersBar filters={filters} facets={facets.data} onChange={address.set} />}
-      {query.data === undefined ? (
-        query.error ? (
-          <Failure error={query.error} retry={() => void query.refetch()} />
-        ) : (
-          <Loading lines={8} what="Loading runs" />
-        )
-      ) : lines.length > 0 ? (
-        <RunsList
-          lines={lines}
-          sort={filters.sort}
-          onSort={(order) => address.set({ sort: order === DEFAULT_ORDER ? null : order })}
+      {(lines.length > 0 || filtered) && (
+        <FilterBar
+          search={{
+            label: 'Search runs',
+            placeholder: 'Search name, agent, id…',
+            value: filters.q,
+          }}
+          menus={MENUS.map((menu) => ({
+            ...menu,
+            value: filters[menu.key],
+            facets: facets?.[`${menu.key}s`],
+          }))}
+          statuses={{ all: STATUSES, chosen: filters.statuses, facets: facets?.statuses ?? [] }}
+          filtered={filtered}
+          onChange={address.set}
+          onClear={clear}
         />
-      ) : (
-        <NoRuns filtered={isFiltered(filters)} onClear={() => address.set(CLEARED)} onNew={begin} />
       )}
+      <Loaded query={query} lines={8} what="Loading runs">
+        {() =>
+          lines.length > 0 ? (
+            <RunsList
+              lines={lines}
+              sort={filters.sort}
+              onSort={(order) => address.set({ sort: order === DEFAULT_ORDER ? null : order })}
+            />
+          ) : (
+            <NoLines what="run" filtered={filtered} onClear={clear} onNew={begin}>
+              A run searches for a better configuration of an agent and proves it on items that the
+              search never saw. Start one here, or with <code>burnish optimize</code> in the
+              project's folder.
+            </NoLines>
+          )
+        }
+      </Loaded>
       {query.hasNextPage && (
-        <button
-          type="button"
-          className="btn runs-more"
-          disabled={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          {query.isFetchingNextPage ? 'Loading…' : 'Show more runs'}
-        </button>
+        <More
+          what="runs"
+          busy={query.isFetchingNextPage}
+          onMore={() => void query.fetchNextPage()}
+        />
       )}
       {address.get('new') === '1' && (
         <Suspense fallback={null}>
@@ -62,39 +85,5 @@ export default function Runs() {
         </Suspense>
       )}
     </Page>
-  );
-}
-
-function NoRuns({
-  filtered,
-  onClear,
-  onNew,
-}: {
-  filtered: boolean;
-  onClear: () => void;
-  onNew: () => void;
-}) {
-  return (
-    <div className="card">
-      {filtered ? (
-        <Empty title="No run matches">
-          <p>Nothing has this text and these filters together.</p>
-          <button type="button" className="btn" onClick={onClear}>
-            Clear the filters
-          </button>
-        </Empty>
-      ) : (
-        <Empty title="No runs yet">
-          <p>
-            A run searches for a better configuration of an agent and proves it on items that the
-            search never saw. Start one here, or with <code>burnish optimize</code> in the project's
-            folder.
-          </p>
-          <button type="button" className="btn primary" onClick={onNew}>
-            New run
-          </button>
-        </Empty>
-      )}
-    </div>
   );
 }

@@ -22,6 +22,7 @@ export const STATUSES: readonly RunStatus[] = [
   'initialized',
 ];
 export const DEFAULT_ORDER: RunOrder = '-created_at';
+export const CLEARED = { q: null, status: null, agent: null, optimizer: null, suite: null };
 const COLUMNS: readonly SortColumn[] = ['name', 'best_score', 'created_at', 'updated_at'];
 
 interface Address {
@@ -77,8 +78,4 @@ export function direction(
 ): 'ascending' | 'descending' | 'none' {
   if (current === column) return 'ascending';
   return current === `-${column}` ? 'descending' : 'none';
-}
-
-export function toggled<Value>(values: readonly Value[], value: Value): Value[] {
-  return values.includes(value) ? values.filter((one) => one !== value) : [...values, value];
 }

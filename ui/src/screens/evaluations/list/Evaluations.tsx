@@ -1,15 +1,25 @@
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { useSearch } from 'wouter';
+import { More, NoLines } from '@/components/list/Ends';
+import { FilterBar } from '@/components/list/FilterBar';
+import { PollingHint } from '@/components/LiveHint';
 import { Page } from '@/components/shell/Page';
-import { Empty, Failure, Loading } from '@/components/States';
+import { Loaded, Loading } from '@/components/States';
 import { useAddress } from '@/lib/address';
 import { useShortcuts } from '@/lib/keys';
-import { useLines } from '../data';
-import { EvaluationsList } from './List';
-import { CLEARED, isFiltered, listFilters, matches, rememberList } from './filters';
-import { ListFiltersBar } from './FiltersBar';
-import { Polling } from '../Polling';
+import { POLL_MS, useLines } from '../data';
 import { isLive } from '../result';
+import {
+  CLEARED,
+  facets,
+  isFiltered,
+  listFilters,
+  matches,
+  menusOf,
+  rememberList,
+  STATUSES,
+} from './filters';
+import { EvaluationsList } from './List';
 import '../evaluations.css';
 
 const NewEvaluation = lazy(() => import('../new/Dialog'));
@@ -32,12 +42,14 @@ export default function Evaluations() {
   }, [wantsMore, fetchNextPage]);
   const begin = () => address.set({ new: '1', from: null });
   useShortcuts([{ keys: 'n', says: 'New evaluation', act: begin }]);
+  const clear = () => address.set(CLEARED);
   const filtered = isFiltered(filters);
   return (
     <Page
       title="Evaluations"
       badge={
-        <Polling
+        <PollingHint
+          every={POLL_MS}
           active={lines.some((line) => isLive(line.status))}
           failing={query.isRefetchError}
         />
@@ -49,30 +61,40 @@ export default function Evaluations() {
       }
     >
       {(lines.length > 0 || filtered) && (
-        <ListFiltersBar filters={filters} lines={lines} onChange={address.set} />
+        <FilterBar
+          search={{
+            label: 'Search evaluations',
+            placeholder: 'Search name, agent, suite, id…',
+            value: filters.q,
+          }}
+          menus={menusOf(filters, lines)}
+          statuses={{
+            all: STATUSES,
+            chosen: filters.statuses,
+            facets: facets(lines.map((line) => line.status)),
+          }}
+          filtered={filtered}
+          onChange={address.set}
+          onClear={clear}
+        />
       )}
-      {query.data === undefined ? (
-        query.error ? (
-          <Failure error={query.error} retry={() => void query.refetch()} />
-        ) : (
-          <Loading lines={8} what="Loading evaluations" />
-        )
-      ) : found.length > 0 ? (
-        <EvaluationsList lines={found.slice(0, most)} />
-      ) : hasNextPage && !isFetchNextPageError ? (
-        <Loading lines={4} what="Looking through older evaluations" />
-      ) : (
-        <NoEvaluations filtered={filtered} onClear={() => address.set(CLEARED)} onNew={begin} />
-      )}
+      <Loaded query={query} lines={8} what="Loading evaluations">
+        {() =>
+          found.length > 0 ? (
+            <EvaluationsList lines={found.slice(0, most)} />
+          ) : hasNextPage && !isFetchNextPageError ? (
+            <Loading lines={4} what="Looking through older evaluations" />
+          ) : (
+            <NoLines what="evaluation" filtered={filtered} onClear={clear} onNew={begin}>
+              An evaluation runs one version of an agent on the items of a suite and says how well
+              it does. Start one here, or with <code>burnish eval</code> in the project’s folder.
+              Those that belong to a run are shown there.
+            </NoLines>
+          )
+        }
+      </Loaded>
       {(found.length > most || (hasNextPage && found.length > 0)) && (
-        <button
-          type="button"
-          className="btn evals-more"
-          disabled={isFetchingNextPage}
-          onClick={() => setMost(most + SHOWN)}
-        >
-          {isFetchingNextPage ? 'Loading…' : 'Show more evaluations'}
-        </button>
+        <More what="evaluations" busy={isFetchingNextPage} onMore={() => setMost(most + SHOWN)} />
       )}
       {address.get('new') === '1' && (
         <Suspense fallback={null}>
@@ -83,39 +105,5 @@ export default function Evaluations() {
         </Suspense>
       )}
     </Page>
-  );
-}
-
-function NoEvaluations({
-  filtered,
-  onClear,
-  onNew,
-}: {
-  filtered: boolean;
-  onClear: () => void;
-  onNew: () => void;
-}) {
-  return (
-    <div className="card">
-      {filtered ? (
-        <Empty title="No evaluation matches">
-          <p>Nothing has this text and these filters together.</p>
-          <button type="button" className="btn" onClick={onClear}>
-            Clear the filters
-          </button>
-        </Empty>
-      ) : (
-        <Empty title="No evaluations yet">
-          <p>
-            An evaluation runs one version of an agent on the items of a suite and says how well it
-            does. Start one here, or with <code>burnish eval</code> in the project’s folder. Those
-            that belong to a run are shown there.
-          </p>
-          <button type="button" className="btn primary" onClick={onNew}>
-            New evaluation
-          </button>
-        </Empty>
-      )}
-    </div>
   );
 }

@@ -1,74 +1,50 @@
 import type { ReactNode } from 'react';
-import { Link, useLocation } from 'wouter';
+import { CardHead, List, NameCell } from '@/components/list/List';
 import { Money, Score } from '@/components/Numbers';
 import { Status } from '@/components/Status';
 import { Duration, Time } from '@/components/Time';
 import { count, interval, percent } from '@/lib/format';
-import { useRows } from '@/lib/rows';
-import { useNarrow } from '@/components/list/useNarrow';
 import { useEvaluation } from '../data';
 import { isLive, resultOf, type EvaluationLine, type EvaluationResult } from '../result';
 
-/** Rows of a table, or cards where a table has no room. */
 export function EvaluationsList({ lines }: { lines: readonly EvaluationLine[] }) {
-  const [, go] = useLocation();
-  const narrow = useNarrow();
-  const [selected] = useRows(lines.length, (index) => {
-    const line = lines[index];
-    if (line) go(pathOf(line));
-  });
-  if (narrow)
-    return (
-      <ul className="evals-cards">
-        {lines.map((line, index) => (
-          <EvaluationCard key={line.experiment_id} line={line} index={index} selected={selected} />
-        ))}
-      </ul>
-    );
   return (
-    <div className="card table-wrap">
-      <table className="table evals-table">
-        <thead>
-          <tr>
-            <th scope="col">Evaluation</th>
-            <th scope="col">Status</th>
-            <th scope="col" className="num">
-              Score
-            </th>
-            <th scope="col" className="num">
-              Passed
-            </th>
-            <th scope="col">Refinement</th>
-            <th scope="col" className="num">
-              Cost
-            </th>
-            <th scope="col" className="num">
-              Started
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {lines.map((line, index) => (
-            <Row key={line.experiment_id} line={line} index={index} selected={selected} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <List
+      lines={lines}
+      kind="evaluation"
+      idOf={(line) => line.experiment_id}
+      pathOf={pathOf}
+      table={{ head: HEADS, cells: (line) => <Cells line={line} /> }}
+      card={(line) => <Card line={line} />}
+    />
   );
 }
+
+const HEADS = (
+  <>
+    <th scope="col">Evaluation</th>
+    <th scope="col">Status</th>
+    <th scope="col" className="num">
+      Score
+    </th>
+    <th scope="col" className="num">
+      Passed
+    </th>
+    <th scope="col">Refinement</th>
+    <th scope="col" className="num">
+      Cost
+    </th>
+    <th scope="col" className="num">
+      Started
+    </th>
+  </>
+);
 
 function pathOf(line: EvaluationLine): string {
   return `/evaluations/${line.experiment_id}`;
 }
 
-interface Line {
-  line: EvaluationLine;
-  index: number;
-  selected: number;
-}
-
-function Row({ line, index, selected }: Line) {
-  const [, go] = useLocation();
+function Cells({ line }: { line: EvaluationLine }) {
   const { result, waiting } = useResult(line);
   const dash = waiting ? (
     <span className="skeleton evals-wait" />
@@ -76,21 +52,10 @@ function Row({ line, index, selected }: Line) {
     <span className="muted">–</span>
   );
   return (
-    <tr
-      className="link"
-      data-row={index}
-      data-evaluation={line.experiment_id}
-      data-selected={index === selected}
-      onClick={() => go(pathOf(line))}
-    >
-      <td className="evals-name">
-        <Link href={pathOf(line)} onClick={(event) => event.stopPropagation()}>
-          {line.name}
-        </Link>
-        <span className="muted small clip">
-          <What line={line} />
-        </span>
-      </td>
+    <>
+      <NameCell href={pathOf(line)} name={line.name}>
+        <What line={line} />
+      </NameCell>
       <td>
         <State line={line} result={result} />
       </td>
@@ -106,7 +71,36 @@ function Row({ line, index, selected }: Line) {
           <Took line={line} />
         </span>
       </td>
-    </tr>
+    </>
+  );
+}
+
+function Card({ line }: { line: EvaluationLine }) {
+  const { result } = useResult(line);
+  return (
+    <>
+      <CardHead href={pathOf(line)} name={line.name}>
+        <State line={line} result={result} />
+      </CardHead>
+      <span className="muted small">
+        <What line={line} />
+      </span>
+      {result && (
+        <div className="evals-card-figures">
+          <Scored result={result} />
+          <Passed result={result} />
+          <Refined line={line} result={result} />
+        </div>
+      )}
+      <span className="muted small">
+        {result && (
+          <>
+            <Money value={result.usage.cost_usd} /> ·{' '}
+          </>
+        )}
+        <Time at={line.created_at} /> · <Took line={line} />
+      </span>
+    </>
   );
 }
 
@@ -123,7 +117,7 @@ function What({ line }: { line: EvaluationLine }): ReactNode {
 
 function State({ line, result }: { line: EvaluationLine; result: EvaluationResult | null }) {
   return (
-    <span className="evals-state">
+    <span className="list-state">
       <Status value={line.status} />
       {isLive(line.status) && line.planned_items !== null && (
         <span className="small muted">
@@ -136,7 +130,7 @@ function State({ line, result }: { line: EvaluationLine; result: EvaluationResul
 
 function Scored({ result }: { result: EvaluationResult }) {
   return (
-    <span className="evals-pair">
+    <span className="list-pair">
       <strong>
         <Score value={result.score} />
       </strong>
@@ -149,7 +143,7 @@ function Scored({ result }: { result: EvaluationResult }) {
 
 function Passed({ result }: { result: EvaluationResult }) {
   return (
-    <span className="evals-pair">
+    <span className="list-pair">
       <span>{percent(result.pass_rate)}</span>
       <span className="muted small">
         {`${count(result.items - result.failed)} of ${count(result.items)} items`}
@@ -169,7 +163,7 @@ function Refined({ line, result }: { line: EvaluationLine; result: EvaluationRes
   const found = result?.refinement;
   if (!found) return <span className="muted small">up to {line.refine.limit} rounds</span>;
   return (
-    <span className="evals-pair left">
+    <span className="list-pair left">
       <span>
         <strong>{count(found.fixed)}</strong> of {count(found.refined)} fixed
       </span>
@@ -187,42 +181,5 @@ function Took({ line }: { line: EvaluationLine }) {
       {line.status === 'running' ? 'for ' : 'took '}
       <Duration from={line.created_at} to={line.status === 'running' ? null : line.updated_at} />
     </>
-  );
-}
-
-function EvaluationCard({ line, index, selected }: Line) {
-  const { result } = useResult(line);
-  return (
-    <li
-      className="card evals-card"
-      data-row={index}
-      data-evaluation={line.experiment_id}
-      data-selected={index === selected}
-    >
-      <div className="row between">
-        <Link href={pathOf(line)} className="evals-card-link">
-          {line.name}
-        </Link>
-        <State line={line} result={result} />
-      </div>
-      <span className="muted small">
-        <What line={line} />
-      </span>
-      {result && (
-        <div className="evals-card-figures">
-          <Scored result={result} />
-          <Passed result={result} />
-          <Refined line={line} result={result} />
-        </div>
-      )}
-      <span className="muted small">
-        {result && (
-          <>
-            <Money value={result.usage.cost_usd} /> ·{' '}
-          </>
-        )}
-        <Time at={line.created_at} /> · <Took line={line} />
-      </span>
-    </li>
   );
 }

@@ -1,4 +1,5 @@
 import type { Schemas } from '@/api/client';
+import type { Facet, Menu } from '@/components/list/FilterBar';
 import type { EvaluationLine } from '../result';
 
 export type EvaluationStatus = Schemas['ExperimentStatus'];
@@ -21,7 +22,7 @@ export const STATUSES: readonly EvaluationStatus[] = [
   'timeout',
 ];
 const REFINED: readonly RefinedFilter[] = ['active', 'inactive', 'none'];
-export const REFINED_WORDS: Record<Exclude<RefinedFilter, ''>, string> = {
+const REFINED_WORDS: Record<Exclude<RefinedFilter, ''>, string> = {
   active: 'Refined',
   inactive: 'Inactive',
   none: 'Without refinement',
@@ -69,11 +70,6 @@ export function matches(line: EvaluationLine, filters: ListFilters): boolean {
   );
 }
 
-export interface Facet<Value extends string = string> {
-  value: Value;
-  count: number;
-}
-
 /** How often each value occurs, by name. */
 export function facets<Value extends string>(values: readonly Value[]): Facet<Value>[] {
   const counts = new Map<Value, number>();
@@ -81,6 +77,33 @@ export function facets<Value extends string>(values: readonly Value[]): Facet<Va
   return [...counts]
     .map(([value, count]) => ({ value, count }))
     .sort((one, other) => one.value.localeCompare(other.value));
+}
+
+export function menusOf(filters: ListFilters, lines: readonly EvaluationLine[]): Menu[] {
+  return [
+    {
+      key: 'agent',
+      label: 'Agent',
+      any: 'Any agent',
+      value: filters.agent,
+      facets: facets(lines.map((line) => line.agent)),
+    },
+    {
+      key: 'suite',
+      label: 'Suite',
+      any: 'Any suite',
+      value: filters.suite,
+      facets: facets(lines.map((line) => line.suite)),
+    },
+    {
+      key: 'refined',
+      label: 'Refinement',
+      any: 'Refined or not',
+      value: filters.refined,
+      facets: facets(lines.map(refinedKind)),
+      words: REFINED_WORDS,
+    },
+  ];
 }
 
 /** Which list the reader came from, so that the way back leads to the same one. */

@@ -1,10 +1,10 @@
-import { Link, useLocation } from 'wouter';
-import { Empty, Failure, Loading } from '@/components/States';
+import { More } from '@/components/list/Ends';
+import { CardHead, List } from '@/components/list/List';
+import { Empty, Loaded } from '@/components/States';
 import { Duration, Time } from '@/components/Time';
-import { useRows } from '@/lib/rows';
+import type { ImageRunLine } from '../types';
 import { hasEnded, percentOf, stageMessage } from './stages';
 import { RunStatusBadge } from './StatusBadge';
-import type { ImageRunLine } from '../types';
 
 interface Pages {
   data: unknown;
@@ -22,68 +22,57 @@ const pathOf = (run: ImageRunLine) =>
   })}`;
 
 /** The runs of a project, the newest first. */
-export function RunsTable({ query, runs }: { query: Pages; runs: readonly ImageRunLine[] }) {
-  const [, go] = useLocation();
-  const [selected] = useRows(runs.length, (index) => {
-    const run = runs[index];
-    if (run) go(pathOf(run));
-  });
-  if (query.data === undefined)
-    return query.error ? (
-      <Failure error={query.error} retry={() => void query.refetch()} />
-    ) : (
-      <Loading lines={5} what="Loading the runs" />
-    );
-  if (runs.length === 0)
-    return (
-      <div className="card">
-        <Empty title="No runs yet" />
-      </div>
-    );
+export function RunsList({ query, runs }: { query: Pages; runs: readonly ImageRunLine[] }) {
+  return (
+    <Loaded query={query} lines={5} what="Loading the runs">
+      {() =>
+        runs.length === 0 ? (
+          <div className="card">
+            <Empty title="No runs yet" />
+          </div>
+        ) : (
+          <>
+            <List
+              lines={runs}
+              kind="run"
+              idOf={(run) => run.run_id}
+              pathOf={pathOf}
+              cardClass="image-run"
+              card={(run) => <Card run={run} />}
+            />
+            {query.hasNextPage && (
+              <More
+                what="runs"
+                busy={query.isFetchingNextPage}
+                onMore={() => void query.fetchNextPage()}
+              />
+            )}
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Card({ run }: { run: ImageRunLine }) {
   return (
     <>
-      <ul className="image-runs">
-        {runs.map((run, index) => (
-          <li
-            key={run.run_id}
-            className="card image-run"
-            data-row={index}
-            data-run={run.run_id}
-            data-selected={index === selected}
-          >
-            <div className="row between">
-              <Link href={pathOf(run)} className="image-run-link">
-                {run.base_prompt}
-              </Link>
-              <RunStatusBadge run={run} />
-            </div>
-            {!hasEnded(run) && (
-              <div className="row">
-                <span className="bar grow" aria-hidden="true">
-                  <span style={{ width: `${percentOf(run)}%` }} />
-                </span>
-                <span className="small muted">{stageMessage(run)}</span>
-              </div>
-            )}
-            <span className="small muted">
-              {`${run.objective_preset} · ${run.n_variants} variants · ${run.image_model} judged by ${run.judge_model} · `}
-              <Time at={run.created_at} /> · took{' '}
-              <Duration from={run.created_at} to={run.completed_at} />
-            </span>
-            {run.error && <span className="small bad">{run.error.message}</span>}
-          </li>
-        ))}
-      </ul>
-      {query.hasNextPage && (
-        <button
-          type="button"
-          className="btn more"
-          disabled={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          {query.isFetchingNextPage ? 'Loading…' : 'Show more runs'}
-        </button>
+      <CardHead href={pathOf(run)} name={run.base_prompt}>
+        <RunStatusBadge run={run} />
+      </CardHead>
+      {!hasEnded(run) && (
+        <div className="row">
+          <span className="bar grow" aria-hidden="true">
+            <span style={{ width: `${percentOf(run)}%` }} />
+          </span>
+          <span className="small muted">{stageMessage(run)}</span>
+        </div>
       )}
+      <span className="small muted">
+        {`${run.objective_preset} · ${run.n_variants} variants · ${run.image_model} judged by ${run.judge_model} · `}
+        <Time at={run.created_at} /> · took <Duration from={run.created_at} to={run.completed_at} />
+      </span>
+      {run.error && <span className="small bad">{run.error.message}</span>}
     </>
   );
 }

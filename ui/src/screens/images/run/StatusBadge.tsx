@@ -1,6 +1,7 @@
+import { Badge } from '@/components/Status';
 import type { ImageRun } from '../types';
 
-const TONES: Record<ImageRun['status'], string> = {
+const TONES = {
   queued: '',
   planning: 'info',
   generating: 'info',
@@ -10,17 +11,16 @@ const TONES: Record<ImageRun['status'], string> = {
   completed_degraded: 'warn',
   failed: 'bad',
   cancelled: 'warn',
-};
+} as const;
 
 /** A run's state in a word; one with fallbacks is `degraded`. */
 export function RunStatusBadge({ run }: { run: Pick<ImageRun, 'status' | 'degraded'> }) {
-  const degraded = run.status === 'completed_degraded';
+  const tone = TONES[run.status];
   return (
     <span className="row">
-      <span className={`badge ${TONES[run.status]}`} data-status={run.status}>
-        <span className={`dot ${TONES[run.status] === 'info' ? 'pulse' : ''}`} aria-hidden="true" />
-        {degraded ? 'completed' : run.status}
-      </span>
+      <Badge tone={tone} pulse={tone === 'info'} data-status={run.status}>
+        {run.status === 'completed_degraded' ? 'completed' : run.status}
+      </Badge>
       {run.degraded && (
         <span className="badge warn" data-chip="degraded" title="Parts of it are fallbacks">
           degraded
