@@ -8,7 +8,7 @@ import sys
 import time
 from itertools import pairwise
 
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 
 EVENTS = 1000
 

@@ -12,9 +12,9 @@ from collections import Counter
 
 import burnish
 from bench.counting_optimizer import BASELINE, Counting
-from burnish.bootstrap.optimizations import Optimization
-from burnish.bootstrap.search_spec import SearchSpec
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.optimize.optimizations import Optimization
+from burnish.app.wiring import Workspace
+from burnish.config.search import SearchSpec
 
 CANDIDATES = 4
 

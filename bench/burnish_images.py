@@ -11,14 +11,14 @@ from contextlib import asynccontextmanager
 from functools import partial
 from statistics import median
 
-from burnish.bootstrap.image_executor import ImageExecutor
-from burnish.bootstrap.image_models import ImageModels
-from burnish.bootstrap.image_runs import ImageRuns
-from burnish.bootstrap.image_settings import ImageSettings
-from burnish.bootstrap.tables import ImagesTable
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.images.executor import ImageExecutor
+from burnish.app.images.models import ImageModels
+from burnish.app.images.runs import ImageRuns
+from burnish.app.images.settings import ImageSettings
+from burnish.app.wiring import Workspace
+from burnish.config.schema import ImagesTable
 from burnish.domain.images import ImageRunRequest, ObjectivePreset
-from burnish.models.scripted_images import ScriptedImageJudge, ScriptedImageModel, flat_picture
+from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
 
 REQUEST = ImageRunRequest(
     project_id="bench",

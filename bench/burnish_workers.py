@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import burnish
-from burnish.bootstrap.optimizations import Optimization
-from burnish.bootstrap.run_spec import spec_of
-from burnish.bootstrap.runners import MailboxRunner
-from burnish.bootstrap.search_spec import SearchSpec
-from burnish.bootstrap.settings import load_settings
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.optimize.optimizations import Optimization
+from burnish.app.optimize.run_spec import spec_of
+from burnish.app.optimize.runners import MailboxRunner
+from burnish.app.wiring import Workspace
+from burnish.config.search import SearchSpec
+from burnish.config.settings import load_settings
 from burnish.testing.valkey import running_valkey
 
 AGENT = """

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.domain import (
     Candidate,
     Configuration,

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import quantiles
 from urllib.parse import urlsplit
 
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.domain import Event, EventType, OptimizationRecord, OptimizationStatus
 
 RECORD = OptimizationRecord(

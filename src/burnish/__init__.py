@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from burnish import optimizers
-    from burnish.bootstrap.api import (
+    from burnish.app.api import (
         compress,
         evaluate,
         evaluate_async,
@@ -15,15 +15,12 @@ if TYPE_CHECKING:
         optimize_async,
         work,
     )
-    from burnish.bootstrap.compressions import CompressionResult, compress_async
-    from burnish.bootstrap.dspy_programs import from_dspy, to_dspy
-    from burnish.bootstrap.evaluation_result import EvaluationResult
-    from burnish.bootstrap.optimization_result import OptimizationResult
-    from burnish.bootstrap.prompted_functions import from_function
-    from burnish.bootstrap.specs import AgentSpec as Agent
-    from burnish.bootstrap.specs import SuiteSpec as Suite
-    from burnish.bootstrap.weakincentives import MailboxRuns, WeakincentivesPrompt
-    from burnish.bootstrap.worker import work_async
+    from burnish.app.compress.compressions import CompressionResult, compress_async
+    from burnish.app.evaluate.result import EvaluationResult
+    from burnish.app.optimize.result import OptimizationResult
+    from burnish.app.worker.worker import work_async
+    from burnish.config.specs import AgentSpec as Agent
+    from burnish.config.specs import SuiteSpec as Suite
     from burnish.domain import (
         AgentOutput,
         Budget,
@@ -50,33 +47,36 @@ if TYPE_CHECKING:
         UsageError,
         current_experiment,
     )
-    from burnish.optimizers.compress_apply import apply_modifications
-    from burnish.optimizers.compress_report import with_modifications
+    from burnish.integrations.dspy.programs import from_dspy, to_dspy
+    from burnish.integrations.functions import from_function
+    from burnish.integrations.weakincentives import MailboxRuns, WeakincentivesPrompt
+    from burnish.optimizers.compress.apply import apply_modifications
+    from burnish.optimizers.compress.report import with_modifications
 
 __version__ = "0.1.0"
 
 # Loaded on first use, so that `import burnish` and `burnish --help` stay instant.
 _HOMES = {
-    "CompressionResult": ("burnish.bootstrap.compressions", "CompressionResult"),
-    "apply_modifications": ("burnish.optimizers.compress_apply", "apply_modifications"),
-    "with_modifications": ("burnish.optimizers.compress_report", "with_modifications"),
-    "compress": ("burnish.bootstrap.api", "compress"),
-    "compress_async": ("burnish.bootstrap.compressions", "compress_async"),
-    "from_dspy": ("burnish.bootstrap.dspy_programs", "from_dspy"),
-    "to_dspy": ("burnish.bootstrap.dspy_programs", "to_dspy"),
-    "from_function": ("burnish.bootstrap.prompted_functions", "from_function"),
-    "Agent": ("burnish.bootstrap.specs", "AgentSpec"),
-    "Suite": ("burnish.bootstrap.specs", "SuiteSpec"),
-    "EvaluationResult": ("burnish.bootstrap.evaluation_result", "EvaluationResult"),
-    "evaluate": ("burnish.bootstrap.api", "evaluate"),
-    "evaluate_async": ("burnish.bootstrap.api", "evaluate_async"),
-    "optimize": ("burnish.bootstrap.api", "optimize"),
-    "optimize_async": ("burnish.bootstrap.api", "optimize_async"),
-    "work": ("burnish.bootstrap.api", "work"),
-    "work_async": ("burnish.bootstrap.worker", "work_async"),
-    "MailboxRuns": ("burnish.bootstrap.weakincentives", "MailboxRuns"),
-    "WeakincentivesPrompt": ("burnish.bootstrap.weakincentives", "WeakincentivesPrompt"),
-    "OptimizationResult": ("burnish.bootstrap.optimization_result", "OptimizationResult"),
+    "CompressionResult": ("burnish.app.compress.compressions", "CompressionResult"),
+    "apply_modifications": ("burnish.optimizers.compress.apply", "apply_modifications"),
+    "with_modifications": ("burnish.optimizers.compress.report", "with_modifications"),
+    "compress": ("burnish.app.api", "compress"),
+    "compress_async": ("burnish.app.compress.compressions", "compress_async"),
+    "from_dspy": ("burnish.integrations.dspy.programs", "from_dspy"),
+    "to_dspy": ("burnish.integrations.dspy.programs", "to_dspy"),
+    "from_function": ("burnish.integrations.functions", "from_function"),
+    "Agent": ("burnish.config.specs", "AgentSpec"),
+    "Suite": ("burnish.config.specs", "SuiteSpec"),
+    "EvaluationResult": ("burnish.app.evaluate.result", "EvaluationResult"),
+    "evaluate": ("burnish.app.api", "evaluate"),
+    "evaluate_async": ("burnish.app.api", "evaluate_async"),
+    "optimize": ("burnish.app.api", "optimize"),
+    "optimize_async": ("burnish.app.api", "optimize_async"),
+    "work": ("burnish.app.api", "work"),
+    "work_async": ("burnish.app.worker.worker", "work_async"),
+    "MailboxRuns": ("burnish.integrations.weakincentives", "MailboxRuns"),
+    "WeakincentivesPrompt": ("burnish.integrations.weakincentives", "WeakincentivesPrompt"),
+    "OptimizationResult": ("burnish.app.optimize.result", "OptimizationResult"),
     **{
         name: ("burnish.domain", name)
         for name in (

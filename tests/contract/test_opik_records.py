@@ -6,7 +6,7 @@ import pytest
 
 pytest.register_assert_rewrite("burnish.testing.opik_contract")
 
-from burnish.bootstrap.workspace import Workspace  # noqa: E402
+from burnish.app.wiring import Workspace  # noqa: E402
 from burnish.testing.opik_contract import MirrorBookContract, OpikRecordsContract  # noqa: E402
 
 

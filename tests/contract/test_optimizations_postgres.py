@@ -10,8 +10,8 @@ from burnish.storage import (
     SqlExperimentRepository,
     SqlOptimizationRepository,
     SqlOverlayStore,
-    leases,
 )
+from burnish.storage.jobs import leases
 from burnish.testing.optimization_contract import (
     LeaseContract,
     OptimizationRepositoryContract,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.testing.dataset_pages_contract import DatasetPagesContract, EvaluationQueueContract
 from burnish.testing.registry_contract import ObjectRepositoryContract, OptimizerRunContract
 

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.testing.dataset_pages_contract import DatasetPagesContract, EvaluationQueueContract
 from burnish.testing.registry_contract import ObjectRepositoryContract, OptimizerRunContract
 

@@ -9,7 +9,7 @@ pytest.register_assert_rewrite(
     "burnish.testing.serving_contract", "burnish.testing.insights_contract"
 )
 
-from burnish.bootstrap.workspace import Workspace  # noqa: E402
+from burnish.app.wiring import Workspace  # noqa: E402
 from burnish.storage import database_bell  # noqa: E402
 from burnish.testing.insights_contract import (  # noqa: E402
     RunInsightsContract,

@@ -23,16 +23,16 @@ from burnish.storage import (
     SqlDatasetRepository,
     SqlExperimentRepository,
 )
-from burnish.storage.addresses import Address
-from burnish.storage.codec import (
+from burnish.storage.engine.addresses import Address
+from burnish.storage.engine.codec import (
     decode_json,
     decode_text,
     encode_json,
     encode_text,
 )
-from burnish.storage.failures import passing, translate
-from burnish.storage.retries import Patience, persist
-from burnish.storage.schema import HEAD, MIGRATIONS
+from burnish.storage.engine.failures import passing, translate
+from burnish.storage.engine.retries import Patience, persist
+from burnish.storage.engine.schema import HEAD, MIGRATIONS
 from burnish.testing.clocks import FakeClock
 from burnish.testing.repository_contract import (
     SCOPE,

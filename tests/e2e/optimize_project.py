@@ -9,7 +9,7 @@ import sys
 import time
 from collections import Counter
 
-from burnish.cli.failures import run_command
+from burnish.cli.invocation import run_command
 
 BURNISH = [sys.executable, "-P", "-c", "from burnish.cli import main; main()"]
 ITEMS = 60

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from burnish.cli.failures import run_command
+from burnish.cli.invocation import run_command
 from burnish.testing.valkey import running_valkey
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "three_workers"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from burnish.cli.failures import run_command
+from burnish.cli.invocation import run_command
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
 

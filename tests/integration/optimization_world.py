@@ -9,9 +9,9 @@ import signal
 from pathlib import Path
 
 import burnish
-from burnish.bootstrap.optimizations import Optimization, load_result
-from burnish.bootstrap.search_spec import SearchSpec
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.optimize.optimizations import Optimization, load_result
+from burnish.app.wiring import Workspace
+from burnish.config.search import SearchSpec
 from burnish.optimization.racing import RacingMode
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]

@@ -12,11 +12,11 @@ import gepa
 import gepa.api
 
 import burnish
-from burnish.bootstrap.builders import build_suite
-from burnish.bootstrap.optimizations import Optimization
-from burnish.bootstrap.planned_work import split_ids
-from burnish.bootstrap.search_spec import SearchSpec
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.builders import build_suite
+from burnish.app.optimize.optimizations import Optimization
+from burnish.app.optimize.planned_work import split_ids
+from burnish.app.wiring import Workspace
+from burnish.config.search import SearchSpec
 from burnish.domain import SearchSpace
 from burnish.optimization.racing import RacingMode
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import httpx2
 
-from burnish.server.app import create_app
-from burnish.server.serving import _bind, _Server, address_of
-from burnish.server.settings import ServerSettings
+from burnish.server.http.app import create_app
+from burnish.server.http.serving import _bind, _Server, address_of
+from burnish.server.http.settings import ServerSettings
 
 DEADLINE = 20.0
 BURNISH = [sys.executable, "-P", "-c", "from burnish.cli import main; main()"]

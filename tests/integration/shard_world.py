@@ -11,9 +11,9 @@ import uuid
 from optimization_world import World, agent_of, in_child, prepare, suite
 from redis.asyncio import Redis
 
-from burnish.bootstrap.runners import MailboxRunner
-from burnish.bootstrap.shard_worker import shard_evaluator
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.optimize.runners import MailboxRunner
+from burnish.app.wiring import Workspace
+from burnish.app.worker.shard_worker import shard_evaluator
 from burnish.runtime.mailboxes import RedisMailbox
 from burnish.runtime.shards import ShardSettings, ShardSize
 from burnish.runtime.shards.shard_loop import ShardLoop

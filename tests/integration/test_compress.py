@@ -12,8 +12,8 @@ import pytest
 from optimization_world import in_child, wait_for
 
 import burnish
-from burnish.bootstrap.compressions import local_overrides
-from burnish.cli.failures import run_command
+from burnish.app.compress.compressions import local_overrides
+from burnish.cli.invocation import run_command
 from burnish.overrides import descriptor_of
 
 SYSTEM = """Please note that you are a very helpful assistant. It is very important to read it all.

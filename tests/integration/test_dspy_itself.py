@@ -14,8 +14,8 @@ SCRIPT = """
 import asyncio, json
 import dspy
 from dspy.utils import DummyLM
-from burnish.bootstrap.builders import build_agent
-from burnish.bootstrap.dspy_programs import from_dspy, to_dspy
+from burnish.app.builders import build_agent
+from burnish.integrations.dspy.programs import from_dspy, to_dspy
 from burnish.domain import Configuration, Item
 
 

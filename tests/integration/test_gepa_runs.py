@@ -18,14 +18,15 @@ import pytest
 from optimization_world import fingerprint, in_child, wait_for
 
 import burnish
+from burnish.app.optimize.optimizations import Optimization, load_result
+from burnish.app.wiring import Workspace
 from burnish.benchmarks import make_world, run_burnish
-from burnish.bootstrap.optimizations import Optimization, load_result
-from burnish.bootstrap.search_spec import SearchSpec
-from burnish.bootstrap.workspace import Workspace
+from burnish.config.search import SearchSpec
 from burnish.domain import OptimizationStatus, UnavailableError
-from burnish.optimizers import Auto, Gepa, gepa_luck
-from burnish.optimizers.gepa_settle import Settle
-from burnish.storage import failpoints
+from burnish.optimizers import Auto, Gepa
+from burnish.optimizers.gepa import noise as gepa_luck
+from burnish.optimizers.gepa.noise_search import Settle
+from burnish.storage.engine import failpoints
 
 TOPICS = ("parcel", "invoice", "ferry", "boiler", "passport", "voucher", "antenna", "licence")
 SHARES = {"train": 24, "validation": 20, "test": 12}

@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from burnish.domain import UnavailableError, UsageError
-from burnish.storage import LocalImageFiles, ObjectImageFiles, failpoints
+from burnish.storage import LocalImageFiles, ObjectImageFiles
+from burnish.storage.engine import failpoints
 from burnish.testing.child_processes import children, line
 from burnish.testing.clocks import FakeClock
 from burnish.testing.image_samples import digest_of

@@ -5,16 +5,16 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from burnish.bootstrap.image_executor import ImageExecutor, ImageExecutorSettings
-from burnish.bootstrap.image_models import ImageModels
-from burnish.bootstrap.image_runs import ImageRuns
-from burnish.bootstrap.image_settings import ImageSettings
-from burnish.bootstrap.tables import ImagesTable
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.images.executor import ImageExecutor, ImageExecutorSettings
+from burnish.app.images.models import ImageModels
+from burnish.app.images.runs import ImageRuns
+from burnish.app.images.settings import ImageSettings
+from burnish.app.wiring import Workspace
+from burnish.config.schema import ImagesTable
 from burnish.domain.images import ImageRunStatus
 from burnish.images import holding
+from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel
 from burnish.images.rounds import RoundsBudget
-from burnish.models.scripted_images import ScriptedImageJudge, ScriptedImageModel
 from burnish.testing.image_samples import make_request
 
 WISH = make_request(image_model="scripted", judge_model="scripted")

@@ -15,13 +15,13 @@ import asyncio, json, os, signal, sys
 from collections import Counter
 from pathlib import Path
 from burnish.bootstrap import image_sitting
-from burnish.bootstrap.image_models import ImageModels
-from burnish.bootstrap.image_runs import ImageRuns
-from burnish.bootstrap.image_settings import ImageSettings
-from burnish.bootstrap.image_sitting import ImageSitting
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.images.models import ImageModels
+from burnish.app.images.runs import ImageRuns
+from burnish.app.images.settings import ImageSettings
+from burnish.app.images.attempt import ImageSitting
+from burnish.app.wiring import Workspace
 from burnish.domain.images import VariantStatus
-from burnish.models.scripted_images import ScriptedImageJudge, ScriptedImageModel, flat_picture
+from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
 from burnish.storage import failpoints
 from burnish.testing.image_samples import make_request
 

@@ -17,9 +17,10 @@ import pytest
 import pytest_asyncio
 
 from burnish.domain import Message, Model, ModelRequest, ModelResponse, UnavailableError, UsageError
-from burnish.models import local_worker, open_model
-from burnish.models.local import LocalModel, open_local
-from burnish.models.pull import pull
+from burnish.models import open_model
+from burnish.models.local import worker as local_worker
+from burnish.models.local.model import LocalModel, open_local
+from burnish.models.local.pull import pull
 from burnish.models.settings import ModelSettings
 
 _LABELS = ("positive", "negative")

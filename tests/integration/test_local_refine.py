@@ -3,7 +3,7 @@
 import asyncio
 
 import burnish
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.domain import RoundEnd
 
 MODEL = "local/smollm2-135m"

@@ -9,11 +9,11 @@ import pytest
 from optimization_world import World, fingerprint, in_child, result_of, run, wait_for
 
 import burnish
-from burnish.bootstrap.optimization_result import FrontPoint
-from burnish.bootstrap.reports import write_report
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.optimize.result import FrontPoint
+from burnish.app.report.files import write_report
+from burnish.app.wiring import Workspace
 from burnish.domain import EventType
-from burnish.optimization.objective_reading import read_objective
+from burnish.optimization.objectives.reading import read_objective
 
 # What each wording is worth, and the tokens it takes.
 WORDINGS = {

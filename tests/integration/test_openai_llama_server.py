@@ -8,7 +8,7 @@ import pytest
 
 from burnish.domain import Message, ModelRequest, UsageError
 from burnish.models import ModelSettings, OpenAIModel
-from burnish.models.pull import pull
+from burnish.models.local.pull import pull
 
 KEY = "the-servers-own-key"
 SERVER = f"""

@@ -19,14 +19,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "e2e"))
 
 from optimize_project import Here
 
-from burnish.bootstrap import mirroring
-from burnish.bootstrap.mirror_client import MirrorClient
-from burnish.bootstrap.mirror_delivery import deliver
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.domain import UnavailableError
 from burnish.domain.mirrors import MirrorTarget
+from burnish.integrations.opik import mirror as mirroring
+from burnish.integrations.opik.mirror_client import MirrorClient
+from burnish.integrations.opik.mirror_delivery import deliver
 from burnish.models.retry import RetryPolicy
-from burnish.server.keys import Keys
+from burnish.server.http.keys import Keys
 
 KEY = "canary-0123456789abcdef-canary"
 

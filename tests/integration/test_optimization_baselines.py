@@ -7,9 +7,9 @@ import pytest
 from optimization_world import CONCURRENCY, Climber, World, agent_of, fingerprint, run, suite
 
 import burnish
-from burnish.bootstrap.optimizations import Optimization
-from burnish.bootstrap.search_spec import SearchSpec
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.optimize.optimizations import Optimization
+from burnish.app.wiring import Workspace
+from burnish.config.search import SearchSpec
 from burnish.domain import OptimizationStatus, UnavailableError
 from burnish.optimization.orchestrator import BaselineFailed
 

@@ -8,9 +8,9 @@ import pytest
 from optimization_world import Climber, World, agent_of, fingerprint, suite
 
 import burnish
-from burnish.bootstrap.optimizations import Optimization
-from burnish.bootstrap.search_spec import SearchSpec
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.optimize.optimizations import Optimization
+from burnish.app.wiring import Workspace
+from burnish.config.search import SearchSpec
 from burnish.domain import Purpose, Spending
 
 PRICE = 0.001

@@ -23,9 +23,9 @@ from optimization_world import (
 )
 
 import burnish
-from burnish.bootstrap.optimizations import Optimization
-from burnish.bootstrap.search_spec import SearchSpec
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.optimize.optimizations import Optimization
+from burnish.app.wiring import Workspace
+from burnish.config.search import SearchSpec
 from burnish.domain import (
     BurnishError,
     ConflictError,
@@ -33,8 +33,8 @@ from burnish.domain import (
     SystemClock,
     UnavailableError,
 )
-from burnish.optimization.local_adapter import LocalExperimentAdapter
-from burnish.storage import failpoints
+from burnish.optimization.experiments.local_adapter import LocalExperimentAdapter
+from burnish.storage.engine import failpoints
 
 
 async def record_of(world):

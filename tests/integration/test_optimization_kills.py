@@ -19,10 +19,10 @@ from optimization_world import (
     wait_for,
 )
 
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.domain import Budget, Overlay
-from burnish.optimization.materializer import NAMESPACE
-from burnish.storage import failpoints
+from burnish.optimization.experiments.masks import NAMESPACE
+from burnish.storage.engine import failpoints
 
 # Enough for several steps and, in races, for trials that are pruned.
 SHORT = {"budget": Budget(max_trials=6)}

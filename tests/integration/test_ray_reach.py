@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from burnish.bootstrap.runners import RunnerChoice
+from burnish.app.optimize.runners import RunnerChoice
 from burnish.domain import UnavailableError
 
 

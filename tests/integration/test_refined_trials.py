@@ -11,11 +11,11 @@ from redis.asyncio import Redis
 from shard_world import QUICK, ShardWorld
 
 import burnish
-from burnish.bootstrap.optimizations import Optimization, run_prepared
-from burnish.bootstrap.reports import write_report
-from burnish.bootstrap.search_spec import SearchSpec
-from burnish.bootstrap.shard_worker import shard_evaluator
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.optimize.optimizations import Optimization, run_prepared
+from burnish.app.report.files import write_report
+from burnish.app.wiring import Workspace
+from burnish.app.worker.shard_worker import shard_evaluator
+from burnish.config.search import SearchSpec
 from burnish.runtime.mailboxes import RedisMailbox
 from burnish.runtime.shards.shard_loop import ShardLoop
 

@@ -14,8 +14,8 @@ from loop_world import QUICK, client_of, until_sync
 from optimization_world import in_child, wait_for
 
 import burnish
-from burnish.bootstrap.requested_compressions import Project, RequestedCompressions
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.compress.requested import Project, RequestedCompressions
+from burnish.app.wiring import Workspace
 from burnish.overrides import (
     LocalPromptOverridesStore,
     PromptOverride,

@@ -6,11 +6,11 @@ import contextlib
 import pytest
 from serving_world import make_served_project
 
-from burnish.bootstrap.cancellation import cancel_optimization
-from burnish.bootstrap.run_creation import create_run
-from burnish.bootstrap.run_executor import ExecutorSettings, RunExecutor
-from burnish.bootstrap.served_project import RunRequest, ServedProject
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.optimize.cancellation import cancel_optimization
+from burnish.app.optimize.creation import create_run
+from burnish.app.optimize.executor import ExecutorSettings, RunExecutor
+from burnish.app.wiring import Workspace
+from burnish.config.served_project import RunRequest, ServedProject
 from burnish.domain import OptimizationStatus
 
 QUICK = ExecutorSettings(look_seconds=0.02, lease_seconds=1.0, max_attempts=3)

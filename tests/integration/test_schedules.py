@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from serving_world import make_served_project
 
-from burnish.bootstrap.optimizer_configs import OptimizerConfig, OptimizerConfigs
-from burnish.bootstrap.optimizer_keeper import OptimizerKeeper
-from burnish.bootstrap.optimizer_runs import start_run
-from burnish.bootstrap.served_project import ServedProject
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.agents.optimizer_configs import OptimizerConfig, OptimizerConfigs
+from burnish.app.agents.optimizer_runs import start_run
+from burnish.app.agents.optimizer_scheduler import OptimizerKeeper
+from burnish.app.wiring import Workspace
+from burnish.config.served_project import ServedProject
 from burnish.domain import ConflictError, OptimizationStatus
 from burnish.storage import Database
 from burnish.testing.clocks import FakeClock

@@ -13,9 +13,9 @@ from serving_world import (
     wait_for_calls,
 )
 
-from burnish.bootstrap.evaluation_executor import EvaluationExecutor, EvaluationSettings
-from burnish.bootstrap.served_project import ServedProject
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.evaluate.executor import EvaluationExecutor, EvaluationSettings
+from burnish.app.wiring import Workspace
+from burnish.config.served_project import ServedProject
 from burnish.domain import ExperimentStatus
 
 EVALUATIONS = f"{API}/evaluations"

@@ -13,8 +13,8 @@ from serving_world import (
     wait_until_final,
 )
 
-from burnish.bootstrap.serve_options import ServeOptions
-from burnish.server.settings import ServerSettings
+from burnish.config.serve_options import ServeOptions
+from burnish.server.http.settings import ServerSettings
 from burnish.testing.misbehaving_server import _respond, running_server, status
 
 TEXTS = {"sections": {"system": "Billing or technical?"}, "parameters": {"tone": "kind"}}

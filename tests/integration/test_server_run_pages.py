@@ -12,8 +12,8 @@ from serving_world import (
 )
 from starlette.requests import Request
 
-from burnish.server.ready_json import ready_json, zipped
-from burnish.server.schemas.points import PointColumns
+from burnish.server.http.ready_json import ready_json, zipped
+from burnish.server.optimizations.point_schemas import PointColumns
 
 
 @pytest.fixture(scope="module")

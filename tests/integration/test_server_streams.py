@@ -15,7 +15,7 @@ from serving_world import (
 )
 
 from burnish.domain import Event, EventType
-from burnish.server.settings import StreamSettings
+from burnish.server.http.settings import StreamSettings
 
 TEXT = "x" * 60_000
 EVENTS, BATCH = 160, 10

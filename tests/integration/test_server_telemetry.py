@@ -7,8 +7,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from serving_world import OPTIMIZATIONS, ServerThread, make_served_project, settings_of
 
-from burnish.server import telemetry
-from burnish.server.keys import Keys
+from burnish.server.http import telemetry
+from burnish.server.http.keys import Keys
 
 KEY = "telemetry-0123456789"
 

@@ -11,10 +11,10 @@ from redis.asyncio import Redis
 from shard_world import QUICK, ShardWorld, run_sharded, wait_until
 
 import burnish
-from burnish.bootstrap import compressions
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.compress import compressions
+from burnish.app.wiring import Workspace
 from burnish.domain import OptimizationStatus, Overlay, UnavailableError
-from burnish.optimization.materializer import NAMESPACE
+from burnish.optimization.experiments.masks import NAMESPACE
 from burnish.overrides import MaskTags, Patience, S3PromptOverridesStore, descriptor_of
 from burnish.runtime.mailboxes import MessageTypes, RedisMailbox
 from burnish.runtime.shards import ShardRequest

@@ -52,7 +52,7 @@ def test_the_built_ui_is_in_the_wheel(checkout):
 
     assert "burnish/server/ui_dist/index.html" in names
     assert "burnish/server/ui_dist/assets/index-abc.js" in names
-    assert "burnish/server/app.py" in names
+    assert "burnish/server/http/app.py" in names
     assert not any("burnish_build" in name for name in names)
 
 
@@ -61,7 +61,7 @@ def test_a_wheel_is_whole_without_node_and_without_the_ui(checkout, tmp_path_fac
 
     names, said = wheel(checkout, PATH=nothing)
 
-    assert "burnish/server/app.py" in names
+    assert "burnish/server/http/app.py" in names
     assert not any("ui_dist" in name for name in names)
     assert "no web UI" in said
 

@@ -12,7 +12,7 @@ from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 from tests.ui.project_files import first_prompt
 
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.domain import (
     Candidate,
     Configuration,
@@ -31,10 +31,10 @@ from burnish.domain import (
 )
 from burnish.optimization.plan import candidate_id
 from burnish.storage import Database
-from burnish.storage.experiment_rows import experiment_row
-from burnish.storage.optimization_rows import trial_values
-from burnish.storage.optimization_tables import trials
-from burnish.storage.tables import experiments
+from burnish.storage.experiments.rows import experiment_row
+from burnish.storage.experiments.tables import experiments
+from burnish.storage.optimizations.rows import trial_values
+from burnish.storage.optimizations.tables import trials
 
 _ITEMS = 60
 _EDITS = (

@@ -13,7 +13,7 @@ from burnish.benchmarks.compress_world import CompressWorld, WorldStrategy
 from burnish.benchmarks.compress_yardstick import plain_compression
 from burnish.domain import Configuration, InvariantError
 from burnish.models import count_tokens
-from burnish.optimizers.compress import Compress
+from burnish.optimizers.compress.optimizer import Compress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

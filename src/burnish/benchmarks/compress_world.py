@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from burnish.benchmarks.worlds.draws import digest, draw, pick, shuffled
 from burnish.domain import Configuration
-from burnish.optimizers.compress_edits import SectionEdit, largest_first, worthwhile
+from burnish.optimizers.compress.edits import SectionEdit, largest_first, worthwhile
 
 _ITEMS = 40
 _ESSENTIAL, _REDUNDANT, _PAIRS = 4, 4, 2

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from burnish.optimizers.compress_edits import SectionEdit
+from burnish.optimizers.compress.edits import SectionEdit
 
 Answer = Callable[[Mapping[str, str], str], str]
 

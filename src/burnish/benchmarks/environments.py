@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from burnish.domain import UnavailableError
-from burnish.models.pull import cache_directory
+from burnish.models.local.pull import cache_directory
 
 PEERS = Path(__file__).resolve().parent / "peers"
 _LOCAL = Path(".bench-venvs")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 def main(arguments: Sequence[str] | None = None) -> None:
     """The `burnish` command; ends the process with the exit code of what happened."""
     # Late, so that `import burnish.cli` costs nothing.
-    from burnish.cli.failures import run_command  # noqa: PLC0415
+    from burnish.cli.invocation import run_command  # noqa: PLC0415
 
     sys.exit(run_command(list(sys.argv[1:] if arguments is None else arguments)))
 

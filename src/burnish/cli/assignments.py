@@ -11,7 +11,7 @@ from burnish.domain import UsageError
 
 def assigned(settings: Sequence[str], sections: Sequence[str]) -> dict[str, Any]:
     """What was given, as overrides of the config by dotted path."""
-    from burnish.bootstrap.settings import parse_value  # noqa: PLC0415
+    from burnish.config.settings import parse_value  # noqa: PLC0415
 
     chosen: dict[str, Any] = {}
     for given in settings:

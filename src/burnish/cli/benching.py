@@ -13,9 +13,9 @@ from burnish.benchmarks.contestants import REFERENCE, contestants, default_names
 from burnish.benchmarks.summary import document, rivalries, standings
 from burnish.benchmarks.wall_time import LATENCY_SECONDS, Pace, measure_paces, pace_ratios
 from burnish.benchmarks.worlds import TUNING_SEEDS, WORLDS
+from burnish.cli.console import Session
 from burnish.cli.display.benchmarks import print_paces, print_standings
 from burnish.cli.running import termination_interrupts
-from burnish.cli.session import Session
 from burnish.domain import UnavailableError, UsageError
 
 _OWN = "gepa"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from burnish.bootstrap.cancellation import cancel_optimization
-from burnish.cli.place import Place
+from burnish.app.optimize.cancellation import cancel_optimization
+from burnish.cli.console import Session
+from burnish.cli.project_location import Place
 from burnish.cli.references import resolve_optimization
 from burnish.cli.running import run
-from burnish.cli.session import Session
 from burnish.domain import OptimizationRecord, OptimizationStatus
 
 

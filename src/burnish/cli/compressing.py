@@ -8,30 +8,30 @@ import sys
 
 import typer
 
-from burnish.bootstrap.compression_report import read_report
-from burnish.bootstrap.compressions import (
+from burnish.app.compress.compressions import (
     CompressionResult,
     apply_result,
     check_tag,
     local_overrides,
     store_tag,
 )
-from burnish.bootstrap.optimization_result import OptimizationResult
-from burnish.bootstrap.run_spec import stored_settings
-from burnish.bootstrap.search_spec import SearchSpec, build_optimizer_of
-from burnish.bootstrap.tables import Settings
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.compress.report import read_report
+from burnish.app.optimize.result import OptimizationResult
+from burnish.app.optimize.run_spec import stored_settings
+from burnish.app.wiring import Workspace
 from burnish.cli.compress_request import CompressRequest
+from burnish.cli.console import Session
 from burnish.cli.display.compression import print_compression
 from burnish.cli.display.search_progress import showing_search
 from burnish.cli.optimizing import chosen_runner, resume_search, start
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.running import run
 from burnish.cli.search_watch import SearchWatch
-from burnish.cli.session import Session
+from burnish.config.schema import Settings
+from burnish.config.search import SearchSpec, build_optimizer_of
 from burnish.domain import Configuration, OptimizationStatus, UsageError
-from burnish.optimizers.compress import Compress
-from burnish.optimizers.compress_examples import require_parts
+from burnish.optimizers.compress.examples import require_parts
+from burnish.optimizers.compress.optimizer import Compress
 
 _REFUTED, _STOPPED_BY_SOMEBODY = 1, 130
 

@@ -8,21 +8,21 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from burnish.bootstrap.reports import write_report
-from burnish.bootstrap.settings import load_settings
-from burnish.bootstrap.tables import Settings
+from burnish.app.report.files import write_report
 from burnish.cli.commands.init import Template, template_files, write_files
+from burnish.cli.console import Session
 from burnish.cli.display.rows import print_indented, print_steps
 from burnish.cli.display.search_progress import showing_search
 from burnish.cli.display.search_results import print_search_result
 from burnish.cli.optimizing import SearchOutcome, start
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.running import run
 from burnish.cli.search_watch import SearchWatch
-from burnish.cli.session import Session
 from burnish.cli.wording import harmless
+from burnish.config.schema import Settings
+from burnish.config.settings import load_settings
 from burnish.domain import Configuration
-from burnish.models.pull import pull
+from burnish.models.local.pull import pull
 
 _MODEL = "smollm2-135m"
 

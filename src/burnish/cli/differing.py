@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from burnish.bootstrap.differences import difference
+from burnish.app.report.differences import difference
 from burnish.cli.candidate_references import find_candidate
+from burnish.cli.console import Session
 from burnish.cli.display.differences import print_difference
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.references import resolve_optimization
 from burnish.cli.running import run
-from burnish.cli.session import Session
 from burnish.domain import Candidate, TrialResult
 
 

@@ -7,21 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from burnish.bootstrap.evaluation_result import EvaluationResult, compare
-from burnish.bootstrap.evaluations import Evaluation, Selection
-from burnish.bootstrap.tables import Settings
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.evaluate.evaluations import Evaluation, Selection
+from burnish.app.evaluate.result import EvaluationResult, compare
+from burnish.app.wiring import Workspace
+from burnish.cli.console import Session
 from burnish.cli.display.failing_items import FailingItem, worst_items
 from burnish.cli.display.progress import showing
 from burnish.cli.display.results import print_result
 from burnish.cli.eval_request import EvalRequest
 from burnish.cli.gates import Gate, check_gates
 from burnish.cli.notices import print_notice
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.references import resolve
 from burnish.cli.running import run
-from burnish.cli.session import Session
 from burnish.cli.watch import Watch
+from burnish.config.schema import Settings
 from burnish.domain import ExperimentStatus, UnavailableError, UsageError
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import RunOptions

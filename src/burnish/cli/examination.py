@@ -11,17 +11,17 @@ from importlib import metadata
 from typing import Any
 
 from burnish import __version__
-from burnish.bootstrap.secrecy import without_secrets
-from burnish.bootstrap.settings import model_settings
-from burnish.bootstrap.tables import Settings
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
+from burnish.cli.console import Session
 from burnish.cli.display.findings import Finding, print_finding
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.running import run
-from burnish.cli.session import Session
+from burnish.config.schema import Settings
+from burnish.config.settings import model_settings
 from burnish.domain import BurnishError, ModelRequest
 from burnish.models import as_model
-from burnish.models.pull import KNOWN, installed
+from burnish.models.local.pull import KNOWN, installed
+from burnish.support.secrets import without_secrets
 
 _EXTRAS = {
     "local": "xllamacpp",
@@ -104,7 +104,7 @@ async def _optimizers() -> str:
 
 
 async def _database(place: Place) -> str:
-    from burnish.storage.schema import HEAD  # noqa: PLC0415
+    from burnish.storage.engine.schema import HEAD  # noqa: PLC0415
 
     location = without_secrets(place.database)
     if not place.has_database:

@@ -8,19 +8,19 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from burnish.bootstrap.evaluation_result import EvaluationResult, result_of
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.evaluate.result import EvaluationResult, result_of
+from burnish.app.wiring import Workspace
 from burnish.cli.commands.export import Format
+from burnish.cli.console import Session
 from burnish.cli.exporting_winner import winner_text
 from burnish.cli.exports.documents import json_document, json_lines
 from burnish.cli.exports.junit import junit_lines
 from burnish.cli.exports.page import html_lines
 from burnish.cli.exports.records import Record, stream_records
 from burnish.cli.exports.table import csv_lines
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.references import LATEST, resolve, resolve_any, resolve_optimization
 from burnish.cli.running import run
-from burnish.cli.session import Session
 from burnish.domain import Experiment, OptimizationRecord, UsageError
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from burnish.bootstrap.promotion import Promotion, prepare_promotion
-from burnish.bootstrap.run_spec import section_files
-from burnish.bootstrap.section_files import plan_writes
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.agents.promotion import Promotion, prepare_promotion
+from burnish.app.agents.section_files import plan_writes
+from burnish.app.optimize.run_spec import section_files
+from burnish.app.wiring import Workspace
 from burnish.cli.candidate_references import BASELINE, find_candidate
 from burnish.cli.commands.export import Format
+from burnish.cli.console import Session
 from burnish.cli.exports.patch import git_patch, repository_root
 from burnish.cli.exports.winner import winner_json, winner_markdown, winner_python
-from burnish.cli.place import Place
-from burnish.cli.session import Session
+from burnish.cli.project_location import Place
 from burnish.domain import OptimizationRecord, UsageError
 
 _WRITERS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from burnish.bootstrap.evaluation_result import EvaluationResult
+from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.eval_request import EvalRequest
 
 # Means of decimal fractions land a hair below what they are on paper.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from burnish.bootstrap.image_documents import comparison_document
+from burnish.app.images.documents import comparison_document
+from burnish.cli.console import Session
 from burnish.cli.display.image_comparisons import print_comparison
 from burnish.cli.image_place import read_images, write_picture
 from burnish.cli.image_references import resolve_commit
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.running import run
-from burnish.cli.session import Session
 from burnish.domain.images import ImageComparison
 
 

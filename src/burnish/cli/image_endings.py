@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from burnish.cli.console import Session
 from burnish.cli.notices import print_notice
-from burnish.cli.session import Session
 from burnish.domain import InvariantError, UnavailableError, UsageError
 from burnish.domain.images import ImageRun, ImageRunStatus
 

@@ -11,7 +11,7 @@ import typer
 from burnish.domain.images import Constraints, ImageRunRequest, ObjectivePreset, Quality
 
 if TYPE_CHECKING:
-    from burnish.bootstrap.tables import ImagesTable
+    from burnish.config.schema import ImagesTable
 
 _MODELS = "Models"
 

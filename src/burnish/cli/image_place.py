@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from burnish.bootstrap.image_runs import ImageRuns
-from burnish.bootstrap.image_settings import ImageSettings
-from burnish.bootstrap.workspace import Workspace
-from burnish.cli.place import Place
+from burnish.app.images.runs import ImageRuns
+from burnish.app.images.settings import ImageSettings
+from burnish.app.wiring import Workspace
+from burnish.cli.project_location import Place
 from burnish.domain import UnavailableError, UsageError
 
 _SHEETS = "sheets"

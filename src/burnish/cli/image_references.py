@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from burnish.bootstrap.image_runs import ImageRuns
+from burnish.app.images.runs import ImageRuns
 from burnish.cli.references import LATEST
 from burnish.domain import UsageError
 from burnish.domain.images import ImageCommit, ImageRun

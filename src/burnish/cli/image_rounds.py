@@ -9,8 +9,9 @@ from typing import Any
 
 import uuid_utils
 
-from burnish.bootstrap.image_documents import optimization_document
-from burnish.bootstrap.image_runs import ImageRuns
+from burnish.app.images.documents import optimization_document
+from burnish.app.images.runs import ImageRuns
+from burnish.cli.console import Session
 from burnish.cli.display.image_progress import showing_images
 from burnish.cli.display.image_rounds import print_image_rounds
 from burnish.cli.image_endings import exit_code
@@ -19,9 +20,8 @@ from burnish.cli.image_place import open_images
 from burnish.cli.image_references import resolve_commit
 from burnish.cli.image_watch import ImageWatch
 from burnish.cli.imaging import write_sheet
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.running import run
-from burnish.cli.session import Session
 from burnish.domain import UsageError
 from burnish.images.rounds import ImageOptimizationResult, RoundsBudget
 

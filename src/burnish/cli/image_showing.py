@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from burnish.bootstrap.image_documents import run_document
+from burnish.app.images.documents import run_document
+from burnish.cli.console import Session
 from burnish.cli.display.image_listings import image_listing_json, print_image_runs
 from burnish.cli.display.image_results import print_image_run
 from burnish.cli.image_place import read_images
 from burnish.cli.image_references import resolve_run
 from burnish.cli.imaging import write_sheet
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.running import run
-from burnish.cli.session import Session
 from burnish.domain.images import ImageRun, ImageRunStatus
 
 

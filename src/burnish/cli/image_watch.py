@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.wording import short_id
 from burnish.domain.images import ImageRun
 

@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from burnish.bootstrap.image_documents import run_document
-from burnish.bootstrap.image_runs import ImageRuns
+from burnish.app.images.documents import run_document
+from burnish.app.images.runs import ImageRuns
+from burnish.cli.console import Session
 from burnish.cli.display.image_progress import showing_images
 from burnish.cli.display.image_results import print_image_run
 from burnish.cli.image_endings import exit_code
@@ -15,9 +16,8 @@ from burnish.cli.image_options import ImageRequest
 from burnish.cli.image_place import open_images, read_images, sheet_path, write_picture
 from burnish.cli.image_references import resolve_commit, resolve_run
 from burnish.cli.image_watch import ImageWatch
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.running import run
-from burnish.cli.session import Session
 from burnish.domain.images import ImageRun
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from burnish.cli.wording import count, one_line
-from burnish.evaluation.foreign import ForeignProject
+from burnish.integrations.imports import ForeignProject
 
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from burnish.cli.commands.init import write_files
+from burnish.cli.console import Session
 from burnish.cli.imported_files import NO_MODEL, file_name, project_files, rows_text
-from burnish.cli.session import Session
 from burnish.cli.wording import count, harmless, one_line
 from burnish.domain import ConflictError
 from burnish.evaluation.datasets import Dataset
-from burnish.evaluation.foreign import ForeignProject, Kind, guess_kind, read_foreign
+from burnish.integrations.imports import ForeignProject, Kind, guess_kind, read_foreign
 
 _LISTED = 20
 _ROWS = (".jsonl", ".ndjson")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from burnish.cli.commands.list import Kind
+from burnish.cli.console import Session
 from burnish.cli.display.listings import Listed, listing_json, print_listing, read_experiments
 from burnish.cli.display.optimization_listings import (
     optimization_listing_json,
     print_optimizations,
 )
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.running import run
-from burnish.cli.session import Session
 from burnish.domain import OptimizationRecord
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from burnish.bootstrap.mirroring import MirrorOutcome, flush
+from burnish.cli.console import Session
 from burnish.cli.mirror_lines import mirror_lines
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.running import run
-from burnish.cli.session import Session
+from burnish.integrations.opik.mirror import MirrorOutcome, flush
 
 
 def flush_mirrors(session: Session, place: Place) -> MirrorOutcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burnish.bootstrap.mirroring import MirrorOutcome
+from burnish.integrations.opik.mirror import MirrorOutcome
 
 
 def mirror_lines(outcome: MirrorOutcome) -> list[str]:

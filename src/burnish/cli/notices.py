@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from burnish.bootstrap.secrecy import without_secrets
+from burnish.cli.console import Session
 from burnish.cli.display.rows import print_indented
-from burnish.cli.session import Session
 from burnish.cli.wording import harmless
+from burnish.support.secrets import without_secrets
 
 _STYLES = {
     "error": "bold red",

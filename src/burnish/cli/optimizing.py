@@ -6,31 +6,29 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from burnish.bootstrap.collapse import collapse_warnings
-from burnish.bootstrap.default_budget import DEFAULT_TRIALS, limited
-from burnish.bootstrap.mirror_settings import mirror_target, mirrored
-from burnish.bootstrap.mirroring import MirrorOutcome
-from burnish.bootstrap.optimization_result import OptimizationResult
-from burnish.bootstrap.optimizations import Optimization, load_result
-from burnish.bootstrap.run_spec import require_unchanged, spec_of, stored_settings
-from burnish.bootstrap.runners import RunnerChoice
-from burnish.bootstrap.search_spec import SearchSpec
-from burnish.bootstrap.stored_datasets import with_stored_rows
-from burnish.bootstrap.tables import Settings
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.datasets.stored import with_stored_rows
+from burnish.app.optimize.optimizations import Optimization, load_result
+from burnish.app.optimize.result import OptimizationResult
+from burnish.app.optimize.run_spec import require_unchanged, spec_of, stored_settings
+from burnish.app.optimize.runners import RunnerChoice
+from burnish.app.report.collapse import collapse_warnings
+from burnish.app.wiring import Workspace
+from burnish.cli.console import Session
 from burnish.cli.display.optimization_summary import resumable
 from burnish.cli.display.search_progress import showing_search
 from burnish.cli.display.search_results import print_search_result
 from burnish.cli.following import following
 from burnish.cli.mirror_lines import mirror_lines
 from burnish.cli.optimize_request import OptimizeRequest
-from burnish.cli.place import Place
 from burnish.cli.planning import show_plan
+from burnish.cli.project_location import Place
 from burnish.cli.references import resolve_optimization
 from burnish.cli.runner_options import RunnerOptions
 from burnish.cli.running import run
 from burnish.cli.search_watch import SearchWatch
-from burnish.cli.session import Session
+from burnish.config.default_budget import DEFAULT_TRIALS, limited
+from burnish.config.schema import Settings
+from burnish.config.search import SearchSpec
 from burnish.domain import (
     BurnishError,
     ConflictError,
@@ -38,6 +36,8 @@ from burnish.domain import (
     OptimizationStatus,
 )
 from burnish.domain.mirrors import MirrorTarget
+from burnish.integrations.opik.mirror import MirrorOutcome
+from burnish.integrations.opik.mirror_settings import mirror_target, mirrored
 
 _STOPPED_BY_SOMEBODY = 130
 

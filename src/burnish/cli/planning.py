@@ -5,16 +5,16 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from burnish.bootstrap.builders import build_agent, build_suite, check_fit
-from burnish.bootstrap.cost_estimate import CostEstimate, estimate_cost, require_price
-from burnish.bootstrap.model_shelf import ModelShelf
-from burnish.bootstrap.planned_work import PlannedWork, require_room
-from burnish.bootstrap.run_plan import RunPlan
-from burnish.bootstrap.search_spec import SearchSpec, build_optimizer_of
-from burnish.bootstrap.tables import Settings
+from burnish.app.builders import build_agent, build_suite, check_fit
+from burnish.app.model_pool import ModelShelf
+from burnish.app.optimize.cost_estimate import CostEstimate, estimate_cost, require_price
+from burnish.app.optimize.planned_work import PlannedWork, require_room
+from burnish.app.optimize.run_plan import RunPlan
+from burnish.cli.console import Session
 from burnish.cli.display.rows import print_rows
-from burnish.cli.session import Session
 from burnish.cli.wording import count, harmless, money
+from burnish.config.schema import Settings
+from burnish.config.search import SearchSpec, build_optimizer_of
 
 _LIMITS = {
     "max_trials": "trials",

@@ -10,15 +10,15 @@ from typing import Any
 import typer
 from rich.text import Text
 
-from burnish.bootstrap.promotion import Promotion, prepare_promotion, promote
-from burnish.bootstrap.run_spec import section_files
-from burnish.bootstrap.section_files import SectionWrite, plan_writes, staged
+from burnish.app.agents.promotion import Promotion, prepare_promotion, promote
+from burnish.app.agents.section_files import SectionWrite, plan_writes, staged
+from burnish.app.optimize.run_spec import section_files
 from burnish.cli.candidate_references import BASELINE, find_candidate
+from burnish.cli.console import Session
 from burnish.cli.display.promotions import print_case, print_unwritten
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.references import resolve_optimization
 from burnish.cli.running import run
-from burnish.cli.session import Session
 from burnish.cli.wording import harmless
 from burnish.domain import AgentVersion, UsageError
 

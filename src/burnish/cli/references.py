@@ -14,7 +14,7 @@ from burnish.domain import (
 )
 
 if TYPE_CHECKING:
-    from burnish.bootstrap.workspace import Workspace
+    from burnish.app.wiring import Workspace
 
 LATEST = "latest"
 _PAGE = 500

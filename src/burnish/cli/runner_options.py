@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from burnish.bootstrap.runners import RunnerChoice
-    from burnish.cli.session import Session
+    from burnish.app.optimize.runners import RunnerChoice
+    from burnish.cli.console import Session
 
 _PANEL = "Where to evaluate"
 
@@ -53,7 +53,7 @@ class RunnerOptions:
 
     def choice(self, session: Session) -> RunnerChoice:
         """What they come to; its notices are shown as they come."""
-        from burnish.bootstrap.runners import RunnerChoice  # noqa: PLC0415 - only runs need it
+        from burnish.app.optimize.runners import RunnerChoice  # noqa: PLC0415 - only runs need it
         from burnish.runtime.shards import ShardSettings  # noqa: PLC0415
 
         def tell(text: str) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.wording import short_id
 from burnish.domain import Budget, Candidate, ExperimentStatus
+from burnish.optimization.attempt import Sitting
 from burnish.optimization.checkpoint import Phase
 from burnish.optimization.orchestrator import Orchestrator
-from burnish.optimization.sitting import Sitting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from burnish.bootstrap.serve_options import ServeOptions
-from burnish.cli.session import Session
+from burnish.cli.console import Session
+from burnish.config.serve_options import ServeOptions
 
-# By name: neither layer knows the other, and what they share stands in bootstrap.
-_SERVER = "burnish.server.serving"
+# By name: neither layer knows the other, and what they share stands in config.
+_SERVER = "burnish.server.http.serving"
 
 
 def serve_project(session: Session, options: ServeOptions) -> None:

@@ -8,14 +8,14 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from burnish.bootstrap.evaluation_result import EvaluationResult, result_of
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.evaluate.result import EvaluationResult, result_of
+from burnish.app.wiring import Workspace
+from burnish.cli.console import Session
 from burnish.cli.display.failing_items import print_failing, worst_items
 from burnish.cli.display.results import print_result, print_summary
 from burnish.cli.display.rows import print_indented, print_rows
 from burnish.cli.exports.records import Record, stream_records
-from burnish.cli.place import Place
-from burnish.cli.session import Session
+from burnish.cli.project_location import Place
 from burnish.cli.views import Views
 from burnish.cli.wording import harmless, one_line
 from burnish.domain import Configuration, Experiment

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from burnish.bootstrap.workspace import Workspace
-from burnish.cli.place import Place
+from burnish.app.wiring import Workspace
+from burnish.cli.console import Session
+from burnish.cli.project_location import Place
 from burnish.cli.references import resolve_any
 from burnish.cli.running import run
-from burnish.cli.session import Session
 from burnish.cli.showing import show_experiment
 from burnish.cli.showing_optimization import show_optimization
 from burnish.cli.views import Views

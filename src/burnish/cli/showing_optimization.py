@@ -6,10 +6,11 @@ from typing import Any
 
 from rich.console import Console
 
-from burnish.bootstrap.collapse import collapse_warnings
-from burnish.bootstrap.objectives import ranked
-from burnish.bootstrap.optimization_result import OptimizationResult
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.optimize.objectives import ranked
+from burnish.app.optimize.result import OptimizationResult
+from burnish.app.report.collapse import collapse_warnings
+from burnish.app.wiring import Workspace
+from burnish.cli.console import Session
 from burnish.cli.display.candidate_tree import print_tree, tree_json
 from burnish.cli.display.events import event_json, print_events
 from burnish.cli.display.objective import print_front
@@ -17,12 +18,11 @@ from burnish.cli.display.optimization_summary import print_unfinished, print_ver
 from burnish.cli.display.rejections import print_rejections, rejection_json
 from burnish.cli.display.search_results import print_search_result
 from burnish.cli.display.trials import print_trials, trial_json
-from burnish.cli.place import Place
-from burnish.cli.session import Session
+from burnish.cli.project_location import Place
 from burnish.cli.views import Views
 from burnish.domain import Candidate, Event, OptimizationRecord, TrialResult
-from burnish.optimization.front import points_of
-from burnish.optimization.objective_document import front_json
+from burnish.optimization.objectives.document import front_json
+from burnish.optimization.objectives.front import points_of
 
 _PAGE = 1000
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from burnish.bootstrap.compressions import local_overrides
-from burnish.cli.place import Place
+from burnish.app.compress.compressions import local_overrides
+from burnish.cli.console import Session
+from burnish.cli.project_location import Place
 from burnish.cli.running import run
-from burnish.cli.session import Session
 from burnish.domain import Configuration
-from burnish.optimizers.compress_examples import part_tokens, parts_of
+from burnish.optimizers.compress.examples import part_tokens, parts_of
 from burnish.overrides import NAMESPACE, descriptor_of
 
 

@@ -10,15 +10,15 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from burnish.bootstrap.builders import build_agent, build_suite, check_fit
-from burnish.bootstrap.search_spec import SearchSpec, build_optimizer_of
-from burnish.bootstrap.settings import model_settings
-from burnish.bootstrap.tables import Settings
+from burnish.app.builders import build_agent, build_suite, check_fit
+from burnish.cli.console import Session
 from burnish.cli.display.rows import print_rows
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.running import run
-from burnish.cli.session import Session
 from burnish.cli.wording import count, harmless, one_line
+from burnish.config.schema import Settings
+from burnish.config.search import SearchSpec, build_optimizer_of
+from burnish.config.settings import model_settings
 from burnish.domain import Agent, Model, UsageError
 from burnish.evaluation.suite import Suite
 from burnish.models import as_model

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from burnish.bootstrap.evaluations import Evaluation
+from burnish.app.evaluate.evaluations import Evaluation
 from burnish.cli.eval_request import EvalRequest
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.wording import count, short_id
 from burnish.evaluation.progress import Progress
 

@@ -10,14 +10,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
-from burnish.bootstrap.requested_compressions import Project
-from burnish.bootstrap.runners import MAILBOX_VARIABLE, RunnerChoice
-from burnish.bootstrap.secrecy import without_secrets
-from burnish.bootstrap.worker import WorkerNews, WorkerPlan, work
-from burnish.cli.place import Place
-from burnish.cli.session import Session
+from burnish.app.compress.requested import Project
+from burnish.app.optimize.runners import MAILBOX_VARIABLE, RunnerChoice
+from burnish.app.worker.worker import WorkerNews, WorkerPlan, work
+from burnish.cli.console import Session
+from burnish.cli.project_location import Place
 from burnish.cli.worker_request import WorkerRequest
 from burnish.domain import UsageError
+from burnish.support.secrets import without_secrets
 
 
 def run_worker(session: Session, place: Place, request: WorkerRequest) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from burnish.domain.images import ImageFile, ImageRun, Rubric, Variant
+from burnish.images.models.pillow import require_pillow
 from burnish.images.run_models import RunLabels
-from burnish.models.images.pillow import require_pillow
 
 if TYPE_CHECKING:
     from burnish.images.sheet_canvas import SheetCanvas

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from burnish.domain import UsageError
 from burnish.domain.images import ImageFile
-from burnish.models.images.pillow import require_pillow
+from burnish.images.models.pillow import require_pillow
 
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile as Picture

@@ -3,8 +3,8 @@
 from burnish.models.cached_model import CachedModel
 from burnish.models.callable_model import CallableModel
 from burnish.models.catalog import as_model, open_model
-from burnish.models.openai_model import OpenAIModel
-from burnish.models.openai_responses import OpenAIResponsesModel
+from burnish.models.openai.chat import OpenAIModel
+from burnish.models.openai.responses import OpenAIResponsesModel
 from burnish.models.replay import RecordingModel, ReplayModel
 from burnish.models.scripted import ErrorRule, ScriptedModel
 from burnish.models.settings import ModelSettings

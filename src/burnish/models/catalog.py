@@ -9,8 +9,8 @@ from typing import TypeGuard
 from burnish.domain import CallCache, Model, ModelRequest, UsageError
 from burnish.models.cached_model import CachedModel
 from burnish.models.callable_model import CallableModel, TextFunction
-from burnish.models.openai_model import OpenAIModel
-from burnish.models.openai_responses import OpenAIResponsesModel
+from burnish.models.openai.chat import OpenAIModel
+from burnish.models.openai.responses import OpenAIResponsesModel
 from burnish.models.replay import ReplayModel
 from burnish.models.scripted import ScriptedModel, last_user_message
 from burnish.models.settings import ModelSettings
@@ -78,7 +78,7 @@ def _open_openai(rest: str, settings: ModelSettings) -> Model:
 
 
 def _open_local(rest: str, settings: ModelSettings) -> Model:
-    from burnish.models.local import open_local  # noqa: PLC0415
+    from burnish.models.local.model import open_local  # noqa: PLC0415
 
     return open_local(rest, settings)
 

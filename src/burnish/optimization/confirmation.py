@@ -13,10 +13,10 @@ from burnish.domain import (
     TrialResult,
 )
 from burnish.evaluation.statistics import PairedComparison, paired_permutation_test
-from burnish.optimization.adapter import ExperimentAdapter, ExperimentRequest
-from burnish.optimization.aggregator import ResultAggregator
-from burnish.optimization.front import Measures
-from burnish.optimization.materializer import CandidateMaterializer
+from burnish.optimization.experiments.adapter import ExperimentAdapter, ExperimentRequest
+from burnish.optimization.experiments.aggregator import ResultAggregator
+from burnish.optimization.experiments.masks import CandidateMaterializer
+from burnish.optimization.objectives.front import Measures
 from burnish.optimization.plan import experiment_id
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from statistics import fmean, pvariance
 
 from burnish.domain import Budget, ErrorKind, ExperimentRepository, ItemResult
-from burnish.optimization.book import Book
 from burnish.optimization.budget_gate import BudgetGate
+from burnish.optimization.trial_index import Book
 
 # A confirmation that would take more of a limit than this gets only what the search leaves of it.
 LARGEST_SHARE = 0.3

@@ -7,9 +7,9 @@ from typing import Any
 
 from burnish.domain import ExperimentType, OptimizationStatus, Spending, TrialResult
 from burnish.optimization.confirmation import Confirmation
-from burnish.optimization.objective_document import objective_document
+from burnish.optimization.no_improvement import why_no_improvement
+from burnish.optimization.objectives.document import objective_document
 from burnish.optimization.orchestrator import Orchestrator
-from burnish.optimization.standing import why_no_improvement
 
 
 def outcome_document(

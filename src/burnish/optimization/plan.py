@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 
 from burnish.domain import Candidate, Configuration, StepCandidate
-from burnish.optimization.materializer import CandidateMaterializer
+from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.optimization.validator import Accepted
 
 # Any fixed value: it only keeps our ids apart from other uses of UUIDv5.

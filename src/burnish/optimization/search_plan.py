@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from burnish.domain import Configuration, RunContext, SearchSpace, TrialResult
-from burnish.optimization.objective import Objective
+from burnish.optimization.objectives.objective import Objective
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,11 +16,11 @@ from burnish.domain import (
     TrialResult,
 )
 from burnish.optimization import events
-from burnish.optimization.adapter import UNSCORED, ExperimentAdapter, ExperimentRequest
-from burnish.optimization.aggregator import ResultAggregator, trial_of
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.checkpoint import Pending
-from burnish.optimization.materializer import CandidateMaterializer
+from burnish.optimization.experiments.adapter import UNSCORED, ExperimentAdapter, ExperimentRequest
+from burnish.optimization.experiments.aggregator import ResultAggregator, trial_of
+from burnish.optimization.experiments.masks import CandidateMaterializer
 
 
 class StepRunner:

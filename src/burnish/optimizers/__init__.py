@@ -7,38 +7,38 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from burnish.optimizers.auto import Auto
-    from burnish.optimizers.bootstrap import Bootstrap
     from burnish.optimizers.catalog import build_optimizer, list_optimizers
-    from burnish.optimizers.compress import Compress
-    from burnish.optimizers.compress_edits import CompressStrategy
-    from burnish.optimizers.compress_mechanical import MechanicalCompressStrategy
-    from burnish.optimizers.compress_model import LLMCompressStrategy
-    from burnish.optimizers.edits import Edits
-    from burnish.optimizers.evolve import Evolve
-    from burnish.optimizers.few_shot import FewShot
-    from burnish.optimizers.gepa import Gepa
-    from burnish.optimizers.gepa_reference import GepaReference
-    from burnish.optimizers.grid_search import GridSearch
+    from burnish.optimizers.compress.edits import CompressStrategy
+    from burnish.optimizers.compress.mechanical import MechanicalCompressStrategy
+    from burnish.optimizers.compress.model import LLMCompressStrategy
+    from burnish.optimizers.compress.optimizer import Compress
+    from burnish.optimizers.edits.optimizer import Edits
+    from burnish.optimizers.evolve.optimizer import Evolve
+    from burnish.optimizers.examples.bootstrap import Bootstrap
+    from burnish.optimizers.examples.few_shot import FewShot
+    from burnish.optimizers.gepa.optimizer import Gepa
+    from burnish.optimizers.gepa_package.optimizer import GepaReference
     from burnish.optimizers.meta_prompt import MetaPrompt
-    from burnish.optimizers.parameters import Parameters
+    from burnish.optimizers.parameters.grid_search import GridSearch
+    from burnish.optimizers.parameters.optimizer import Parameters
     from burnish.optimizers.random_search import RandomSearch
 
 # Loaded on first use, so that asking for one algorithm loads no other.
 _HOMES = {
     "Auto": "burnish.optimizers.auto",
-    "Bootstrap": "burnish.optimizers.bootstrap",
-    "Compress": "burnish.optimizers.compress",
-    "CompressStrategy": "burnish.optimizers.compress_edits",
-    "Edits": "burnish.optimizers.edits",
-    "Evolve": "burnish.optimizers.evolve",
-    "FewShot": "burnish.optimizers.few_shot",
-    "Gepa": "burnish.optimizers.gepa",
-    "GepaReference": "burnish.optimizers.gepa_reference",
-    "GridSearch": "burnish.optimizers.grid_search",
-    "LLMCompressStrategy": "burnish.optimizers.compress_model",
-    "MechanicalCompressStrategy": "burnish.optimizers.compress_mechanical",
+    "Bootstrap": "burnish.optimizers.examples.bootstrap",
+    "Compress": "burnish.optimizers.compress.optimizer",
+    "CompressStrategy": "burnish.optimizers.compress.edits",
+    "Edits": "burnish.optimizers.edits.optimizer",
+    "Evolve": "burnish.optimizers.evolve.optimizer",
+    "FewShot": "burnish.optimizers.examples.few_shot",
+    "Gepa": "burnish.optimizers.gepa.optimizer",
+    "GepaReference": "burnish.optimizers.gepa_package.optimizer",
+    "GridSearch": "burnish.optimizers.parameters.grid_search",
+    "LLMCompressStrategy": "burnish.optimizers.compress.model",
+    "MechanicalCompressStrategy": "burnish.optimizers.compress.mechanical",
     "MetaPrompt": "burnish.optimizers.meta_prompt",
-    "Parameters": "burnish.optimizers.parameters",
+    "Parameters": "burnish.optimizers.parameters.optimizer",
     "RandomSearch": "burnish.optimizers.random_search",
     "build_optimizer": "burnish.optimizers.catalog",
     "list_optimizers": "burnish.optimizers.catalog",

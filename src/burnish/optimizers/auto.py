@@ -19,16 +19,16 @@ from burnish.domain import (
     TrialResult,
     WinnerChooser,
 )
-from burnish.optimizers.bootstrap import Bootstrap
-from burnish.optimizers.checks import require_target
 from burnish.optimizers.choosing import choose
-from burnish.optimizers.edits import Edits
-from burnish.optimizers.facts import RunFacts
-from burnish.optimizers.few_shot import FewShot
-from burnish.optimizers.gepa import Gepa
-from burnish.optimizers.grid_search import GridSearch
-from burnish.optimizers.parameters import Parameters
+from burnish.optimizers.edits.optimizer import Edits
+from burnish.optimizers.examples.bootstrap import Bootstrap
+from burnish.optimizers.examples.few_shot import FewShot
+from burnish.optimizers.gepa.optimizer import Gepa
+from burnish.optimizers.parameters.grid_search import GridSearch
+from burnish.optimizers.parameters.optimizer import Parameters
 from burnish.optimizers.random_search import RandomSearch
+from burnish.optimizers.shared.facts import RunFacts
+from burnish.support.number_checks import require_target
 
 _KEY = "auto"
 _PLAIN: dict[str, Callable[..., Optimizer]] = {

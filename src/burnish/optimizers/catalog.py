@@ -15,16 +15,16 @@ from burnish.optimizers.signatures import check_settings
 GROUP = "burnish.optimizers"
 _BUILT_IN: Mapping[str, tuple[str, str]] = {
     "auto": ("burnish.optimizers.auto", "Auto"),
-    "bootstrap": ("burnish.optimizers.bootstrap", "Bootstrap"),
-    "compress": ("burnish.optimizers.compress", "Compress"),
-    "edits": ("burnish.optimizers.edits", "Edits"),
-    "evolve": ("burnish.optimizers.evolve", "Evolve"),
-    "few_shot": ("burnish.optimizers.few_shot", "FewShot"),
-    "gepa": ("burnish.optimizers.gepa", "Gepa"),
-    "gepa_reference": ("burnish.optimizers.gepa_reference", "GepaReference"),
-    "grid": ("burnish.optimizers.grid_search", "GridSearch"),
+    "bootstrap": ("burnish.optimizers.examples.bootstrap", "Bootstrap"),
+    "compress": ("burnish.optimizers.compress.optimizer", "Compress"),
+    "edits": ("burnish.optimizers.edits.optimizer", "Edits"),
+    "evolve": ("burnish.optimizers.evolve.optimizer", "Evolve"),
+    "few_shot": ("burnish.optimizers.examples.few_shot", "FewShot"),
+    "gepa": ("burnish.optimizers.gepa.optimizer", "Gepa"),
+    "gepa_reference": ("burnish.optimizers.gepa_package.optimizer", "GepaReference"),
+    "grid": ("burnish.optimizers.parameters.grid_search", "GridSearch"),
     "meta_prompt": ("burnish.optimizers.meta_prompt", "MetaPrompt"),
-    "parameters": ("burnish.optimizers.parameters", "Parameters"),
+    "parameters": ("burnish.optimizers.parameters.optimizer", "Parameters"),
     "random": ("burnish.optimizers.random_search", "RandomSearch"),
 }
 _METHODS = ("initialize", "propose", "observe", "should_stop")

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from math import prod
 
 from burnish.domain import ParameterSpace, RunContext
-from burnish.optimizers.parameter_values import are_whole, is_bounded
+from burnish.optimizers.parameters.values import are_whole, is_bounded
 
 # As many points as a few steps can try one by one; beyond, what was learnt should lead.
 _SMALL_GRID = 16

@@ -22,17 +22,29 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
-from burnish.optimizers.asking import Asker
-from burnish.optimizers.checks import bad_setting, require_target, require_whole
-from burnish.optimizers.copied_answers import without_copies
-from burnish.optimizers.draws import generator
-from burnish.optimizers.facts import RunFacts
-from burnish.optimizers.fresh import Fresh, speaking_paths, with_text
-from burnish.optimizers.meta_question import WAYS, MetaQuestion, Scored
-from burnish.optimizers.ranking import ranked
-from burnish.optimizers.reflection import Shown, read_answer
-from burnish.optimizers.standing import GOING_ON, first_state, next_state, reached, stale
-from burnish.optimizers.train_looks import failures_of, look_at_best, reader, some, train_items
+from burnish.optimizers.shared.asking import Asker
+from burnish.optimizers.shared.copied_answers import without_copies
+from burnish.optimizers.shared.facts import RunFacts
+from burnish.optimizers.shared.fresh import Fresh, speaking_paths, with_text
+from burnish.optimizers.shared.meta_question import WAYS, MetaQuestion, Scored
+from burnish.optimizers.shared.ranking import ranked
+from burnish.optimizers.shared.reflection import Shown, read_answer
+from burnish.optimizers.shared.search_status import (
+    GOING_ON,
+    first_state,
+    next_state,
+    reached,
+    stale,
+)
+from burnish.optimizers.shared.seeded_random import generator
+from burnish.optimizers.shared.train_looks import (
+    failures_of,
+    look_at_best,
+    reader,
+    some,
+    train_items,
+)
+from burnish.support.number_checks import bad_setting, require_target, require_whole
 
 _ATTEMPTS = 3
 

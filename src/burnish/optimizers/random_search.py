@@ -15,12 +15,10 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
-from burnish.optimizers.checks import require_target, require_whole
-from burnish.optimizers.draws import generator
-from burnish.optimizers.facts import RunFacts
-from burnish.optimizers.library import Library
-from burnish.optimizers.parameter_values import draw_value, is_bounded
-from burnish.optimizers.standing import (
+from burnish.optimizers.edits.edit_catalog import Library
+from burnish.optimizers.parameters.values import draw_value, is_bounded
+from burnish.optimizers.shared.facts import RunFacts
+from burnish.optimizers.shared.search_status import (
     GOING_ON,
     first_state,
     next_state,
@@ -28,6 +26,8 @@ from burnish.optimizers.standing import (
     stale,
     tried_hashes,
 )
+from burnish.optimizers.shared.seeded_random import generator
+from burnish.support.number_checks import require_target, require_whole
 
 _ATTEMPTS = 200
 

@@ -11,7 +11,7 @@ from burnish.overrides.override import (
     SectionOverride,
     StaleOverride,
 )
-from burnish.overrides.patience import Patience
+from burnish.overrides.redis_retry import Patience
 from burnish.overrides.redis_store import RedisPromptOverridesStore
 from burnish.overrides.s3_store import S3PromptOverridesStore
 from burnish.overrides.sql_store import SqlPromptOverridesStore

@@ -9,7 +9,7 @@ from burnish.domain import Clock, SystemClock
 from burnish.overrides.documents import Edit
 from burnish.overrides.names import PromptAddress, TagAddress
 from burnish.overrides.object_failures import names_no_bucket, translated
-from burnish.overrides.patience import Calls, Found, Patience
+from burnish.overrides.redis_retry import Calls, Found, Patience
 
 if TYPE_CHECKING:
     from obstore import UpdateVersion

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from burnish.domain import BurnishError, UsageError
-from burnish.overrides.patience import PassingError
+from burnish.overrides.redis_retry import PassingError
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore

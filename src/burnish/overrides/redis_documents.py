@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from burnish.domain import BurnishError, Clock, SystemClock, UnavailableError, UsageError
 from burnish.overrides.documents import Edit
 from burnish.overrides.names import PromptAddress, TagAddress
-from burnish.overrides.patience import Calls, Found, PassingError, Patience
+from burnish.overrides.redis_retry import Calls, Found, PassingError, Patience
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from burnish.domain import Clock
-from burnish.overrides.patience import Patience
 from burnish.overrides.redis_documents import RedisDocuments, open_client
+from burnish.overrides.redis_retry import Patience
 from burnish.overrides.tag_store import TagStore
 
 if TYPE_CHECKING:

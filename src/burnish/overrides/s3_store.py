@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from burnish.domain import Clock
 from burnish.overrides.buckets import open_bucket
 from burnish.overrides.object_documents import ObjectDocuments
-from burnish.overrides.patience import Patience
+from burnish.overrides.redis_retry import Patience
 from burnish.overrides.tag_store import TagStore
 
 if TYPE_CHECKING:

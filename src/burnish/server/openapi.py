@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from burnish.server.app import create_app
-from burnish.server.settings import ServerSettings
+from burnish.server.http.app import create_app
+from burnish.server.http.settings import ServerSettings
 
 
 def openapi_document() -> dict[str, Any]:

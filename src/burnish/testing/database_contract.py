@@ -19,8 +19,8 @@ from burnish.domain import (
     InvariantError,
 )
 from burnish.storage import Database, SqlCallCache, SqlExperimentRepository
-from burnish.storage.schema import HEAD, VERSION_TABLE, stored_revision
-from burnish.storage.tables import metadata
+from burnish.storage.engine.schema import HEAD, VERSION_TABLE, stored_revision
+from burnish.storage.experiments.tables import metadata
 from burnish.testing.child_processes import children, line, tell
 from burnish.testing.clocks import FakeClock
 from burnish.testing.experiment_samples import (

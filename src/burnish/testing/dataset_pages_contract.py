@@ -8,7 +8,7 @@ import asyncio
 
 import pytest
 
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.domain import Item, UsageError
 from burnish.testing.registry_contract import everything
 from burnish.testing.repository_contract import AWKWARD_JSON, make_experiment

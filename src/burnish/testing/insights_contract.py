@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.domain import (
     EventType,
     ExperimentStatus,

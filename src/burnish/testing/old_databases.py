@@ -9,8 +9,8 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import create_engine, text
 
-from burnish.storage.addresses import Address
-from burnish.storage.schema import MIGRATIONS
+from burnish.storage.engine.addresses import Address
+from burnish.storage.engine.schema import MIGRATIONS
 
 
 def make_old_database(address: str, revision: str, rows: Sequence[str] = ()) -> None:

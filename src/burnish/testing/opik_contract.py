@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.domain import UsageError
 from burnish.domain.mirrors import MirrorTarget
 from burnish.domain.opik_records import OpikDataset, OpikItem, OpikRow, OpikScore

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.domain import ConflictError, OptimizationStatus, Score, UsageError
 from burnish.domain.configured_objects import ObjectKind, ObjectVersion
 from burnish.domain.optimizer_runs import OptimizerRun

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.domain import ExperimentStatus, OptimizationStatus, Outcome, RoundEnd, UsageError
 from burnish.domain.read_models import (
     ItemFilter,

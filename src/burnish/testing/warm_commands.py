@@ -188,7 +188,7 @@ def _run(arguments: list[str]) -> NoReturn:
 
 def _load() -> None:
     """Import what commands import; none of it may start a thread, for that would not be in a fork."""
-    for name in ("burnish.cli", "burnish.bootstrap"):
+    for name in ("burnish.cli", "burnish.app"):
         package = importlib.import_module(name)
         for module in pkgutil.walk_packages(package.__path__, f"{name}."):
             importlib.import_module(module.name)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from burnish.bootstrap.specs import AgentSpec
+from burnish.config.specs import AgentSpec
 from burnish.domain import UsageError
 
 

@@ -4,8 +4,8 @@ import types
 
 import pytest
 
-from burnish.bootstrap import automatic_promotion
-from burnish.bootstrap.automatic_promotion import AUTHOR, settle_run, why_not
+from burnish.app.agents import automatic_promotion
+from burnish.app.agents.automatic_promotion import AUTHOR, settle_run, why_not
 from burnish.domain import AgentVersion, Configuration, ConflictError, OptimizationStatus
 from burnish.testing.optimization_samples import make_record
 

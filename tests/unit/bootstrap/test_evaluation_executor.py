@@ -3,7 +3,7 @@
 import asyncio
 import types
 
-from burnish.bootstrap.evaluation_executor import EvaluationExecutor, EvaluationSettings
+from burnish.app.evaluate.executor import EvaluationExecutor, EvaluationSettings
 
 
 async def test_a_bug_does_not_end_it():

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from burnish.bootstrap.image_executor import ImageExecutor, ImageExecutorSettings
-from burnish.bootstrap.image_models import ImageModels
-from burnish.bootstrap.image_runs import ImageRuns
-from burnish.bootstrap.image_settings import ImageSettings
-from burnish.bootstrap.tables import ImagesTable
+from burnish.app.images.executor import ImageExecutor, ImageExecutorSettings
+from burnish.app.images.models import ImageModels
+from burnish.app.images.runs import ImageRuns
+from burnish.app.images.settings import ImageSettings
+from burnish.config.schema import ImagesTable
 from burnish.domain import UnavailableError
 from burnish.domain.images import ImageRunStatus
+from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
 from burnish.images.rounds import RoundsBudget
-from burnish.models.scripted_images import ScriptedImageJudge, ScriptedImageModel, flat_picture
 from burnish.testing.image_samples import make_request
 from burnish.testing.memory_images import MemoryImageFiles, MemoryImageRepository
 

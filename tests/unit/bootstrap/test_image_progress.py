@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from burnish.bootstrap.image_documents import run_document, variant_document
-from burnish.bootstrap.image_progress import ImageProgress, progress_percent, stage_message
+from burnish.app.images.documents import run_document, variant_document
+from burnish.app.images.progress import ImageProgress, progress_percent, stage_message
 from burnish.domain.images import (
     ImageFile,
     ImageRun,

@@ -5,15 +5,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from burnish.bootstrap.image_model_options import OPENAI_IMAGE_MODEL, image_model_options
-from burnish.bootstrap.image_models import ImageModels
-from burnish.bootstrap.image_runs import ImageRuns
-from burnish.bootstrap.image_settings import ImageSettings
-from burnish.bootstrap.settings import load_settings
-from burnish.bootstrap.tables import ImagesTable
+from burnish.app.images.model_options import OPENAI_IMAGE_MODEL, image_model_options
+from burnish.app.images.models import ImageModels
+from burnish.app.images.runs import ImageRuns
+from burnish.app.images.settings import ImageSettings
+from burnish.config.schema import ImagesTable
+from burnish.config.settings import load_settings
 from burnish.domain import UsageError
 from burnish.domain.images import CommitStatus, Constraints
-from burnish.models.scripted_images import ScriptedImageJudge, ScriptedImageModel
+from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel
 from burnish.testing.image_samples import make_commit, make_request
 from burnish.testing.memory_images import MemoryImageFiles, MemoryImageRepository
 

@@ -6,9 +6,9 @@ import json
 import httpx2
 import pytest
 
-from burnish.bootstrap.mirror_client import MirrorClient, _parts
 from burnish.domain import UnavailableError, UsageError
 from burnish.domain.mirrors import MirrorTarget
+from burnish.integrations.opik.mirror_client import MirrorClient, _parts
 from burnish.models.retry import RetryPolicy
 from burnish.testing.clocks import FakeClock
 

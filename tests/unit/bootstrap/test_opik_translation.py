@@ -4,11 +4,11 @@ import uuid
 
 import pytest
 
-from burnish.bootstrap.mirror_ids import made_id, usable_id
-from burnish.bootstrap.opik_prompts import configuration_of
-from burnish.bootstrap.opik_results import result_of
 from burnish.domain import Configuration, ErrorKind
 from burnish.domain.opik_records import OpikItem, OpikRun, OpikScore
+from burnish.integrations.opik.mirror_ids import made_id, usable_id
+from burnish.integrations.opik.prompts import configuration_of
+from burnish.integrations.opik.results import result_of
 
 ITEM = OpikItem(id="i", experiment_id="e", item_id="row", trace_id="t")
 

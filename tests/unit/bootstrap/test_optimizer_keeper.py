@@ -3,8 +3,8 @@
 import types
 from datetime import UTC, datetime
 
-from burnish.bootstrap import optimizer_keeper
-from burnish.bootstrap.optimizer_keeper import OptimizerKeeper
+from burnish.app.agents import optimizer_scheduler as optimizer_keeper
+from burnish.app.agents.optimizer_scheduler import OptimizerKeeper
 from burnish.testing.clocks import FakeClock
 
 

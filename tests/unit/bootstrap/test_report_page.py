@@ -19,8 +19,8 @@ from test_report_samples import (
     verdict,
 )
 
-from burnish.bootstrap.report import render_page
-from burnish.bootstrap.report.material import Change, Material
+from burnish.app.report.html import render_page
+from burnish.app.report.html.material import Change, Material
 from burnish.domain import Configuration, ExperimentStatus, OptimizationStatus
 from burnish.testing.optimization_samples import (
     make_candidate,

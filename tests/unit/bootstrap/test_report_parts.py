@@ -9,26 +9,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.bootstrap.report.family import MAX_WHOLE, family_of
-from burnish.bootstrap.report.front_field import field_of
-from burnish.bootstrap.report.item_reading import (
+from burnish.app.report.html.family import MAX_WHOLE, family_of
+from burnish.app.report.html.front_field import field_of
+from burnish.app.report.html.item_reading import (
     MAX_CHANGED,
     MAX_UNCHANGED,
     choose,
     classify,
 )
-from burnish.bootstrap.report.lineage_layout import lay_out
-from burnish.bootstrap.report.markup import script_json
-from burnish.bootstrap.report.material import Change, Material
-from burnish.bootstrap.report.prompt_size import prompt_tokens
-from burnish.bootstrap.report.reading import expected_fields
-from burnish.bootstrap.report.scales import frame
-from burnish.bootstrap.report.score_chart import new_bests
-from burnish.bootstrap.report.trial_table import MAX_ROWS, trial_table
-from burnish.bootstrap.report.word_diff import ADDED, REMOVED, SAME, word_diff
+from burnish.app.report.html.lineage_layout import lay_out
+from burnish.app.report.html.markup import script_json
+from burnish.app.report.html.material import Change, Material
+from burnish.app.report.html.prompt_size import prompt_tokens
+from burnish.app.report.html.reading import expected_fields
+from burnish.app.report.html.scales import frame
+from burnish.app.report.html.score_chart import new_bests
+from burnish.app.report.html.trial_table import MAX_ROWS, trial_table
+from burnish.app.report.html.word_diff import ADDED, REMOVED, SAME, word_diff
 from burnish.domain import ExperimentStatus
 from burnish.models import count_tokens
-from burnish.optimization.front import front
+from burnish.optimization.objectives.front import front
 from burnish.testing.optimization_samples import make_candidate, make_record, make_trial
 
 text = st.text(alphabet="ab .,\n\t", max_size=40)

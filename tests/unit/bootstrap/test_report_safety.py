@@ -20,8 +20,8 @@ from test_report_samples import (
     unbeaten,
 )
 
-from burnish.bootstrap.report import render_page
-from burnish.bootstrap.report.material import Change, EventTally, ItemComparison, Side
+from burnish.app.report.html import render_page
+from burnish.app.report.html.material import Change, EventTally, ItemComparison, Side
 from burnish.domain import (
     Configuration,
     ErrorKind,

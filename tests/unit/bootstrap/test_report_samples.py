@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
-from burnish.bootstrap.report import render_page
-from burnish.bootstrap.report.material import (
+from burnish.app.report.html import render_page
+from burnish.app.report.html.material import (
     Change,
     EventTally,
     ItemChange,

@@ -7,10 +7,10 @@ import re
 import pytest
 
 import burnish
-from burnish.bootstrap.report import read_material
-from burnish.bootstrap.report.material import Change
-from burnish.bootstrap.reports import write_report
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.report.files import write_report
+from burnish.app.report.html import read_material
+from burnish.app.report.html.material import Change
+from burnish.app.wiring import Workspace
 from burnish.domain import BurnishError, OptimizationStatus, UnavailableError, UsageError
 from burnish.testing.clocks import FakeClock
 from burnish.testing.optimization_samples import begin, make_record, make_trial

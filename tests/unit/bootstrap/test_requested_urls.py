@@ -2,12 +2,12 @@
 
 import pytest
 
-from burnish.bootstrap.builders import build_agent
-from burnish.bootstrap.served_project import ServedProject
-from burnish.bootstrap.settings import load_settings
-from burnish.bootstrap.tables import AgentTable, Settings
+from burnish.app.builders import build_agent
+from burnish.config.schema import AgentTable, Settings
+from burnish.config.served_project import ServedProject
+from burnish.config.settings import load_settings
 from burnish.domain import UsageError
-from burnish.models.outbound import URLS_VARIABLE, OutboundRules
+from burnish.models.outbound.access import URLS_VARIABLE, OutboundRules
 
 URL = "http://127.0.0.1:9000/run"
 SUITE = {"dataset": "rows.jsonl", "scorers": [{"kind": "exact_match", "field": "label"}]}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from burnish.bootstrap.runners import MailboxRunner, RunnerChoice, place_of
+from burnish.app.optimize.runners import MailboxRunner, RunnerChoice, place_of
 from burnish.domain import UsageError
 
 HERE = Path()

@@ -4,8 +4,8 @@ import gc
 
 import pytest
 
-from burnish.bootstrap import settled_memory as module
-from burnish.bootstrap.settled_memory import settled_memory
+from burnish.app import settled_memory as module
+from burnish.app.settled_memory import settled_memory
 
 
 @pytest.fixture

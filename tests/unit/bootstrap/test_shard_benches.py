@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from burnish.bootstrap import shard_worker
-from burnish.bootstrap.shard_worker import _Kept, _StoredBenches
+from burnish.app.worker import shard_worker
+from burnish.app.worker.shard_worker import _Kept, _StoredBenches
 from burnish.domain import UsageError
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from test_report_samples import headline, material, page, result, verdict
 
-from burnish.bootstrap.trades import change_words, is_proven, is_refuted, trade_words
+from burnish.app.report.trades import change_words, is_proven, is_refuted, trade_words
 from burnish.cli.display.objective import chosen_words, objective_rows, objective_warnings
 from burnish.cli.display.search_verdict import search_verdict
-from burnish.optimization.objective_reading import read_objective
+from burnish.optimization.objectives.reading import read_objective
 
 
 def side(number, score, tokens, **more):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.bootstrap.weakincentives.template_text import from_template, to_template
 from burnish.domain.placeholders import render
+from burnish.integrations.weakincentives.template_text import from_template, to_template
 
 
 class Fields(dict):

@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from burnish.bootstrap.differences import difference
+from burnish.app.report.differences import difference
 from burnish.cli.display.differences import print_difference, section_lines
 from burnish.domain import Configuration
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.bootstrap.settings import load_settings
 from burnish.cli.eval_request import EvalRequest
+from burnish.config.settings import load_settings
 from burnish.domain import UsageError
 
 CONFIG = """

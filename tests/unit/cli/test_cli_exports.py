@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from burnish.bootstrap.evaluation_result import EvaluationResult
+from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.exports.documents import json_document, json_lines
 from burnish.cli.exports.junit import junit_lines
 from burnish.cli.exports.page import html_lines

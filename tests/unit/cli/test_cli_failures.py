@@ -8,10 +8,10 @@ import json
 import pytest
 import typer
 
-from burnish.cli import failures
-from burnish.cli.failures import run_command
+from burnish.cli import invocation as failures
+from burnish.cli.console import Session
+from burnish.cli.invocation import run_command
 from burnish.cli.running import Interrupted, run
-from burnish.cli.session import Session
 from burnish.domain import ConflictError, InvariantError, UnavailableError, UsageError
 
 

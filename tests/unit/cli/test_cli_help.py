@@ -19,7 +19,7 @@ COMMANDS = (
 
 PROBE = f"""
 import contextlib, io, json, sys
-from burnish.cli.failures import run_command
+from burnish.cli.invocation import run_command
 text = io.StringIO()
 with contextlib.redirect_stdout(text):
     code = run_command(sys.argv[1:])

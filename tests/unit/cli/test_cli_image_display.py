@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from burnish.cli.console import Session
 from burnish.cli.display.image_progress import showing_images
 from burnish.cli.display.image_results import print_image_run
 from burnish.cli.image_endings import exit_code
 from burnish.cli.image_watch import ImageWatch
-from burnish.cli.place import Place
-from burnish.cli.session import Session
+from burnish.cli.project_location import Place
 from burnish.domain.images import (
     ImageFile,
     ImageRun,

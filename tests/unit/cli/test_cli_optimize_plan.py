@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.bootstrap.builders import build_agent, build_suite
-from burnish.bootstrap.cost_estimate import estimate_cost
-from burnish.bootstrap.model_shelf import ModelShelf
-from burnish.bootstrap.planned_work import PlannedWork
-from burnish.bootstrap.search_spec import SearchSpec
-from burnish.bootstrap.settings import load_settings
-from burnish.bootstrap.specs import AgentSpec, SuiteSpec
+from burnish.app.builders import build_agent, build_suite
+from burnish.app.model_pool import ModelShelf
+from burnish.app.optimize.cost_estimate import estimate_cost
+from burnish.app.optimize.planned_work import PlannedWork
 from burnish.cli.optimize_request import OptimizeRequest
+from burnish.config.search import SearchSpec
+from burnish.config.settings import load_settings
+from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import Budget, UsageError
 
 CONFIG = """

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from burnish.bootstrap.differences import difference
-from burnish.bootstrap.promotion import prepare_promotion
-from burnish.bootstrap.run_spec import require_unchanged, section_files, spec_of, stored_settings
-from burnish.bootstrap.section_files import plan_writes, staged
-from burnish.bootstrap.settings import load_settings
+from burnish.app.agents.promotion import prepare_promotion
+from burnish.app.agents.section_files import plan_writes, staged
+from burnish.app.optimize.run_spec import require_unchanged, section_files, spec_of, stored_settings
+from burnish.app.report.differences import difference
 from burnish.cli.display.promotions import toml
+from burnish.config.settings import load_settings
 from burnish.domain import Configuration, ConflictError, OptimizationStatus, UsageError
 from burnish.testing.optimization_samples import make_candidate, make_record, make_trial
 

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from burnish.bootstrap.run_evidence import overruled_words
+from burnish.app.report.run_evidence import overruled_words
 from burnish.cli.display.optimization_summary import print_unfinished
 from burnish.cli.display.pace import Pace
 from burnish.cli.display.search_progress import frame, trial_line
 from burnish.cli.display.search_verdict import search_verdict
 from burnish.cli.following import following
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.search_watch import EndedTrial, SearchWatch
 from burnish.cli.wording import rationale_words
 from burnish.domain import (

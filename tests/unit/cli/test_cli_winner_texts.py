@@ -2,8 +2,8 @@
 
 import ast
 
-from burnish.bootstrap.promotion import Promotion
-from burnish.bootstrap.section_files import SectionWrite
+from burnish.app.agents.promotion import Promotion
+from burnish.app.agents.section_files import SectionWrite
 from burnish.cli.exports.patch import git_patch
 from burnish.cli.exports.winner import winner_markdown, winner_python
 from burnish.domain import Configuration

@@ -12,10 +12,10 @@ from burnish.domain.images import (
     Rubric,
 )
 from burnish.images.calls import CallBound
+from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel
 from burnish.images.pipeline import ImagePipeline
 from burnish.images.run_models import RunModels
 from burnish.models.scripted import ScriptedModel
-from burnish.models.scripted_images import ScriptedImageJudge, ScriptedImageModel
 from burnish.testing.memory_images import MemoryImageFiles, MemoryImageRepository
 
 PROMPT = "a red lighthouse at dusk"

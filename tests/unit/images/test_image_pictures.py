@@ -10,8 +10,8 @@ from burnish.domain.images import ImageFile, ImageRun, ImageRunStatus
 from burnish.images.comparison import compare_pictures
 from burnish.images.contact_sheet import draw_contact_sheet
 from burnish.images.decoding import decode
+from burnish.images.models.scripted import ScriptedImageModel, flat_picture
 from burnish.images.run_models import RunLabels
-from burnish.models.scripted_images import ScriptedImageModel, flat_picture
 
 LABELS = RunLabels(image="painter (offline)", judge="judge (blind)", text="templates")
 

@@ -9,8 +9,8 @@ from burnish.domain import ConflictError, InvariantError, UnavailableError, Usag
 from burnish.domain.images import CommitStatus, ImageRunStatus, VariantStatus
 from burnish.images.decoding import decode
 from burnish.images.evaluating import NEUTRAL
+from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
 from burnish.models.scripted import ScriptedModel
-from burnish.models.scripted_images import ScriptedImageJudge, ScriptedImageModel, flat_picture
 from burnish.testing.image_samples import make_commit
 
 COMPLETED, DEGRADED = ImageRunStatus.COMPLETED, ImageRunStatus.COMPLETED_DEGRADED

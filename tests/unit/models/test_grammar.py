@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.domain import UsageError
-from burnish.models.grammar import label_tokens, labels_grammar
+from burnish.models.local.grammar import label_tokens, labels_grammar
 
 _ESCAPE = re.compile(r'\\(["\\nrt]|u[0-9A-F]{4}|U[0-9A-F]{8})')
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from burnish.domain import ModelRequest, UnavailableError, Usage, UsageError
 from burnish.domain.images import Quality
+from burnish.images.models import OpenAIImageJudge, OpenAIImageModel
+from burnish.images.models.image_wire import image_body, picture_file, read_picture
+from burnish.images.models.picture_fetch import rules_beside
+from burnish.images.models.verdicts import NUMBERS, read_verdict, verdict_schema
 from burnish.models.failures import BadAnswerError
-from burnish.models.images import OpenAIImageJudge, OpenAIImageModel
-from burnish.models.images.image_wire import image_body, picture_file, read_picture
-from burnish.models.images.picture_fetch import rules_beside
-from burnish.models.images.verdicts import NUMBERS, read_verdict, verdict_schema
-from burnish.models.outbound import OutboundRules
+from burnish.models.openai.responses_wire import read_response_text, responses_body, strict_format
+from burnish.models.outbound.access import OutboundRules
 from burnish.models.pricing import price_call
-from burnish.models.responses_wire import read_response_text, responses_body, strict_format
 from burnish.models.settings import ModelSettings
 
 GOOD = {

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.domain import ModelRequest, UnavailableError, UsageError
-from burnish.models.local import LocalModel
-from burnish.models.local_pool import Pool
-from burnish.models.local_routing import MAX_JUMPS, choose_request, choose_worker, common_prefix
+from burnish.models.local.model import LocalModel
+from burnish.models.local.pool import Pool
+from burnish.models.local.routing import MAX_JUMPS, choose_request, choose_worker, common_prefix
 
 # Does what a request says: echo, die, hang, die the first time, wait a while.
 _WORKER = """
@@ -279,7 +279,7 @@ _UNCLOSED = """
 import asyncio, sys
 from pathlib import Path
 from burnish.domain import ModelRequest
-from burnish.models.local import LocalModel
+from burnish.models.local.model import LocalModel
 
 model = LocalModel(name="m", path=Path("m"), fingerprint="f", workers=2, timeout_seconds=20)
 model._command = (sys.executable, "-S", sys.argv[1])

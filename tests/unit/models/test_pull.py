@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 
 from burnish.domain import UnavailableError, UsageError
-from burnish.models import pull as pull_module
-from burnish.models.pull import KNOWN, KnownModel, installed, models_directory, path_of, pull
+from burnish.models.local import pull as pull_module
+from burnish.models.local.pull import KNOWN, KnownModel, installed, models_directory, path_of, pull
 
 _MEMBER = "tiny/tiny.gguf"
 _CONTENT = b"GGUF" + b"weights" * 100

@@ -6,7 +6,7 @@ from PIL import Image
 
 from burnish.domain import UnavailableError
 from burnish.domain.images import Constraints, ObjectivePreset, Quality, Rubric
-from burnish.models.scripted_images import (
+from burnish.images.models.scripted import (
     ScriptedImageJudge,
     ScriptedImageModel,
     drawn_rubric,

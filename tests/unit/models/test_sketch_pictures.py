@@ -10,16 +10,16 @@ from PIL import Image, ImageChops, ImageStat
 
 from burnish.domain import UsageError
 from burnish.domain.images import Constraints, ObjectivePreset, Quality
+from burnish.images.models import SketchModel
+from burnish.images.models.sketch.drawing import draw_scene
+from burnish.images.models.sketch.kinds import KINDS
+from burnish.images.models.sketch.lights import LIGHTS
+from burnish.images.models.sketch.pictures import SCENE_KEY, draw_prompt, redraw
+from burnish.images.models.sketch.reading import read_prompt
+from burnish.images.models.sketch.scene import Scene, Thing
+from burnish.images.models.sketch.styles import STYLES
+from burnish.images.models.sketch.words import BACKDROPS
 from burnish.images.plan_templates import template_prompts
-from burnish.models.images import SketchModel
-from burnish.models.images.sketch.drawing import draw_scene
-from burnish.models.images.sketch.kinds import KINDS
-from burnish.models.images.sketch.lights import LIGHTS
-from burnish.models.images.sketch.pictures import SCENE_KEY, draw_prompt, redraw
-from burnish.models.images.sketch.reading import read_prompt
-from burnish.models.images.sketch.scene import Scene, Thing
-from burnish.models.images.sketch.styles import STYLES
-from burnish.models.images.sketch.words import BACKDROPS
 
 ASTRONAUT = "cinematic portrait of an astronaut chef in a neon diner"
 
@@ -220,9 +220,9 @@ def test_without_pillow_the_fix_is_told():
     script = (
         "import sys; sys.modules['PIL'] = None\n"
         "import importlib.util as u; real = u.find_spec\n"
-        "import burnish.models.images.pillow as p\n"
+        "import burnish.images.models.pillow as p\n"
         "p.find_spec = lambda name: None\n"
-        "from burnish.models.images import PixelJudge, SketchModel\n"
+        "from burnish.images.models import PixelJudge, SketchModel\n"
         "from burnish.domain import UsageError\n"
         "for kind in (SketchModel, PixelJudge):\n"
         "    try: kind()\n"
@@ -236,7 +236,7 @@ def test_without_pillow_the_fix_is_told():
 
 def test_importing_the_models_loads_neither_pillow_nor_the_sdk():
     script = (
-        "import sys, burnish.models.images, burnish.models.scripted_images\n"
+        "import sys, burnish.images.models, burnish.images.models.scripted\n"
         "print([name for name in ('PIL', 'openai', 'httpx2', 'numpy') if name in sys.modules])"
     )
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from burnish.models.images.sketch.kinds import KINDS
-from burnish.models.images.sketch.merging import merge
-from burnish.models.images.sketch.reading import read_prompt
-from burnish.models.images.sketch.scene import Scene
-from burnish.models.images.sketch.words import THINGS
+from burnish.images.models.sketch.kinds import KINDS
+from burnish.images.models.sketch.merging import merge
+from burnish.images.models.sketch.reading import read_prompt
+from burnish.images.models.sketch.scene import Scene
+from burnish.images.models.sketch.words import THINGS
 
 
 def scene_of(prompt):

@@ -6,10 +6,10 @@ import pytest
 
 from burnish.domain import Budget, ErrorKind, ItemError, ModelRequest, Purpose, Spending, Usage
 from burnish.models import as_model
-from burnish.optimization.book import Book
 from burnish.optimization.budget_gate import BudgetGate, BudgetReached
 from burnish.optimization.confirmation_reserve import ConfirmationReserve
 from burnish.optimization.own_models import OwnModels
+from burnish.optimization.trial_index import Book
 from burnish.testing.clocks import FakeClock
 from burnish.testing.experiment_samples import make_experiment, make_result
 from burnish.testing.memory_experiments import MemoryExperimentRepository

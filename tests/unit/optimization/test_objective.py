@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from burnish.bootstrap.search_spec import SearchSpec
+from burnish.config.search import SearchSpec
 from burnish.domain import ExperimentType, UsageError
-from burnish.optimization.book import Book
-from burnish.optimization.front import Measures, Point
-from burnish.optimization.objective import Objective
-from burnish.optimization.objective_reading import read_objective
+from burnish.optimization.objectives.front import Measures, Point
+from burnish.optimization.objectives.objective import Objective
+from burnish.optimization.objectives.ranking import Ranking
+from burnish.optimization.objectives.reading import read_objective
 from burnish.optimization.racing import RacingMode
-from burnish.optimization.ranking import Ranking
+from burnish.optimization.trial_index import Book
 from burnish.testing.optimization_samples import make_candidate, make_trial
 
 BASELINE = Measures(tokens=100.0, cost_usd=0.2, latency_ms=50.0)

@@ -16,7 +16,7 @@ from burnish.domain import (
 from burnish.models import as_model
 from burnish.optimization.budget_gate import BudgetGate, BudgetReached
 from burnish.optimization.own_models import OwnModels
-from burnish.optimizers.asking import Asker
+from burnish.optimizers.shared.asking import Asker
 
 
 def _models(limit: int | None = None) -> tuple[OwnModels, BudgetGate]:

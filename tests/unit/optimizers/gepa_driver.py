@@ -18,7 +18,7 @@ from burnish.domain import (
     TrialResult,
 )
 from burnish.optimizers import Gepa
-from burnish.optimizers.gepa_moves import Kind, kind_of
+from burnish.optimizers.gepa.moves import Kind, kind_of
 
 TOPICS = ("parcel", "invoice", "ferry", "boiler", "passport", "voucher")
 BASELINE = Configuration.of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from burnish.domain import AgentOutput, Candidate, Configuration, ItemResult, Score
-from burnish.optimizers.evidence import Evidence, Known
+from burnish.optimizers.shared.evidence import Evidence, Known
 
 
 def result(item: str, score: float, *, reason: str = "", **more) -> ItemResult:

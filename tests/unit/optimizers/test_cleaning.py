@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from burnish.optimizers.cleaning import extract_rationale, extract_text
+from burnish.optimizers.shared.cleaning import extract_rationale, extract_text
 
 CURRENT = "Classify the review: {{review}}"
 TEXT = "Read {{review}}.\nAnswer with one word."

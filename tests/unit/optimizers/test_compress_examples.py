@@ -6,18 +6,18 @@ import pytest
 
 from burnish.domain import Configuration, ConflictError, UsageError, text_hash
 from burnish.models import count_tokens
-from burnish.optimizers.compress_apply import apply_modifications, override_of
-from burnish.optimizers.compress_cuts import build, section_cuts, unit_cuts
-from burnish.optimizers.compress_examples import (
+from burnish.optimizers.compress.apply import apply_modifications, override_of
+from burnish.optimizers.compress.cuts import build, section_cuts, unit_cuts
+from burnish.optimizers.compress.examples import (
     EXAMPLES,
     example_edits,
     part_tokens,
     read_examples,
     require_parts,
 )
-from burnish.optimizers.compress_mechanical import lean
-from burnish.optimizers.compress_report import modifications_of, with_modifications
-from burnish.optimizers.compress_units import split_units
+from burnish.optimizers.compress.mechanical import lean
+from burnish.optimizers.compress.report import modifications_of, with_modifications
+from burnish.optimizers.compress.units import split_units
 from burnish.overrides import LocalPromptOverridesStore, descriptor_of
 
 SHOTS = [

@@ -5,9 +5,9 @@ import random
 import pytest
 
 from burnish.domain import Configuration
-from burnish.optimizers.compress_cuts import Cut
-from burnish.optimizers.compress_search import CompressSearch
-from burnish.optimizers.compress_verdicts import Unknown, Verdicts, missing_runs, regressed
+from burnish.optimizers.compress.cuts import Cut
+from burnish.optimizers.compress.search import CompressSearch
+from burnish.optimizers.compress.verdicts import Unknown, Verdicts, missing_runs, regressed
 
 ITEMS = tuple(f"i{n}" for n in range(20))
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from burnish.domain import Configuration, placeholders
 from burnish.models import as_model, count_tokens
-from burnish.optimizers.compress_cuts import build, line_cuts
-from burnish.optimizers.compress_mechanical import MechanicalCompressStrategy, core, lean, tidy
-from burnish.optimizers.compress_model import LLMCompressStrategy
-from burnish.optimizers.compress_units import split_units
+from burnish.optimizers.compress.cuts import build, line_cuts
+from burnish.optimizers.compress.mechanical import MechanicalCompressStrategy, core, lean, tidy
+from burnish.optimizers.compress.model import LLMCompressStrategy
+from burnish.optimizers.compress.units import split_units
 
 PIECES = st.sampled_from(
     [

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.domain import Item
-from burnish.optimizers.copied_answers import copied_items, without_copies
+from burnish.optimizers.shared.copied_answers import copied_items, without_copies
 
 BASELINE = "Route the ticket to one of: billing, technical, shipping."
 TICKETS = [

@@ -14,8 +14,8 @@ from burnish.domain import CandidateProposal, Configuration, SearchSpace
 from burnish.evaluation.agents.labels import label_words
 from burnish.optimization.validator import CandidateValidator
 from burnish.optimizers import Edits
-from burnish.optimizers.library import Library
-from burnish.optimizers.operators.texts import add_to_task, any_of, replace_words
+from burnish.optimizers.edits.edit_catalog import Library
+from burnish.optimizers.edits.operators.texts import add_to_task, any_of, replace_words
 
 SHAPES = {
     "reviews": (REVIEWS.to_json()["sections"], LABELS),

@@ -20,9 +20,9 @@ from burnish.domain import (
 )
 from burnish.optimization.racing import Racing, RacingMode
 from burnish.optimizers import Edits, RandomSearch
-from burnish.optimizers.facts import RunFacts
-from burnish.optimizers.library import Library
-from burnish.optimizers.screening import screening_queue
+from burnish.optimizers.edits.edit_catalog import Library
+from burnish.optimizers.edits.screening import screening_queue
+from burnish.optimizers.shared.facts import RunFacts
 
 
 def new_run(optimizer=None, world=None, **more) -> Run:

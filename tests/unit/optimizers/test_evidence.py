@@ -13,7 +13,7 @@ from worlds import REVIEWS
 
 from burnish.domain import AgentOutput, ExperimentStatus, ExperimentType
 from burnish.optimizers import RandomSearch
-from burnish.optimizers.evidence import Evidence, Memo, is_weak
+from burnish.optimizers.shared.evidence import Evidence, Memo, is_weak
 
 VALIDATION = {f"v{n}": float(n < 5) for n in range(10)}
 

@@ -13,7 +13,7 @@ from worlds import LABELS, REVIEWS, EditWorld, facts_of
 import burnish
 from burnish.domain import Candidate, Configuration, SearchSpace, StopReason, UsageError
 from burnish.optimizers import Evolve, build_optimizer
-from burnish.optimizers.breeding import Breeder
+from burnish.optimizers.evolve.crossover import Breeder
 
 TEXTS = Configuration.of({"sections": {"system": "Route the ticket.", "user": "{{ticket}}"}})
 RULES = [f"- Tickets about {word} go to desk {n}." for n, word in enumerate("abcdefgh")]

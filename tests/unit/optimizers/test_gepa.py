@@ -28,7 +28,7 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.optimizers import Gepa, build_optimizer
-from burnish.optimizers.gepa_moves import Kind, kind_of
+from burnish.optimizers.gepa.moves import Kind, kind_of
 
 
 class TestSearching:

@@ -24,7 +24,7 @@ from gepa_driver import (
 from burnish.domain import Item
 from burnish.models import count_tokens
 from burnish.optimizers import Gepa
-from burnish.optimizers.gepa_moves import Kind, Move, described, kind_of
+from burnish.optimizers.gepa.moves import Kind, Move, described, kind_of
 
 QUOTED = re.compile(r"Hello, it is me")
 
@@ -237,7 +237,7 @@ class TestOverfitting:
 
     def test_it_changes_nothing_of_what_is_proposed(self, monkeypatch):
         loud = self.run().go()
-        monkeypatch.setattr("burnish.optimizers.gepa.overfit", lambda desk: None)
+        monkeypatch.setattr("burnish.optimizers.gepa.optimizer.overfit", lambda desk: None)
         quiet = self.run().go()
 
         assert not any("alarm" in said for said in rationales(quiet))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from known import evidence_of, known
 
-from burnish.optimizers.gepa_lessons import Lessons
-from burnish.optimizers.gepa_moves import Kind, described
-from burnish.optimizers.line_edits import LineEdit, key_of
+from burnish.optimizers.gepa.edit_history import Lessons
+from burnish.optimizers.gepa.line_edits import LineEdit, key_of
+from burnish.optimizers.gepa.moves import Kind, described
 
 ROOT = "Route the ticket."
 GOOD, BAD, DULL = "Parcels go to shipping.", "Write a poem.", "Be kind."

@@ -7,7 +7,7 @@ from dataclasses import replace
 from known import evidence_of, known
 
 from burnish.domain import Item
-from burnish.optimizers.gepa_luck import Subjects, TurnsMemo, is_shown, turns
+from burnish.optimizers.gepa.noise import Subjects, TurnsMemo, is_shown, turns
 
 TOPICS = ("parcel", "invoice", "ferry", "boiler", "passport", "voucher")
 ITEMS = [

@@ -7,7 +7,7 @@ import statistics
 
 import pytest
 
-from burnish.optimizers.gradient import Gradient, Observation, Prior, expand
+from burnish.optimizers.shared.gradient import Gradient, Observation, Prior, expand
 
 
 def seen(features: str, difference: float, variance: float = 0.0025) -> Observation:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from burnish.domain import placeholders
 from burnish.domain.canonical import normalise_text
-from burnish.optimizers.line_edits import (
+from burnish.optimizers.gepa.line_edits import (
     LineEdit,
     apply_edits,
     kept_share,

@@ -9,10 +9,10 @@ import sys
 from known import result
 
 from burnish.domain import Item
-from burnish.optimizers.gepa_ideas import Idea, foremost
-from burnish.optimizers.line_edits import LineEdit
-from burnish.optimizers.motives import Motives, words_of
-from burnish.optimizers.reflection import Shown
+from burnish.optimizers.gepa.ideas import Idea, foremost
+from burnish.optimizers.gepa.line_edits import LineEdit
+from burnish.optimizers.shared.failure_matching import Motives, words_of
+from burnish.optimizers.shared.reflection import Shown
 
 TICKETS = {
     "t1": ("Where is my parcel?", "should have said trace-parcel"),
@@ -147,10 +147,10 @@ def test_the_order_of_sets_plays_no_part():
     program = """
 from known import result
 from burnish.domain import Item
-from burnish.optimizers.gepa_ideas import Idea, foremost
-from burnish.optimizers.line_edits import LineEdit
-from burnish.optimizers.motives import Motives
-from burnish.optimizers.reflection import Shown
+from burnish.optimizers.gepa.ideas import Idea, foremost
+from burnish.optimizers.gepa.line_edits import LineEdit
+from burnish.optimizers.shared.failure_matching import Motives
+from burnish.optimizers.shared.reflection import Shown
 
 def shown(name, words):
     return Shown(item=Item(id=name, data={"m": " ".join(words)}), result=result(name, 0.0))

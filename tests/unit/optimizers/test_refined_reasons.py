@@ -2,8 +2,8 @@
 
 from known import result
 
-from burnish.optimizers.refined_reasons import recurring_reasons
-from burnish.optimizers.reflection import Question
+from burnish.optimizers.gepa.refined_reasons import recurring_reasons
+from burnish.optimizers.shared.reflection import Question
 from burnish.testing.round_samples import make_refinement
 
 

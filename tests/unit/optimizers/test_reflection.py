@@ -9,7 +9,13 @@ import pytest
 from known import result
 
 from burnish.domain import AgentOutput, ErrorKind, Item, ItemError, Score
-from burnish.optimizers.reflection import Question, Shown, feedback_of, inputs_of, read_answer
+from burnish.optimizers.shared.reflection import (
+    Question,
+    Shown,
+    feedback_of,
+    inputs_of,
+    read_answer,
+)
 
 CURRENT = "Route the ticket to a desk.\nAnswer with {{ticket}} and its desk."
 

@@ -96,7 +96,7 @@ class TestBuiltIn:
     def test_asking_for_one_loads_no_other(self):
         code = (
             "import sys, burnish.optimizers as o; o.GridSearch; "
-            "print('burnish.optimizers.edits' in sys.modules)"
+            "print('burnish.optimizers.edits.optimizer' in sys.modules)"
         )
 
         said = subprocess.run(

@@ -10,8 +10,8 @@ from worlds import LABELS, REVIEWS
 
 from burnish.domain import ExperimentStatus
 from burnish.optimizers import Edits
-from burnish.optimizers.facts import RunFacts
-from burnish.optimizers.trial_reading import baseline_luck, is_collapsed, read_trials
+from burnish.optimizers.shared.facts import RunFacts
+from burnish.optimizers.shared.trial_reading import baseline_luck, is_collapsed, read_trials
 
 ITEMS = tuple(f"v{number:02}" for number in range(40))
 

@@ -13,8 +13,8 @@ from functools import cache, cached_property
 from itertools import combinations
 
 from burnish.domain import Candidate, Configuration, SearchSpace
-from burnish.optimizers.facts import RunFacts
-from burnish.optimizers.library import Library
+from burnish.optimizers.edits.edit_catalog import Library
+from burnish.optimizers.shared.facts import RunFacts
 
 REVIEWS = Configuration.of(
     {

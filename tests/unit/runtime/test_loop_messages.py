@@ -8,7 +8,7 @@ import pytest
 
 import burnish
 from burnish.domain import ErrorKind, ExperimentContext, Item
-from burnish.optimizers.compress_report import Modification, RejectedModification
+from burnish.optimizers.compress.report import Modification, RejectedModification
 from burnish.overrides import descriptor_of
 from burnish.runtime import (
     MESSAGE_TYPES,

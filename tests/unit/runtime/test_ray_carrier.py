@@ -2,9 +2,9 @@
 
 import asyncio
 
-from burnish.runtime.ray.carrier import RayCarrier
 from burnish.runtime.shards import ShardRequest
 from burnish.runtime.shards.messages import read_request, reply_to, written
+from burnish.runtime.shards.ray_transport import RayCarrier
 
 REQUEST = ShardRequest(
     shard_id="s",

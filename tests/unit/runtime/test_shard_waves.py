@@ -25,9 +25,9 @@ from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.scorers import build_scorers
 from burnish.evaluation.suite import Suite
-from burnish.optimization.blocks import Block, RunnerLost
 from burnish.optimization.budget_gate import BudgetGate, BudgetReached
-from burnish.optimization.evaluation_gate import EvaluationGate
+from burnish.optimization.experiments.blocks import Block, RunnerLost
+from burnish.optimization.experiments.evaluation_gate import EvaluationGate
 from burnish.runtime.shards import ShardSettings, ShardSize
 from burnish.runtime.shards.messages import read_request, reply_to, written
 from burnish.runtime.shards.shard_suite import only, waves

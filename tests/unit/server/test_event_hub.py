@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from burnish.bootstrap.event_hub import EventHub
 from burnish.domain import Event, EventType, UnavailableError, UsageError
-from burnish.server.sse import Watching, encode_event
+from burnish.jobs.event_hub import EventHub
+from burnish.server.http.sse import Watching, encode_event
 
 
 class Feed:
@@ -181,7 +181,7 @@ async def test_what_overruns_during_the_last_read_of_the_history_is_not_lost():
 
 
 async def test_an_event_that_cannot_be_written_ends_nobody_elses_stream(monkeypatch):
-    monkeypatch.setattr("burnish.bootstrap.event_hub._RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("burnish.jobs.event_hub._RETRY_SECONDS", 0.01)
     feed, tries = Feed("a"), []
 
     def encode(optimization_id, event):
@@ -236,7 +236,7 @@ async def test_a_lost_ring_costs_only_time():
 
 
 async def test_a_database_that_is_away_loses_nothing(monkeypatch):
-    monkeypatch.setattr("burnish.bootstrap.event_hub._RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("burnish.jobs.event_hub._RETRY_SECONDS", 0.01)
     feed = Feed("a")
     async with hub_of(feed) as hub:
         _, chunks, _ = await opened(hub, "a")

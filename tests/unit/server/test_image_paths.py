@@ -3,8 +3,8 @@
 import pytest
 from starlette.datastructures import Headers
 
-from burnish.server.image_paths import FIRST_PARTS, is_image_path
-from burnish.server.ui_pages import UI_POLICY, is_page
+from burnish.server.http.ui_pages import UI_POLICY, is_page
+from burnish.server.images.paths import FIRST_PARTS, is_image_path
 
 BROWSER = Headers({"accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
 

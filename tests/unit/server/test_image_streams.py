@@ -7,8 +7,8 @@ import pytest
 
 from burnish.domain import UnavailableError, UsageError
 from burnish.domain.images import ImageRun, ImageRunRequest, ImageRunStatus, ObjectivePreset
-from burnish.server.image_streams import ImageRunHub
-from burnish.server.settings import StreamSettings
+from burnish.server.http.settings import StreamSettings
+from burnish.server.images.streams import ImageRunHub
 
 RUN = ImageRun(
     run_id="r1",

@@ -4,12 +4,12 @@ import base64
 
 import pytest
 
-from burnish.bootstrap.secrecy import without_secrets
 from burnish.domain import UsageError
-from burnish.server.cursors import decode_cursor, encode_cursor
-from burnish.server.gate import host_name
-from burnish.server.keys import Keys, Scope
-from burnish.server.settings import ServerSettings
+from burnish.server.http.auth import host_name
+from burnish.server.http.cursors import decode_cursor, encode_cursor
+from burnish.server.http.keys import Keys, Scope
+from burnish.server.http.settings import ServerSettings
+from burnish.support.secrets import without_secrets
 
 KEY, OTHER = "k" * 16, "colon:inside:0123456789"
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from burnish.server.limits import Limits
+from burnish.server.http.limits import Limits
 
 SECONDS = 0.02
 

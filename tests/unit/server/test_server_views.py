@@ -4,13 +4,14 @@ import json
 
 import pytest
 
-from burnish.bootstrap.run_lines import line_of
+from burnish.app.report.run_lines import line_of
 from burnish.domain import AgentOutput, ExperimentStatus, ExperimentType, Score, Spending
 from burnish.domain.read_models import ItemLine, LineageNode, TrialLine
 from burnish.domain.run_insights import RunSpan
-from burnish.server.ready_json import ready_json
-from burnish.server.schemas.optimization_lines import OptimizationLine
-from burnish.server.schemas.trials import (
+from burnish.server.http.ready_json import ready_json
+from burnish.server.http.sse import encode_event
+from burnish.server.optimizations.line_schemas import OptimizationLine
+from burnish.server.optimizations.trial_schemas import (
     Graph,
     ItemView,
     RejectionView,
@@ -19,7 +20,6 @@ from burnish.server.schemas.trials import (
     graph_rows,
     trial_row,
 )
-from burnish.server.sse import encode_event
 from burnish.testing.experiment_samples import AWKWARD_TEXTS, make_result
 from burnish.testing.optimization_samples import (
     make_candidate,

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from burnish.storage.gathering import Gathering
+from burnish.storage.engine.gathering import Gathering
 
 
 class Work:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from burnish.cli.options import Config, Db, Json, OptimizationReference
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 
 
 def cancel(

@@ -8,7 +8,7 @@ import typer
 
 from burnish.cli.compress_request import CompressRequest
 from burnish.cli.options import Config, Db, Json
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.runner_options import Mailbox, RayAddress, Runner, RunnerOptions
 
 

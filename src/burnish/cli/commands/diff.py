@@ -8,7 +8,7 @@ import typer
 
 from burnish.cli.candidate_references import BASELINE, BEST
 from burnish.cli.options import Config, Db, Json, OptimizationReference
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.references import LATEST
 
 _NAMES = "A number, an id, `baseline` or `best`."

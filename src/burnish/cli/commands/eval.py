@@ -9,7 +9,7 @@ from typer.core import TyperCommand
 
 from burnish.cli.eval_request import EvalRequest, RefineOptions
 from burnish.cli.options import Config, Db, Json
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.references import LATEST
 
 _OPTIONAL_VALUE = ("--filter-failing", "--resume", "--retry-errors", "--baseline")

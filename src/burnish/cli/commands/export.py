@@ -10,7 +10,7 @@ import typer
 
 from burnish.cli.candidate_references import BEST
 from burnish.cli.options import Config, Db
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.references import LATEST
 
 

@@ -23,7 +23,7 @@ from burnish.cli.image_options import (
     Variants,
 )
 from burnish.cli.options import Config, Db, Json
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.references import LATEST
 from burnish.domain.images import ObjectivePreset, Quality
 

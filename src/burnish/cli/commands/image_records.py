@@ -9,7 +9,7 @@ import typer
 
 from burnish.cli.image_options import Commit, ImageRunReference, JudgeModel, Sheet
 from burnish.cli.options import Config, Db, Json
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.references import LATEST
 from burnish.domain.images import ImageRunStatus
 

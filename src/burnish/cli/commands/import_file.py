@@ -12,7 +12,7 @@ from burnish.cli.options import Json
 
 
 class Source(StrEnum):
-    """The tools whose files can be read; the same names as in `burnish.evaluation.foreign`."""
+    """The tools whose files can be read; the same names as in `burnish.integrations.imports`."""
 
     PROMPTFOO = "promptfoo"
     INSPECT = "inspect"

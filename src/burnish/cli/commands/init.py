@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
+from burnish.cli.console import Session
 from burnish.cli.options import Json
-from burnish.cli.session import Session
 from burnish.domain import ConflictError, UsageError
 
 _IGNORED = "# Burnish's results\n.burnish/\n"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from burnish.cli.options import Config, Db, Json
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 
 
 class Kind(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from burnish.cli.options import Config, Db, Json
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.usage_mistakes import Commands
 
 _BEHIND = 4

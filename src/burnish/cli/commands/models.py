@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from burnish.cli.console import Session
 from burnish.cli.options import Json
-from burnish.cli.session import Session
 from burnish.cli.usage_mistakes import Commands
 
 models = typer.Typer(help="List and get the embedded models.", cls=Commands)
@@ -23,7 +23,7 @@ def group(context: typer.Context) -> None:
 @models.command("list")
 def list_models(context: typer.Context, json_output: Json = False) -> None:
     """Show the embedded models, and which of them are here."""
-    from burnish.models.pull import KNOWN, installed  # noqa: PLC0415
+    from burnish.models.local.pull import KNOWN, installed  # noqa: PLC0415
 
     session: Session = context.obj
     here = {model.name: str(model.path) for model in installed()}
@@ -53,7 +53,7 @@ def pull(
     json_output: Json = False,
 ) -> None:
     """Download an embedded model, check it and keep it in the user's cache."""
-    from burnish.models import pull as pulling  # noqa: PLC0415
+    from burnish.models.local import pull as pulling  # noqa: PLC0415
 
     session: Session = context.obj
     path = pulling.pull(

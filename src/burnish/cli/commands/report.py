@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from burnish.cli.console import Session
 from burnish.cli.options import Config, Db, Json, OptimizationReference
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.references import LATEST, resolve_optimization
-from burnish.cli.session import Session
 
 
 def report(
@@ -38,7 +38,7 @@ def report(
 
 
 async def _write(place: Place, reference: str, output: Path | None) -> Path:
-    from burnish.bootstrap.reports import write_report  # noqa: PLC0415
+    from burnish.app.report.files import write_report  # noqa: PLC0415
 
     async with place.read() as workspace:
         record = await resolve_optimization(workspace.optimizations, reference)

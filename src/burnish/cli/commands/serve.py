@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from burnish.cli.options import Config, Db
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 
 _WHO, _RUNS, _LOGS = "Who may use it", "Runs", "Logs"
 
@@ -106,8 +106,8 @@ def serve(
     Several servers on one PostgreSQL share their runs. On any address but this machine's own,
     BURNISH_API_KEY must hold a key, or several as NAME:SCOPE:KEY with the scope read or write.
     """
-    from burnish.bootstrap.serve_options import ServeOptions  # noqa: PLC0415
     from burnish.cli.serving import serve_project  # noqa: PLC0415
+    from burnish.config.serve_options import ServeOptions  # noqa: PLC0415
 
     place = Place.of(context, config, db)
     options = ServeOptions(

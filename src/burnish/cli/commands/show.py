@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from burnish.cli.options import Config, Db, Json
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.references import LATEST
 from burnish.cli.views import Views
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from burnish.cli.options import Config, Db
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.worker_request import WorkerRequest
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from burnish.bootstrap.compression_report import CompressionReport
-from burnish.bootstrap.compressions import CompressionResult
+from burnish.app.compress.compressions import CompressionResult
+from burnish.app.compress.report import CompressionReport
 from burnish.cli.display.rows import print_rows, print_steps
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.wording import count, harmless, money
 
 _MOST_REJECTED = 5

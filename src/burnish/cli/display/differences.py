@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from burnish.bootstrap.differences import Difference, ParameterChange, SectionChange
+from burnish.app.report.differences import Difference, ParameterChange, SectionChange
 from burnish.cli.display.rows import print_indented
 from burnish.cli.wording import harmless
 from burnish.domain import Json

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.cli.display.rows import print_indented
 from burnish.cli.wording import harmless, one_line
 from burnish.domain import Experiment, ItemResult, Json, Round

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from burnish.bootstrap.image_progress import progress_percent
+from burnish.app.images.progress import progress_percent
 from burnish.cli.display.image_results import STATUS_STYLES
 from burnish.cli.wording import age, one_line, short_id
 from burnish.domain.images import ImageRun

@@ -11,7 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from burnish.bootstrap.image_progress import ImageProgress, progress_percent, stage_message
+from burnish.app.images.progress import ImageProgress, progress_percent, stage_message
 from burnish.cli.image_watch import ImageWatch
 from burnish.cli.wording import one_line
 from burnish.domain.images import ImageRun, ImageRunStatus, Variant, VariantStatus

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.wording import count, duration, harmless, money, one_line, short_id
 from burnish.domain.images import ImageRun, ImageRunStatus, Variant
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.wiring import Workspace
 from burnish.cli.wording import age, harmless, percent, short_id
 from burnish.domain import Experiment, ExperimentStatus, ExperimentSummary
 

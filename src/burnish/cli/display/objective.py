@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from burnish.bootstrap.trades import change_words, counted_measures, top_of_front
+from burnish.app.report.trades import change_words, counted_measures, top_of_front
 from burnish.cli.wording import count, money
-from burnish.optimization.front import MEASURES
-from burnish.optimization.objective import Objective
+from burnish.optimization.objectives.front import MEASURES
+from burnish.optimization.objectives.objective import Objective
 
 MEASURE_TITLES = {"tokens": "tokens", "cost": "cost of 1,000", "latency": "latency"}
 _UNITS = {

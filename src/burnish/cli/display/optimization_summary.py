@@ -10,7 +10,7 @@ from rich.text import Text
 
 from burnish.cli.display.optimization_listings import STATUS_STYLES, optimization_listing_json
 from burnish.cli.display.rows import print_rows, print_steps
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.wording import age, harmless, short_id
 from burnish.domain import (
     AgentVersion,

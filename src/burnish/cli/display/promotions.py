@@ -10,8 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from burnish.bootstrap.differences import Difference
-from burnish.bootstrap.promotion import Promotion
+from burnish.app.agents.promotion import Promotion
+from burnish.app.report.differences import Difference
 from burnish.cli.display.differences import print_difference
 from burnish.cli.display.rows import print_rows
 from burnish.cli.display.search_results import improvement_rows

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from burnish.bootstrap.evaluation_result import EvaluationResult
+from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.display.comparisons import print_comparison
 from burnish.cli.display.failing_items import FailingItem, print_failing
 from burnish.cli.display.refinement import refinement_rows
 from burnish.cli.display.rows import print_rows, print_steps
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.wording import count, duration, harmless, money, percent, short_id
 from burnish.domain import ExperimentStatus
 

@@ -8,16 +8,16 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from burnish.bootstrap.differences import difference
-from burnish.bootstrap.optimization_result import OptimizationResult
-from burnish.bootstrap.run_evidence import overruled_words
-from burnish.bootstrap.trades import counted_measures, is_refuted
+from burnish.app.optimize.result import OptimizationResult
+from burnish.app.report.differences import difference
+from burnish.app.report.run_evidence import overruled_words
+from burnish.app.report.trades import counted_measures, is_refuted
 from burnish.cli.display.comparisons import p_words
 from burnish.cli.display.differences import print_difference
 from burnish.cli.display.objective import objective_rows, objective_warnings, print_front
 from burnish.cli.display.rows import print_rows, print_steps
 from burnish.cli.display.search_verdict import search_verdict
-from burnish.cli.place import Place
+from burnish.cli.project_location import Place
 from burnish.cli.wording import count, duration, harmless, money, short_id
 from burnish.domain import ExperimentStatus, OptimizationStatus
 

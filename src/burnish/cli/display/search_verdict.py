@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from burnish.bootstrap.trades import counted_measures, is_proven, is_refuted, trade_words
+from burnish.app.report.trades import counted_measures, is_proven, is_refuted, trade_words
 from burnish.cli.display.comparisons import p_words
 from burnish.cli.wording import count
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from burnish.bootstrap.objectives import objective_of
+from burnish.app.optimize.objectives import objective_of
 from burnish.cli.display.objective import MEASURE_TITLES, measure_words
 from burnish.cli.wording import money, one_line, rationale_words
 from burnish.domain import (
@@ -20,7 +20,7 @@ from burnish.domain import (
     OptimizationRecord,
     TrialResult,
 )
-from burnish.optimization.front import Measures
+from burnish.optimization.objectives.front import Measures
 
 TRIAL_STYLES = {
     ExperimentStatus.COMPLETED: "green",

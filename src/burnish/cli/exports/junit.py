@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator
 from xml.sax.saxutils import escape, quoteattr
 
-from burnish.bootstrap.evaluation_result import EvaluationResult
+from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.display.failing_items import complaint
 from burnish.cli.exports.records import Record
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from importlib import resources
 
-from burnish.bootstrap.evaluation_result import EvaluationResult
+from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.display.failing_items import complaint
 from burnish.cli.exports.page_rounds import refinement_summary, rounds_of
 from burnish.cli.exports.page_summary import as_text, cards, configuration, safe

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from html import escape
 
-from burnish.bootstrap.evaluation_result import EvaluationResult
+from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.wording import count, harmless, money, percent
 from burnish.domain import Json
 from burnish.evaluation.statistics import Interval

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from burnish.bootstrap.section_files import SectionWrite
+from burnish.app.agents.section_files import SectionWrite
 
 _NO_NEWLINE = "\n\\ No newline at end of file\n"
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from burnish.bootstrap.round_documents import refinement_json, round_json
-from burnish.bootstrap.workspace import Workspace
+from burnish.app.evaluate.round_documents import refinement_json, round_json
+from burnish.app.wiring import Workspace
 from burnish.cli.display.failing_items import FailingItem
 from burnish.domain import Experiment, Item, ItemResult, Json, Round
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from burnish.bootstrap.promotion import Promotion
+from burnish.app.agents.promotion import Promotion
 from burnish.domain import Configuration
 
 _FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)

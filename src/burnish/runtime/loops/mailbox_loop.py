@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 from burnish.domain import Clock, InvariantError, UnavailableError, UsageError
 from burnish.domain.mailboxes import Mailbox, Message
 from burnish.models.retry import RetryPolicy
-from burnish.runtime.loops.courier import Courier, Ending
 from burnish.runtime.loops.delivery import Delivery, RetryRules
+from burnish.runtime.loops.message_handler import Courier, Ending
 from burnish.runtime.loops.worker_loop import LoopState, WorkerLoop
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES, check_count
 

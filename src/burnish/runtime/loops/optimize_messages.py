@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from burnish.domain import DEFAULT_TAG, Budget, Item, Json
-from burnish.optimizers.compress_report import Modification, RejectedModification
+from burnish.optimizers.compress.report import Modification, RejectedModification
 from burnish.overrides import PromptDescriptor
 from burnish.runtime.loops import reading
 from burnish.runtime.loops.main_messages import now

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from burnish.domain import ExperimentRepository, Lease
-from burnish.optimization.block_adapter import BlockExperimentAdapter, Workbench
 from burnish.optimization.budget_gate import BudgetGate
-from burnish.optimization.materializer import CandidateMaterializer
-from burnish.runtime.shards.carrier import ShardCarrier
+from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, Workbench
+from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.runtime.shards.settings import ShardSettings
 from burnish.runtime.shards.sharded_blocks import ShardedBlocks
+from burnish.runtime.shards.transport import ShardCarrier
 
 
 class MailboxExperimentAdapter(BlockExperimentAdapter):

@@ -19,8 +19,8 @@ from burnish.domain import (
 )
 from burnish.evaluation.item_runner import describe
 from burnish.evaluation.runner import ExperimentRunner, RunOptions
-from burnish.optimization.fenced_experiments import FencedExperiments
-from burnish.optimization.materializer import tag_problem
+from burnish.optimization.experiments.fenced import FencedExperiments
+from burnish.optimization.experiments.masks import tag_problem
 from burnish.runtime.shards.benches import ShardBench, ShardBenches, require_same
 from burnish.runtime.shards.claims import Claims
 from burnish.runtime.shards.messages import ShardReply, ShardRequest, ShardStatus, reply_to

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from burnish.domain import BurnishError, InvariantError, UnavailableError
-from burnish.optimization.blocks import RunnerLost
-from burnish.runtime.shards.carrier import ShardCarrier
+from burnish.optimization.experiments.blocks import RunnerLost
 from burnish.runtime.shards.messages import ShardReply
+from burnish.runtime.shards.transport import ShardCarrier
 
 
 def error_of(reply: ShardReply) -> BurnishError:

@@ -9,14 +9,14 @@ import logging
 from burnish.domain import Clock, ExperimentRepository, Lease, SystemClock
 from burnish.evaluation.item_runner import describe
 from burnish.evaluation.work_source import runs_of
-from burnish.optimization.blocks import Block
 from burnish.optimization.budget_gate import BudgetGate
-from burnish.runtime.shards.carrier import ShardCarrier
+from burnish.optimization.experiments.blocks import Block
+from burnish.runtime.shards.dispatch import Wave
 from burnish.runtime.shards.failures import refused_by_all
 from burnish.runtime.shards.messages import ShardReply
 from burnish.runtime.shards.settings import ShardSettings
 from burnish.runtime.shards.shard_suite import waves
-from burnish.runtime.shards.wave import Wave
+from burnish.runtime.shards.transport import ShardCarrier
 
 log = logging.getLogger(__name__)
 

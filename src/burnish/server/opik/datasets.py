@@ -9,9 +9,9 @@ import uuid_utils
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field, model_validator
 
-from burnish.bootstrap.opik_datasets import data_of, named_dataset, put_rows
 from burnish.domain import UsageError
 from burnish.domain.opik_records import OpikDataset, OpikRow
+from burnish.integrations.opik.datasets import data_of, named_dataset, put_rows
 from burnish.server.opik.bodies import Body, Kept, read_body
 from burnish.server.opik.serving import DEFAULT_WORKSPACE, Ingest, Place
 

@@ -8,10 +8,10 @@ import uuid_utils
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import Field
 
-from burnish.bootstrap.opik_datasets import named_dataset
-from burnish.bootstrap.opik_experiments import NewOpikExperiment
 from burnish.domain import Experiment, ExperimentStatus
 from burnish.domain.opik_records import OpikItem
+from burnish.integrations.opik.datasets import named_dataset
+from burnish.integrations.opik.experiments import NewOpikExperiment
 from burnish.server.opik.bodies import Body, read_body
 from burnish.server.opik.datasets import Id, Name
 from burnish.server.opik.serving import DEFAULT_WORKSPACE, Ingest, Place

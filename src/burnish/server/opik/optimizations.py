@@ -7,11 +7,11 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
-from burnish.bootstrap.opik_optimizations import NewOpikOptimization, status_name
+from burnish.integrations.opik.optimizations import NewOpikOptimization, status_name
+from burnish.server.http.parameters import OptimizationId
 from burnish.server.opik.bodies import Body, read_body
 from burnish.server.opik.datasets import Id, Name
 from burnish.server.opik.serving import DEFAULT_PROJECT, DEFAULT_WORKSPACE, Ingest, Place
-from burnish.server.routes.parameters import OptimizationId
 
 router = APIRouter(prefix="/v1/private/optimizations")
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import Depends, Header, Request
 
-from burnish.bootstrap.opik_ingest import OpikIngest
-from burnish.server.services import Serving
+from burnish.integrations.opik.ingest import OpikIngest
+from burnish.server.http.services import Serving
 
 DEFAULT_WORKSPACE, DEFAULT_PROJECT = "default", "Default Project"
 Place = Annotated[str, Header(alias="Comet-Workspace", min_length=1, max_length=200)]

@@ -2,8 +2,8 @@
 
 from alembic import context
 
-from burnish.storage.schema import VERSION_TABLE
-from burnish.storage.tables import metadata
+from burnish.storage.engine.schema import VERSION_TABLE
+from burnish.storage.experiments.tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from burnish.domain import UsageError
-from burnish.evaluation.foreign import Kind, guess_kind, read_foreign
-from burnish.evaluation.foreign.promptfoo import openai_name
-from burnish.evaluation.foreign.promptfoo_asserts import comma_separated, expected_text
+from burnish.integrations.imports import Kind, guess_kind, read_foreign
+from burnish.integrations.imports.promptfoo import openai_name
+from burnish.integrations.imports.promptfoo_asserts import comma_separated, expected_text
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from burnish.domain import UsageError
-from burnish.evaluation.foreign import Kind, guess_kind, read_foreign
-from burnish.evaluation.foreign.promptfoo_asserts import expected_text
-from burnish.evaluation.foreign.yaml_text import parse_yaml
+from burnish.integrations.imports import Kind, guess_kind, read_foreign
+from burnish.integrations.imports.promptfoo_asserts import expected_text
+from burnish.integrations.imports.yaml_text import parse_yaml
 
 
 @pytest.fixture

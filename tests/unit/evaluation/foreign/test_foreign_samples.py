@@ -5,7 +5,7 @@ import json
 import pytest
 
 from burnish.domain import UsageError
-from burnish.evaluation.foreign import Kind, guess_kind, read_foreign
+from burnish.integrations.imports import Kind, guess_kind, read_foreign
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Use cases, a folder a capability; `wiring` opens and connects the parts, nothing else does."""

@@ -1,0 +1,1 @@
+"""Agents with versions: registry, promotion, configured optimizers and their schedules."""

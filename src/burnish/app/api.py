@@ -1,0 +1,176 @@
+"""The sync doors of the Python API."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from burnish.app.evaluate.evaluations import Evaluation, Selection
+from burnish.app.evaluate.result import EvaluationResult
+from burnish.app.optimize.optimizations import Optimization, run_prepared
+from burnish.app.optimize.result import OptimizationResult
+from burnish.app.optimize.runners import MailboxRunner
+from burnish.app.wiring import Workspace, database_location
+from burnish.config.search import SearchSpec, racing_mode
+from burnish.config.specs import AgentSpec, SuiteSpec
+from burnish.domain import Budget, Optimizer, SearchSpace, UsageError
+from burnish.evaluation.progress import Progress
+from burnish.optimization.attempt import Sitting
+from burnish.optimization.objectives.reading import read_objective
+
+if TYPE_CHECKING:
+    from burnish.app.compress.compressions import CompressionResult
+
+T = TypeVar("T")
+
+
+def evaluate(
+    agent: AgentSpec,
+    suite: SuiteSpec,
+    *,
+    split: str | None = None,
+    limit: int | None = None,
+    name: str | None = None,
+    db: str | Path | None = None,
+    progress: Progress | None = None,
+) -> EvaluationResult:
+    """Run an agent over a suite and keep every result in the database.
+
+    `db` is a path or URL; without it the results go to `.burnish/burnish.db` below the current
+    folder. Results that are already there for the same agent, configuration and item are reused.
+    """
+    return _run(
+        evaluate_async(agent, suite, split=split, limit=limit, name=name, db=db, progress=progress)
+    )
+
+
+async def evaluate_async(
+    agent: AgentSpec,
+    suite: SuiteSpec,
+    *,
+    split: str | None = None,
+    limit: int | None = None,
+    name: str | None = None,
+    db: str | Path | None = None,
+    progress: Progress | None = None,
+) -> EvaluationResult:
+    """`evaluate` for callers that have an event loop of their own."""
+    location = database_location(Path.cwd(), None if db is None else str(db))
+    async with Workspace.open(location) as workspace:
+        evaluation = Evaluation(workspace, agent, suite)
+        try:
+            return await evaluation.run(
+                Selection(split=split, limit=limit), name=name, progress=progress
+            )
+        finally:
+            await evaluation.close()
+
+
+def optimize(
+    agent: AgentSpec,
+    suite: SuiteSpec,
+    optimizer: str | Optimizer = "edits",
+    budget: Budget | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> OptimizationResult:
+    """Search for a better configuration of an agent, and confirm it on held-out items.
+
+    `optimizer` is a name or any Optimizer. `options` are those of `optimize_async`.
+    """
+    return _run(optimize_async(agent, suite, optimizer, budget, seed, **options))
+
+
+async def optimize_async(
+    agent: AgentSpec,
+    suite: SuiteSpec,
+    optimizer: str | Optimizer = "edits",
+    budget: Budget | None = None,
+    seed: int = 0,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    racing: str = "off",
+    candidates_per_step: int | None = None,
+    asynchronous: bool = False,
+    space: SearchSpace | Mapping[str, Any] | None = None,
+    objective: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    db: str | Path | None = None,
+    resume: str | None = None,
+    watch: Callable[[Sitting], None] | None = None,
+    mailbox: str | None = None,
+) -> OptimizationResult:
+    """`optimize` for callers that have an event loop of their own.
+
+    `settings` are the named optimizer's own. `racing` (off, conservative or aggressive) ends trials
+    that cannot reasonably win. `space` says which sections and parameters may change. `objective`
+    weighs tokens, cost or latency against the score, such as {"tokens": 0.1}, or asks for a front,
+    such as {"pareto": ["tokens"], "tolerance": 0.01}. `resume` names an optimization to go on with,
+    given the same agent, suite, optimizer and objective. `mailbox`, such as redis://HOST:6379/0,
+    has the evaluations done by the workers there that serve this agent: see `burnish.work`.
+    """
+    search = SearchSpec(
+        optimizer=optimizer,
+        settings=settings or {},
+        seed=seed,
+        racing=racing_mode(racing),
+        candidates_per_step=candidates_per_step,
+        asynchronous=asynchronous,
+        space=space if isinstance(space, SearchSpace) else SearchSpace.of(space or {}),
+        objective=read_objective(objective),
+    )
+    location = database_location(Path.cwd(), None if db is None else str(db))
+    async with Workspace.open(location) as workspace:
+        optimization = Optimization(
+            workspace,
+            agent,
+            suite,
+            search,
+            budget or Budget(),
+            make_adapter=None if mailbox is None else MailboxRunner(mailbox),
+        )
+        return await run_prepared(optimization, name=name, resume=resume, watch=watch)
+
+
+def compress(
+    agent: AgentSpec,
+    suite: SuiteSpec,
+    budget: Budget | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> CompressionResult:
+    """Make a prompt as short as it can be without failing what it passes.
+
+    `options` are those of `compress_async`.
+    """
+    from burnish.app.compress.compressions import compress_async  # noqa: PLC0415 - loads optimizers
+
+    return _run(compress_async(agent, suite, budget, seed, **options))
+
+
+def work(agent: AgentSpec, suite: SuiteSpec, *, mailbox: str, **options: Any) -> None:
+    """Serve an agent and scorers that are functions to other processes and machines.
+
+    Until SIGTERM or Ctrl-C it evaluates for `optimize(…, mailbox=…)` and `compress(…, mailbox=…)` of
+    the same agent and suite, and answers requests: what `burnish worker` does for a burnish.toml.
+    `options` are those of `work_async`.
+    """
+    from burnish.app.worker.worker import work_async  # noqa: PLC0415 - workers alone need it
+
+    _run(work_async(agent, suite, mailbox=mailbox, **options))
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    work.close()
+    raise UsageError(
+        what="the sync call cannot be used here",
+        why="an event loop is already running, as in a notebook or an async function",
+        fix="await burnish.evaluate_async(…), optimize_async(…) or compress_async(…) instead",
+        code="running_loop",
+    )

@@ -1,0 +1,1 @@
+"""Compressions of prompts, their reports, and requests for them by message."""

@@ -1,0 +1,187 @@
+"""Compressing a prompt: an optimization with the `compress` optimizer, its report, and its tag."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from burnish.app.agents.promotion import prepare_promotion, promote
+from burnish.app.compress.report import CompressionReport, read_report
+from burnish.app.optimize.optimizations import Optimization, run_prepared
+from burnish.app.optimize.result import OptimizationResult
+from burnish.app.optimize.runners import MailboxRunner
+from burnish.app.wiring import STATE_FOLDER, Workspace, database_location
+from burnish.config.search import SearchSpec
+from burnish.config.specs import AgentSpec, SuiteSpec
+from burnish.domain import AgentVersion, Budget, Configuration, SearchSpace
+from burnish.optimization.attempt import Sitting
+from burnish.optimizers.compress.apply import override_of
+from burnish.optimizers.compress.edits import DEFAULT_MIN_TOKENS, CompressStrategy
+from burnish.optimizers.compress.examples import require_parts
+from burnish.optimizers.compress.optimizer import Compress
+from burnish.optimizers.compress.report import Modification
+from burnish.overrides import (
+    NAMESPACE,
+    LocalPromptOverridesStore,
+    PromptDescriptor,
+    PromptOverridesStore,
+    descriptor_of,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionResult:
+    """The report, the optimization behind it, and where the result went."""
+
+    report: CompressionReport
+    result: OptimizationResult
+    tag: str | None = None
+    version: int | None = None
+
+    @property
+    def configuration(self) -> Configuration:
+        """The compressed one; the baseline where nothing could go."""
+        return self.report.configuration
+
+    def to_json(self) -> dict[str, Any]:
+        """What `burnish compress --json` prints."""
+        return {**self.report.to_json(), "tag": self.tag, "applied_version": self.version}
+
+
+async def compress_async(
+    agent: AgentSpec,
+    suite: SuiteSpec,
+    budget: Budget | None = None,
+    seed: int = 0,
+    *,
+    model: Any = None,
+    strategies: Sequence[CompressStrategy] | None = None,
+    min_section_tokens: int = DEFAULT_MIN_TOKENS,
+    sections: Sequence[str] | None = None,
+    lines: bool = True,
+    eval_runs: int | None = None,
+    calls_per_month: int | None = None,
+    tag: str | None = None,
+    overrides: PromptOverridesStore | None = None,
+    apply: bool = False,
+    space: SearchSpace | Mapping[str, Any] | None = None,
+    name: str | None = None,
+    db: str | Path | None = None,
+    resume: str | None = None,
+    watch: Callable[[Sitting], None] | None = None,
+    mailbox: str | None = None,
+) -> CompressionResult:
+    """`compress` for callers that have an event loop of their own.
+
+    `model` rewrites sections; without one the edits are mechanical. `eval_runs` is how often the
+    baseline and the result run each item, in place of the suite's `repeats`. `tag` keeps the result
+    in `overrides`, by default the folder `.burnish/overrides`; `apply` makes it the agent's active
+    version. Neither is done where held-out items speak against the result (`report.refuted`).
+    `resume` names a compression to go on with, given the same arguments. `mailbox` is as for
+    `optimize`.
+    """
+    if tag is not None:
+        check_tag(tag)
+    require_parts(Configuration.of(agent.configuration), sections or ())
+    optimizer = Compress(
+        model=model,
+        strategies=strategies,
+        min_section_tokens=min_section_tokens,
+        sections=sections,
+        lines=lines,
+    )
+    location = database_location(Path.cwd(), None if db is None else str(db))
+    async with Workspace.open(location) as workspace:
+        optimization = Optimization(
+            workspace,
+            agent,
+            suite if eval_runs is None else replace(suite, repeats=eval_runs),
+            SearchSpec(optimizer=optimizer, seed=seed, space=_space_of(space)),
+            budget or Budget(),
+            make_adapter=None if mailbox is None else MailboxRunner(mailbox),
+        )
+        result = await run_prepared(optimization, name=name, resume=resume, watch=watch)
+        report = await read_report(
+            workspace,
+            result,
+            optimizer,
+            model=agent.model if isinstance(agent.model, str) else None,
+            calls_per_month=calls_per_month,
+        )
+        return await _keep(workspace, report, result, tag=tag, overrides=overrides, apply=apply)
+
+
+def _space_of(space: SearchSpace | Mapping[str, Any] | None) -> SearchSpace:
+    return space if isinstance(space, SearchSpace) else SearchSpace.of(space or {})
+
+
+async def _keep(
+    workspace: Workspace,
+    report: CompressionReport,
+    result: OptimizationResult,
+    *,
+    tag: str | None,
+    overrides: PromptOverridesStore | None,
+    apply: bool,
+) -> CompressionResult:
+    """The result where it was asked to go; nowhere when held-out items speak against it."""
+    if not report.worth_keeping:
+        return CompressionResult(report=report, result=result)
+    version = await apply_result(workspace, result) if apply else None
+    if tag is not None:
+        await store_tag(
+            overrides or local_overrides(Path.cwd()),
+            result.record.agent_name,
+            result.baseline.configuration,
+            report.modifications,
+            tag,
+        )
+    return CompressionResult(
+        report=report,
+        result=result,
+        tag=tag,
+        version=None if version is None else version.version,
+    )
+
+
+def local_overrides(folder: Path) -> LocalPromptOverridesStore:
+    """The store beside a config file."""
+    return LocalPromptOverridesStore(folder / STATE_FOLDER / "overrides")
+
+
+def check_tag(tag: str) -> None:
+    """Refuse a name that no tag may have, before anything is paid."""
+    _ = PromptDescriptor(namespace=NAMESPACE, key="any", sections=()).address.tag(tag)
+
+
+async def store_tag(
+    store: PromptOverridesStore,
+    agent_name: str,
+    baseline: Configuration,
+    modifications: Sequence[Modification],
+    tag: str,
+) -> None:
+    """Make a tag exactly these modifications."""
+    descriptor = descriptor_of(agent_name, baseline)
+    override = override_of(descriptor, tag, modifications)
+    await store.upsert(descriptor, override, replace=True)
+
+
+async def apply_result(
+    workspace: Workspace, result: OptimizationResult, *, author: str = ""
+) -> AgentVersion | None:
+    """The result as the agent's active version; None where nothing was shortened."""
+    if not result.improved:
+        return None
+    candidates = result.candidates
+    promotion = await prepare_promotion(
+        workspace,
+        result.record,
+        candidates[result.baseline.candidate_id],
+        candidates[result.best.candidate_id],
+    )
+    if promotion.already_active:
+        return promotion.active
+    return await promote(workspace, promotion, author=author, note="compressed")

@@ -1,0 +1,215 @@
+"""The report of a compression, read from what the optimization left in the database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from burnish.app.optimize.cost_estimate import price_of_input
+from burnish.app.optimize.result import OptimizationResult
+from burnish.app.wiring import Workspace
+from burnish.domain import Configuration, OptimizerState
+from burnish.optimization.history import History
+from burnish.optimizers.compress.examples import part_tokens, parts_of
+from burnish.optimizers.compress.optimizer import Compress
+from burnish.optimizers.compress.report import (
+    Modification,
+    RejectedModification,
+    modifications_of,
+    rejections_of,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionTokens:
+    """One section's size before and after; the examples together are `@examples`."""
+
+    path: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Savings:
+    """What the shorter prompt saves. Dollars are None where the price is not known."""
+
+    tokens_per_call: int
+    usd_per_call: float | None
+    calls_per_month: int | None = None
+    tokens_per_month: int | None = None
+    usd_per_month: float | None = None
+    why_unknown: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionReport:
+    """A compression from the prompt as it was to the shortest that regresses nothing."""
+
+    optimization_id: str
+    status: str
+    stop_reason: str | None
+    stop_message: str | None
+    agent: str
+    configuration: Configuration
+    sections: tuple[SectionTokens, ...]
+    modifications: tuple[Modification, ...]
+    rejected: tuple[RejectedModification, ...]
+    gate_items: int
+    eval_runs: int
+    regressions: tuple[str, ...]
+    baseline_pass_rate: float
+    candidate_pass_rate: float
+    evaluations: int
+    savings: Savings
+    held_out: Mapping[str, Any] | None
+    confirmation: str
+    usage: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def tokens_before(self) -> int:
+        """Of all sections and examples."""
+        return sum(one.before for one in self.sections)
+
+    @property
+    def tokens_after(self) -> int:
+        """Of all sections and examples."""
+        return sum(one.after for one in self.sections)
+
+    @property
+    def total_token_reduction(self) -> int:
+        """What one prompt is shorter by."""
+        return self.tokens_before - self.tokens_after
+
+    @property
+    def has_modifications(self) -> bool:
+        """Whether anything was shortened."""
+        return bool(self.modifications)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether held-out items show more than chance that the result is worse: keep none of it."""
+        held_out = self.held_out
+        return self.has_modifications and held_out is not None and (held_out["ci_high"] or 0.0) < 0
+
+    @property
+    def worth_keeping(self) -> bool:
+        """Whether there is something to tag or apply."""
+        return self.has_modifications and not self.refuted
+
+    def to_json(self) -> dict[str, Any]:
+        """What `burnish compress --json` prints."""
+        before = self.tokens_before
+        return {
+            "optimization_id": self.optimization_id,
+            "status": self.status,
+            "stop_reason": self.stop_reason,
+            "stop_message": self.stop_message,
+            "agent": self.agent,
+            "tokens": {
+                "before": before,
+                "after": self.tokens_after,
+                "saved": self.total_token_reduction,
+                "saved_share": self.total_token_reduction / before if before else 0.0,
+                "sections": [asdict(one) for one in self.sections],
+            },
+            "modifications": [one.to_json() for one in self.modifications],
+            "rejected": [one.to_json() for one in self.rejected],
+            "gate_items": self.gate_items,
+            "eval_runs": self.eval_runs,
+            "regressions": len(self.regressions),
+            "regressed_items": list(self.regressions),
+            "baseline_pass_rate": self.baseline_pass_rate,
+            "candidate_pass_rate": self.candidate_pass_rate,
+            "evaluations": self.evaluations,
+            "savings": asdict(self.savings),
+            "held_out": None if self.held_out is None else dict(self.held_out),
+            "refuted": self.refuted,
+            "confirmation": self.confirmation,
+            "configuration": self.configuration.to_json(),
+            "usage": dict(self.usage),
+        }
+
+
+async def read_report(
+    workspace: Workspace,
+    result: OptimizationResult,
+    optimizer: Compress,
+    *,
+    model: str | None = None,
+    calls_per_month: int | None = None,
+) -> CompressionReport:
+    """The search replayed over its stored results: nothing is run."""
+    record = result.record
+    baseline, best = result.baseline.configuration, result.best.configuration
+    results = await workspace.optimizations.list_trials(record.id, mini_batches=True)
+    history = History(
+        experiments=workspace.experiments,
+        items={},
+        candidates=result.candidates,
+        results=results,
+    )
+    state = OptimizerState.of((record.checkpoint or {})["optimizer_state"])
+    solution = await asyncio.to_thread(optimizer.solution, state, history)
+    verdicts = await asyncio.to_thread(optimizer.verdicts, state, history)
+    rates = {one.candidate_id: one.summary.pass_rate for one in result.trials if one.counts}
+    before = rates.get(result.baseline.candidate_id, 0.0)
+    after = rates.get(result.best.candidate_id, 0.0)
+    sections = tuple(
+        SectionTokens(path=path, before=part_tokens(baseline, path), after=part_tokens(best, path))
+        for path in parts_of(baseline)
+    )
+    saved = sum(one.before - one.after for one in sections)
+    return CompressionReport(
+        optimization_id=record.id,
+        status=result.status.value,
+        stop_reason=result.stop_reason,
+        stop_message=result.document["stop_message"],
+        agent=record.agent_name,
+        configuration=best,
+        sections=sections,
+        modifications=modifications_of(
+            baseline, best, solution, baseline_pass_rate=before, candidate_pass_rate=after
+        ),
+        rejected=rejections_of(solution),
+        gate_items=len(verdicts.gate),
+        eval_runs=verdicts.eval_runs,
+        regressions=verdicts.regressions(best.hash),
+        baseline_pass_rate=before,
+        candidate_pass_rate=after,
+        evaluations=result.evaluations,
+        savings=_savings(saved, model, calls_per_month, workspace.models.tables),
+        held_out=_held_out(result),
+        confirmation=result.document["confirmation"],
+        usage=result.usage,
+    )
+
+
+def _held_out(result: OptimizationResult) -> dict[str, Any] | None:
+    if result.test is None:
+        return None
+    improvement = result.document["improvement"] or {}
+    bounds = {name: improvement.get(name) for name in ("delta", "ci_low", "ci_high", "p_value")}
+    return {**result.test, **bounds}
+
+
+def _savings(
+    tokens: int, model: str | None, calls: int | None, tables: Mapping[str, Any]
+) -> Savings:
+    price = None if model is None else price_of_input(model, tokens, tables)
+    why = None
+    if price is None:
+        why = (
+            "the agent's model is not known from here"
+            if model is None
+            else f"the price of {model} is not known"
+        )
+    return Savings(
+        tokens_per_call=tokens,
+        usd_per_call=price,
+        calls_per_month=calls,
+        tokens_per_month=None if calls is None else tokens * calls,
+        usd_per_month=None if calls is None or price is None else price * calls,
+        why_unknown=why,
+    )

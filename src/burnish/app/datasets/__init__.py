@@ -1,0 +1,1 @@
+"""Stored datasets, suites, uploads and regression cases."""

@@ -1,0 +1,1 @@
+"""Evaluations: one configuration on one suite, run now or queued."""

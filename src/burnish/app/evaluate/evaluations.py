@@ -1,0 +1,215 @@
+"""One evaluation from specs to a result: the path that the CLI and the Python API share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import uuid_utils
+
+from burnish.app.builders import build_agent, build_suite, check_fit
+from burnish.app.evaluate.result import EvaluationResult, result_of
+from burnish.app.wiring import Workspace
+from burnish.config.specs import AgentSpec, SuiteSpec
+from burnish.domain import (
+    Agent,
+    ConflictError,
+    Experiment,
+    ExperimentStatus,
+    ExperimentType,
+    Item,
+    UsageError,
+)
+from burnish.evaluation.progress import Progress
+from burnish.evaluation.runner import ExperimentRunner, RunOptions
+from burnish.evaluation.suite import Suite
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which items are run. `only` names item ids; `limit` cuts what is left after the rest."""
+
+    split: str | None = None
+    limit: int | None = None
+    only: frozenset[str] | None = None
+
+    def items(self, suite: Suite) -> Iterator[Item]:
+        """The chosen items, streamed."""
+        chosen: Iterable[Item] = suite.items(self.split)
+        if self.only is not None:
+            wanted = self.only
+            chosen = (item for item in chosen if item.id in wanted)
+        return iter(islice(chosen, self.limit) if self.limit is not None else chosen)
+
+    def count(self, suite: Suite) -> int:
+        """How many items that is; only a split or `only` needs a look at the ids."""
+        ids: Collection[str] = suite.dataset.index().ids
+        if self.split is not None:
+            next(suite.items(self.split), None)  # refuses a split that the suite does not have
+            splits = suite.splits()
+            ids = [one for one in ids if splits.get(one) == self.split]
+        if self.only is not None:
+            ids = [one for one in ids if one in self.only]
+        return len(ids) if self.limit is None else min(len(ids), self.limit)
+
+    def to_json(self) -> dict[str, Any]:
+        """What is recorded with the experiment."""
+        only = sorted(self.only) if self.only is not None else None
+        return {"split": self.split, "limit": self.limit, "only": only}
+
+
+class Evaluation:
+    """One prepared evaluation: everything is checked, nothing is paid yet."""
+
+    def __init__(self, workspace: Workspace, agent: AgentSpec, suite: SuiteSpec) -> None:
+        self._workspace = workspace
+        self._spec = agent
+        self.suite = build_suite(suite, workspace.model)
+        self.agent: Agent = build_agent(agent, workspace.model)
+        check_fit(self.agent, self.suite)
+        self.experiment_id: str | None = None  # once it is known, so that a stopped run can say it
+
+    async def run(
+        self,
+        selection: Selection | None = None,
+        *,
+        name: str | None = None,
+        options: RunOptions | None = None,
+        progress: Progress | None = None,
+    ) -> EvaluationResult:
+        """Evaluate the agent's configuration as a new experiment."""
+        selection = selection or Selection()
+        experiment = await self._new_experiment(selection, name)
+        return await self._run(experiment, selection, options, progress, skip=())
+
+    async def create(self, selection: Selection | None = None, *, name: str | None = None) -> str:
+        """The id of a new experiment, for `resume` to run wherever that is."""
+        return (await self._new_experiment(selection or Selection(), name)).id
+
+    async def resume(
+        self,
+        experiment_id: str,
+        *,
+        retry_errors: bool = False,
+        options: RunOptions | None = None,
+        progress: Progress | None = None,
+    ) -> EvaluationResult:
+        """Go on with an experiment: run what it lacks, and what ended in an error if asked."""
+        experiment = await self._workspace.experiments.get_experiment(experiment_id)
+        if experiment.configuration.hash != self.agent.configuration.hash:
+            raise ConflictError(
+                what=f"experiment {experiment_id} cannot be continued",
+                why="the agent's configuration has changed since it was started",
+                fix="run `burnish eval` for a new experiment, or undo the change",
+                code="configuration_changed",
+            )
+        self._require_same_refinement(experiment)
+        stored = experiment.metadata.get("selection") or {}
+        only = stored.get("only")
+        selection = Selection(
+            split=stored.get("split"),
+            limit=stored.get("limit"),
+            only=None if only is None else frozenset(only),
+        )
+        done = {
+            (result.item_id, result.repeat)
+            async for result in self._workspace.experiments.stream_results(experiment_id)
+            if result.error is None or not retry_errors
+        }
+        return await self._run(experiment, selection, options, progress, skip=done)
+
+    def _require_same_refinement(self, experiment: Experiment) -> None:
+        """Rounds under other settings would be no sequence."""
+        then, now = experiment.metadata.get("refine"), _refine_json(self.suite)
+        if then != now:
+            raise ConflictError(
+                what=f"experiment {experiment.id} cannot be continued",
+                why="the settings of its refinement have changed since it was started",
+                fix="run `burnish eval` for a new experiment, or undo the change in [suite.refine]",
+                code="refinement_changed",
+            )
+
+    async def failing_items(self, experiment_id: str) -> frozenset[str]:
+        """The items that did not pass in an experiment, for a run of just those."""
+        results = self._workspace.experiments.stream_results(experiment_id)
+        failing = frozenset([result.item_id async for result in results if not result.passed])
+        if not failing:
+            raise UsageError(
+                what="there is nothing to run",
+                why=f"no item failed in experiment {experiment_id}",
+                fix="leave --filter-failing out to run all items",
+                code="nothing_failing",
+            )
+        return failing
+
+    async def close(self) -> None:
+        """Free what the agent holds."""
+        await self.agent.close()
+
+    async def _run(
+        self,
+        experiment: Experiment,
+        selection: Selection,
+        options: RunOptions | None,
+        progress: Progress | None,
+        *,
+        skip: Collection[tuple[str, int]],
+    ) -> EvaluationResult:
+        options = options or RunOptions(
+            concurrency=self._spec.concurrency, item_timeout_seconds=self._spec.timeout_seconds
+        )
+        self.experiment_id = experiment.id
+        progress = progress if progress is not None else Progress()
+        progress.planned = max((experiment.planned_items or 0) - len(skip), 0)
+        await ExperimentRunner(self._workspace.experiments).run(
+            experiment,
+            self.agent,
+            self.suite,
+            selection.items(self.suite),
+            options=options,
+            progress=progress,
+            skip=skip,
+        )
+        return await result_of(self._workspace.experiments, experiment.id, self.suite.scorers)
+
+    async def _new_experiment(self, selection: Selection, name: str | None) -> Experiment:
+        index = self.suite.dataset.index()
+        count = selection.count(self.suite)
+        if count == 0:
+            raise UsageError(
+                what="there is nothing to run",
+                why="no item is left after --split, --limit and --filter-failing",
+                fix="widen the selection",
+                code="empty_selection",
+            )
+        dataset = await self._workspace.datasets.ensure_dataset(
+            self.suite.dataset.name, index.fingerprint, self.suite.dataset.items()
+        )
+        experiment = Experiment(
+            id=str(uuid_utils.uuid7()),
+            name=name or f"{self.agent.name} on {self.suite.name}",
+            type=ExperimentType.REGULAR,
+            status=ExperimentStatus.PENDING,
+            agent_name=self.agent.name,
+            configuration=self.agent.configuration,
+            suite_name=self.suite.name,
+            dataset_id=dataset.id,
+            planned_items=count * self.suite.policy.repeats,
+            metadata={
+                "policy": self.suite.policy.to_json(),
+                "selection": selection.to_json(),
+                "scorers": list(self.suite.scorers.names),
+                "labels": list(self._spec.labels),
+                "model": self._spec.model if isinstance(self._spec.model, str) else None,
+                "skipped_judges": list(self.suite.scorers.skipped),
+                "refine": _refine_json(self.suite),
+            },
+        )
+        await self._workspace.experiments.create_experiment(experiment)
+        return experiment
+
+
+def _refine_json(suite: Suite) -> dict[str, Any] | None:
+    return None if suite.refine is None else suite.refine.to_json()

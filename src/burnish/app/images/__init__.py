@@ -1,0 +1,1 @@
+"""Image runs: requested, carried out, compared and kept in projects."""

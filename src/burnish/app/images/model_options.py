@@ -1,0 +1,132 @@
+"""Which models an image run may name, and whether they can be used here.
+
+A model that cannot be used is refused, with what is missing; it is never replaced by another.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+
+from burnish.app.images.settings import ImageSettings
+from burnish.config.settings import model_settings
+from burnish.domain import UsageError
+from burnish.models.settings import ModelSettings
+
+SKETCH = "sketch"
+PIXEL_JUDGE = "pixel-judge"
+OPENAI = "openai/"
+OPENAI_IMAGE_MODEL = f"{OPENAI}gpt-image-1-mini"
+OPENAI_JUDGE = f"{OPENAI}gpt-4.1-mini"
+_BARE_OPENAI = ("gpt-", "dall-e", "chatgpt-")
+_OFFLINE = {"image": SKETCH, "judge": PIXEL_JUDGE}
+_WHAT = {"image": "image model", "judge": "judge", "text": "text model"}
+_LABELS = {
+    SKETCH: "sketch (offline, drawn by rules)",
+    PIXEL_JUDGE: "pixel-judge (offline, counts pixels, understands nothing)",
+}
+_KEY = "OPENAI_API_KEY"
+_USUAL_SECONDS = ModelSettings().timeout_seconds
+_PICTURE_SECONDS = 180.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageModelOption:
+    """A model that a run may name, of the kind image, judge or text. `why_not` is None when it can
+    be used here; a text model named None stands for the templates."""
+
+    kind: str
+    name: str | None
+    label: str
+    default: bool
+    why_not: str | None = None
+
+
+def full_name(name: str) -> str:
+    """With the provider before it: OpenAI's own names may be given bare."""
+    return f"{OPENAI}{name}" if name.startswith(_BARE_OPENAI) else name
+
+
+def image_model_options(settings: ImageSettings) -> tuple[ImageModelOption, ...]:
+    """The offline ones first, then those that the configuration names or that everybody knows."""
+    table = settings.table
+    names = {
+        "image": (SKETCH, OPENAI_IMAGE_MODEL, table.image_model),
+        "judge": (PIXEL_JUDGE, OPENAI_JUDGE, table.judge_model),
+    }
+    chosen = {"image": table.image_model, "judge": table.judge_model}
+    found = [
+        ImageModelOption(
+            kind=kind,
+            name=name,
+            label=_LABELS.get(name, name),
+            default=name == full_name(chosen[kind]),
+            why_not=why_not(kind, name, settings),
+        )
+        for kind, known in names.items()
+        for name in dict.fromkeys(full_name(one) for one in known)
+    ]
+    templates = ImageModelOption(
+        kind="text",
+        name=None,
+        label="templates (offline, no model)",
+        default=table.text_model is None,
+    )
+    named = [] if table.text_model is None else [table.text_model]
+    texts = [ImageModelOption(kind="text", name=one, label=one, default=True) for one in named]
+    return (*found, templates, *texts)
+
+
+def why_not(kind: str, name: str, settings: ImageSettings) -> str | None:
+    """Why a model that draws or judges cannot be used here; None when it can."""
+    if find_spec("PIL") is None:
+        return "Pillow is not installed"
+    if name == _OFFLINE[kind]:
+        return None
+    if not name.startswith(OPENAI) or name == OPENAI:
+        return "there is no such model"
+    try:
+        chosen = openai_settings(name, settings)
+    except UsageError as error:  # A table that cannot be read keeps nobody from the other models.
+        return str(error)
+    variable = _KEY if chosen.api_key_env is None else chosen.api_key_env
+    # Another address than OpenAI's may want no key, unless one is named.
+    if not variable or (chosen.api_key_env is None and chosen.base_url is not None):
+        return None
+    return None if os.environ.get(variable) else f"{variable} is not set"
+
+
+def require_usable(kind: str, name: str, settings: ImageSettings) -> None:
+    """Refuse a model that cannot be used here, with the way to mend it."""
+    why = why_not(kind, name, settings)
+    if why is None:
+        return
+    if name.startswith(OPENAI):
+        openai_settings(name, settings)  # Says itself what is wrong with the table.
+    offline = _OFFLINE[kind]
+    fixes = {
+        "Pillow is not installed": "pip install 'burnish[images]'",
+        "there is no such model": f"use {offline} or openai/NAME",
+    }
+    code = {"Pillow is not installed": "missing_extra", "there is no such model": "INVALID_REQUEST"}
+    raise UsageError(
+        what=f"the {_WHAT[kind]} {name[:100]!r} cannot be used",
+        why=why,
+        fix=fixes.get(why, f"put your key into that variable, or use {offline}, which needs none"),
+        code=code.get(why, "missing_key"),
+    )
+
+
+def openai_settings(name: str, settings: ImageSettings) -> ModelSettings:
+    """Those of `[models]`, with the address and key of `[images]` over them."""
+    chosen = model_settings(settings.models, name)
+    table = settings.table
+    if chosen.timeout_seconds == _USUAL_SECONDS:
+        # A large picture takes minutes where a text takes seconds.
+        chosen = replace(chosen, timeout_seconds=_PICTURE_SECONDS)
+    if table.base_url is not None:
+        chosen = replace(chosen, base_url=table.base_url)
+    if table.api_key_env is not None:
+        chosen = replace(chosen, api_key_env=table.api_key_env)
+    return chosen

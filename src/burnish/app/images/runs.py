@@ -1,0 +1,185 @@
+"""Image runs for the command line and the server: asked for, followed, cancelled, carried out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import uuid_utils
+
+from burnish.app.images.attempt import ImageSitting
+from burnish.app.images.history import ImageHistory
+from burnish.app.images.model_options import ImageModelOption
+from burnish.app.images.models import ImageModels
+from burnish.app.images.optimization import optimize
+from burnish.app.images.requests import checked
+from burnish.app.images.settings import ImageSettings
+from burnish.app.model_pool import ModelShelf
+from burnish.app.wiring import Workspace
+from burnish.domain.image_parts import ImageFiles
+from burnish.domain.images import ImageRun, ImageRunRequest, ImageRunStatus
+from burnish.domain.read_models import Page
+from burnish.images.calls import CallBound
+from burnish.images.contact_sheet import draw_contact_sheet
+from burnish.images.pipeline import ImagePipeline
+from burnish.images.pixel_threads import on_pixels_at_once
+from burnish.images.rounds import ImageOptimizationResult, RoundsBudget
+from burnish.images.run_models import RunModels
+from burnish.storage import LocalImageFiles, ObjectImageFiles
+
+Progress = Callable[[ImageRun], None]
+
+
+class ImageRuns(ImageHistory):
+    """The runs of a workspace with their projects, commits and pictures.
+
+    `listeners` are called with a run's id whenever a change of it was stored here. `allowed_models`
+    are the names that requests may use; None means any.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        files: ImageFiles,
+        models: ImageModels,
+        *,
+        calls: CallBound | None = None,
+        allowed_models: Collection[str] | None = None,
+    ) -> None:
+        bound = calls or CallBound(models.settings.table.max_calls)
+        super().__init__(workspace.images, files, models, bound)
+        self.listeners: list[Callable[[str], None]] = []
+        self.allowed_models = allowed_models
+        # By the id of each run that is carried out here: set, it makes that one look up.
+        self.nudges: dict[str, asyncio.Event] = {}
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def open(
+        cls,
+        workspace: Workspace,
+        database: str,
+        settings: ImageSettings,
+        *,
+        models: ImageModels | None = None,
+        allowed_models: Collection[str] | None = None,
+    ) -> AsyncIterator[ImageRuns]:
+        """With files where the settings say; what is opened here is closed at the end.
+
+        `database` is the location that the workspace was opened with.
+        """
+        async with contextlib.AsyncExitStack() as stack:
+            files = open_files(settings.files_location(database))
+            stack.push_async_callback(files.close)
+            # Text models are as `[models]` says, also where the workspace was opened without it.
+            texts = ModelShelf(settings.models, workspace.call_cache)
+            stack.push_async_callback(texts.close)
+            shelf = models or ImageModels(settings, texts.model)
+            stack.push_async_callback(shelf.close)
+            yield cls(workspace, files, shelf, allowed_models=allowed_models)
+
+    def options(self) -> tuple[ImageModelOption, ...]:
+        """The models that a request may name, with the defaults, and why some cannot be used."""
+        return self.models.options()
+
+    async def create(self, request: ImageRunRequest, *, run_id: str | None = None) -> ImageRun:
+        """Queue a run; UsageError `INVALID_REQUEST` when it cannot be one."""
+        wanted = await checked(request, self.repository, self.models, self.allowed_models)
+        run = await self.repository.create_run(run_id or str(uuid_utils.uuid7()), wanted)
+        self.tell(run)
+        return run
+
+    async def get(self, run_id: str) -> ImageRun:
+        """A run as it stands."""
+        return await self.repository.run(run_id)
+
+    async def page(
+        self,
+        *,
+        project_id: str | None = None,
+        status: ImageRunStatus | None = None,
+        limit: int = 50,
+        after: Sequence[Any] | None = None,
+    ) -> Page[ImageRun]:
+        """The newest first."""
+        return await self.repository.runs(
+            project_id=project_id, status=status, limit=limit, after=after
+        )
+
+    async def revisions(self, run_ids: Sequence[str]) -> dict[str, int]:
+        """The revision of each that there is."""
+        return await self.repository.revisions(run_ids)
+
+    async def cancel(self, run_id: str) -> ImageRun:
+        """Stop it: at once when nobody runs it, else within moments."""
+        run = await self.repository.request_cancel(run_id)
+        if run_id in self.nudges:
+            self.nudges[run_id].set()
+        self.tell(run)
+        return run
+
+    async def execute(self, run_id: str, *, progress: Progress | None = None) -> ImageRun:
+        """Carry it out here to its end, or follow it to there while somebody else does."""
+        return await ImageSitting(self, progress or (lambda _: None)).execute(run_id)
+
+    async def contact_sheet(self, run_id: str) -> bytes:
+        """A PNG of the anchor and its ranked variants, with who drew and who judged."""
+        run = await self.get(run_id)
+        anchor = None
+        if run.anchor_commit_id is not None:
+            commit = await self._pictured(run.anchor_commit_id)
+            anchor = commit.images[0]
+        shown = [anchor, *(one.image for one in run.variants)]
+        pictures = {one.digest: await self.files.get(one.digest) for one in shown if one}
+        labels = self.models.labels(run.request)
+        return await on_pixels_at_once(draw_contact_sheet, run, anchor, pictures, labels)
+
+    async def optimize(
+        self,
+        request: ImageRunRequest | None,
+        *,
+        budget: RoundsBudget,
+        optimization_id: str | None = None,
+        progress: Progress | None = None,
+    ) -> ImageOptimizationResult:
+        """Several rounds, each a stored run `OPTIMIZATION_ID-NN` that goes on from the winner.
+
+        With the id of one that was broken off, and no request, it is gone on with.
+        """
+        return await optimize(self, request, budget, optimization_id, progress)
+
+    def pipeline(self, told: Progress | None = None) -> ImagePipeline:
+        """What carries runs out; `told` hears of changes besides the listeners."""
+
+        def tell(run: ImageRun) -> None:
+            self.tell(run)
+            if told is not None:
+                told(run)
+
+        return ImagePipeline(
+            repository=self.repository,
+            files=self.files,
+            calls=self.calls,
+            open_models=self._models_of,
+            told=tell,
+        )
+
+    def tell(self, run: ImageRun) -> None:
+        """A change of a run was stored."""
+        for listener in self.listeners:
+            listener(run.run_id)
+
+    async def _models_of(self, run: ImageRun) -> RunModels:
+        asked = run.request
+        await self.models.load(asked.image_model, asked.judge_model)
+        return self.models.of(asked.image_model, asked.judge_model, asked.text_model)
+
+
+def open_files(location: str) -> ImageFiles:
+    """Picture files at a path or URL; the caller closes them."""
+    if "://" in location:
+        return ObjectImageFiles(location)
+    return LocalImageFiles(Path(location).expanduser())

@@ -1,0 +1,1 @@
+"""Optimizations: created, planned, run, resumed and cancelled."""

@@ -1,0 +1,223 @@
+"""One optimization from specs to a result: the path that the CLI and the Python API share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import uuid_utils
+
+from burnish.app.builders import build_agent, build_suite, check_fit
+from burnish.app.optimize.cost_estimate import require_price
+from burnish.app.optimize.objectives import require_objective, with_objective
+from burnish.app.optimize.planned_work import require_room, split_ids
+from burnish.app.optimize.result import OptimizationResult
+from burnish.app.wiring import Workspace
+from burnish.config.schema import Settings
+from burnish.config.search import SearchSpec, build_optimizer_of, places_of
+from burnish.config.specs import AgentSpec, SuiteSpec
+from burnish.domain import (
+    Agent,
+    Budget,
+    ConflictError,
+    OptimizationRecord,
+    OptimizationStatus,
+    OverlayStore,
+    UsageError,
+)
+from burnish.evaluation.runner import RunOptions
+from burnish.evaluation.suite import Suite
+from burnish.optimization.attempt import Job, JobSettings, MakeAdapter, Sitting, Stores
+from burnish.optimization.experiments.local_adapter import LocalExperimentAdapter
+from burnish.optimization.lease_renewer import LEASE_SECONDS
+from burnish.optimization.racing import Racing
+from burnish.optimization.run import OptimizationDriver
+from burnish.optimization.search_plan import SearchPlan
+
+
+class Optimization:
+    """A prepared optimization: everything is checked, nothing is paid yet."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        agent: AgentSpec,
+        suite: SuiteSpec,
+        search: SearchSpec,
+        budget: Budget,
+        *,
+        lease_seconds: float = LEASE_SECONDS,
+        make_adapter: MakeAdapter | None = None,
+        overlays: OverlayStore | None = None,
+    ) -> None:
+        self._workspace = workspace
+        self._spec = agent
+        self._search = search
+        self._budget = budget
+        self._lease_seconds = lease_seconds
+        # Where experiments are run and masks are kept: here and in the database unless said.
+        self._make_adapter = make_adapter or LocalExperimentAdapter
+        self._overlays = overlays or workspace.overlays
+        self.suite = build_suite(suite, workspace.model).for_trials()
+        self.agent: Agent = build_agent(agent, workspace.model)
+        check_fit(self.agent, self.suite)
+        self.optimizer = build_optimizer_of(search)
+        self.splits = split_ids(self.suite)
+
+    @classmethod
+    def of_settings(
+        cls, workspace: Workspace, settings: Settings, *, make_adapter: MakeAdapter | None = None
+    ) -> Optimization:
+        """The optimization that a config file describes."""
+        return cls(
+            workspace,
+            settings.agent_spec(),
+            settings.suite_spec(),
+            SearchSpec.of(settings.optimizer),
+            settings.budget_spec(),
+            make_adapter=make_adapter,
+        )
+
+    async def create(
+        self,
+        *,
+        name: str | None = None,
+        spec: Mapping[str, Any] | None = None,
+        optimization_id: str | None = None,
+    ) -> str:
+        """The id of a new optimization; `spec` is what `resume` needs in another process.
+
+        An `optimization_id` of the caller's that is taken already is a ConflictError.
+        """
+        require_room(self.suite, self._budget)
+        require_price(self._search.objective, self._spec.model, self._workspace.models.tables)
+        dataset = await self._ensure_dataset()
+        record = OptimizationRecord(
+            id=optimization_id or str(uuid_utils.uuid7()),
+            name=name or f"{self._search.name} of {self.agent.name}",
+            status=OptimizationStatus.INITIALIZED,
+            objective_name=", ".join(self.suite.scorers.names),
+            agent_name=self.agent.name,
+            suite_name=self.suite.name,
+            optimizer_name=self._search.name,
+            dataset_id=dataset,
+            seed=self._search.seed,
+            spec=with_objective(spec or {}, self._search.objective),
+        )
+        await self._workspace.optimizations.create_optimization(record)
+        return record.id
+
+    async def run(
+        self, optimization_id: str, *, watch: Callable[[Sitting], None] | None = None
+    ) -> OptimizationResult:
+        """Run or resume it to its end."""
+        record = await self._workspace.optimizations.get_optimization(optimization_id)
+        dataset = await self._ensure_dataset()
+        if record.dataset_id is not None and record.dataset_id != dataset:
+            raise ConflictError(
+                what=f"optimization {optimization_id} cannot go on",
+                why="the dataset has changed since it was started",
+                fix="start a new one, or undo the change",
+                code="dataset_changed",
+            )
+        require_objective(record, self._search.objective)
+        await OptimizationDriver(self._job(record), watch=watch).run()
+        return await load_result(self._workspace, optimization_id)
+
+    async def close(self) -> None:
+        """Free what the agent holds."""
+        await self.agent.close()
+
+    def _job(self, record: OptimizationRecord) -> Job:
+        search, suite = self._search, self.suite
+        plan = SearchPlan(
+            optimization_id=record.id,
+            suite_id=suite.name,
+            objective_name=record.objective_name,
+            baseline=self.agent.configuration,
+            space=search.space,
+            splits=self.splits,
+            seed=record.seed,
+            labels=tuple(self._spec.labels),
+            max_candidates_per_step=places_of(search, self.optimizer),
+            max_trials=self._budget.max_trials,
+            asynchronous=search.asynchronous,
+            repeats=suite.policy.repeats,
+            objective=search.objective,
+            notes=(*search.notes, *_refine_notes(suite)),
+        )
+        settings = JobSettings(
+            budget=self._budget,
+            options=RunOptions(
+                concurrency=self._spec.concurrency,
+                item_timeout_seconds=self._spec.timeout_seconds,
+            ),
+            racing=Racing(mode=search.racing_in_effect),
+            optimizer_timeout_seconds=search.timeout_seconds,
+            lease_seconds=self._lease_seconds,
+        )
+        workspace = self._workspace
+        return Job(
+            plan=plan,
+            settings=settings,
+            stores=Stores(
+                optimizations=workspace.optimizations,
+                experiments=workspace.experiments,
+                overlays=self._overlays,
+            ),
+            agent=self.agent,
+            suite=suite,
+            optimizer=self.optimizer,
+            items={item.id: item for item in suite.dataset.items()},
+            dataset_id=record.dataset_id,
+            open_model=workspace.model,
+            make_adapter=self._make_adapter,
+        )
+
+    async def _ensure_dataset(self) -> str:
+        index = self.suite.dataset.index()
+        record = await self._workspace.datasets.ensure_dataset(
+            self.suite.dataset.name, index.fingerprint, self.suite.dataset.items()
+        )
+        return record.id
+
+
+def _refine_notes(suite: Suite) -> tuple[str, ...]:
+    """Refinement that was asked for and does nothing is said to do nothing."""
+    if suite.refine is None or suite.refine.active:
+        return ()
+    return (f"refinement is inactive: {suite.refine.why_inactive}",)
+
+
+async def run_prepared(
+    optimization: Optimization,
+    *,
+    name: str | None,
+    resume: str | None,
+    watch: Callable[[Sitting], None] | None,
+) -> OptimizationResult:
+    """Start a prepared optimization, or go on with the one named `resume`, and close it."""
+    try:
+        optimization_id = resume or await optimization.create(name=name)
+        return await optimization.run(optimization_id, watch=watch)
+    finally:
+        await optimization.close()
+
+
+async def load_result(workspace: Workspace, optimization_id: str) -> OptimizationResult:
+    """The result of a finished optimization."""
+    record = await workspace.optimizations.get_optimization(optimization_id)
+    if record.result is None:
+        raise UsageError(
+            what=f"optimization {optimization_id} has no result yet",
+            why=f"it is {record.status.value}",
+            fix=f"run `burnish resume {optimization_id}`",
+            code="no_result",
+        )
+    candidates = await workspace.optimizations.list_candidates(optimization_id)
+    return OptimizationResult(
+        record=record,
+        document=record.result,
+        candidates={one.id: one for one in candidates},
+        trials=await workspace.optimizations.list_trials(optimization_id),
+    )

@@ -1,0 +1,118 @@
+"""What an optimization was started with, kept with it: enough to go on in another process.
+
+The texts of section files and schemas are kept as they were at the start, so a run goes on under the
+same baseline whatever became of the files. Keys are never in it: settings only name the variables
+that hold them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from burnish.app.builders import read_schema
+from burnish.app.optimize.client_lease import is_of_client
+from burnish.app.optimize.optimizations import Optimization
+from burnish.config.schema import Settings
+from burnish.domain import ConflictError, OptimizationRecord, UsageError, require_json
+from burnish.models import ModelSettings
+
+VERSION = 1
+
+
+def spec_of(settings: Settings, optimization: Optimization) -> dict[str, Any]:
+    """The stored form of a config file's run."""
+    values = settings.model_dump()
+    agent = values["agent"]
+    agent["sections"] = dict(optimization.agent.configuration.sections)
+    agent["output_schema"] = read_schema(settings.agent.output_schema, settings.folder)
+    values["models"] = known_models(settings.models)
+    spec = {
+        "version": VERSION,
+        "folder": str(settings.folder),
+        "settings": values,
+        "section_files": settings.section_files(),
+        "fingerprints": _fingerprints(optimization),
+    }
+    checked = require_json(spec)
+    assert isinstance(checked, dict)
+    return checked
+
+
+def stored_settings(record: OptimizationRecord, here: Path) -> Settings:
+    """The settings that a run was started with. `here` serves when its folder has moved."""
+    spec = record.spec
+    if is_of_client(record):
+        raise UsageError(
+            what=f"optimization {record.id} cannot be resumed here",
+            why="an Opik client runs it, with prompts and functions that only that program has",
+            fix="start it again from that program",
+            code="run_by_opik_client",
+        )
+    if "settings" not in spec:
+        raise UsageError(
+            what=f"optimization {record.id} cannot be resumed from the command line",
+            why="it was started from Python, with functions that only your program has",
+            fix=f'call burnish.optimize(…, resume="{record.id}") with the same arguments',
+            code="started_from_python",
+        )
+    if spec.get("version") != VERSION:
+        raise _unreadable(record.id, f"its settings have version {spec.get('version')!r}")
+    folder = Path(str(spec["folder"]))
+    try:
+        settings = Settings.model_validate(spec["settings"])
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise _unreadable(record.id, f"{where}: {problem['msg']}") from None
+    return settings.placed_in(folder if folder.is_dir() else here)
+
+
+def section_files(spec: Mapping[str, Any], here: Path) -> dict[str, Path]:
+    """Where the sections that stand in files of their own are, by section."""
+    folder = Path(str(spec.get("folder") or here))
+    root = folder if folder.is_dir() else here
+    return {path: root / file for path, file in (spec.get("section_files") or {}).items()}
+
+
+def require_unchanged(record: OptimizationRecord, optimization: Optimization) -> None:
+    """Refuse to go on where old and new scores could not be compared."""
+    then = record.spec.get("fingerprints") or {}
+    for part, now in _fingerprints(optimization).items():
+        if None not in (now, then.get(part)) and now != then[part]:
+            raise ConflictError(
+                what=f"optimization {record.id} cannot go on",
+                why=f"the {part} has changed since it was started, so scores would not compare",
+                fix="start a new one with `burnish optimize`, or undo the change",
+                code="code_changed",
+            )
+
+
+def known_models(models: Mapping[str, Any]) -> dict[str, Any]:
+    """Whatever else stands in a table that was never read, a key even, is not kept."""
+    known = {field.name for field in fields(ModelSettings)}
+    return {
+        name: {key: inner for key, inner in value.items() if key in known}
+        for name, value in models.items()
+        if isinstance(value, Mapping)
+    } | {name: value for name, value in models.items() if name in known}
+
+
+def _fingerprints(optimization: Optimization) -> dict[str, str | None]:
+    return {
+        "agent's code or model": optimization.agent.fingerprint,
+        "scorers' code or settings": optimization.suite.scorers.fingerprint,
+    }
+
+
+def _unreadable(optimization_id: str, why: str) -> ConflictError:
+    return ConflictError(
+        what=f"optimization {optimization_id} cannot be resumed",
+        why=f"this version of burnish cannot read it: {why}",
+        fix="resume it with the version of burnish that started it, or start a new one",
+        code="spec_version",
+    )

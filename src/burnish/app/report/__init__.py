@@ -1,0 +1,1 @@
+"""What runs came to: summaries, candidates, comparisons, and the HTML report."""

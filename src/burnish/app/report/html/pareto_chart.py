@@ -1,0 +1,90 @@
+"""Score against what an evaluation takes, with the candidates that nothing else beats on both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from burnish.app.report.html.front_field import Field, field_of, front_table
+from burnish.app.report.html.marks import Point as Mark
+from burnish.app.report.html.marks import legend, mark_size, marks, picture, ring
+from burnish.app.report.html.material import Material
+from burnish.app.report.html.scales import Frame, frame
+from burnish.app.report.html.score_chart import Chart
+from burnish.app.report.html.wording import count
+from burnish.optimization.objectives.front import Point, front
+
+
+def pareto_chart(material: Material) -> Chart:
+    """One mark a completed trial."""
+    field = field_of(material)
+    if not field.points:
+        return Chart("<p>No trial has been completed yet.</p>\n")
+    edge = front(field.points, [field.measure])
+    # Of several measures the chart shows the first; the front is that of all of them.
+    several = len(material.ranking.objective.measures) > 1
+    members = material.ranking.front(material.points) if several else edge
+    area = frame(
+        [field.along(one) for one in field.points],
+        [one.score for one in field.points],
+        whole=field.measure == "tokens",
+    )
+    at = {one.number: _place(area, field, one) for one in field.points}
+    drawing = _drawing(material, field, area, at, edge, members)
+    words = {"completed": "completed trial", "front-line": f"front: {field.claim}"}
+    rings = {f"ring {kind}": _called(material, kind) for kind in _ringed(material, at)}
+    listed = front_table(material, field, members)
+    return Chart(drawing + legend({**words, **rings}) + listed, tuple(at.values()))
+
+
+def _drawing(
+    material: Material,
+    field: Field,
+    area: Frame,
+    at: dict[int, Mark],
+    edge: Sequence[Point],
+    members: Sequence[Point],
+) -> str:
+    body = area.drawn(field.axis, "Score")
+    body += _front_line(area, field, edge)
+    body += marks("completed", at.values(), mark_size(len(at)))
+    body += marks("completed", [at[one.number] for one in members if one.number in at], 4, lit=True)
+    body += "".join(ring(kind, at[number]) for kind, number in _ringed(material, at).items())
+    description = (
+        f"{count(len(at), 'completed trial')}; {len(members):,} of them are on the front: "
+        f"{field.claim}.{_chosen(material, members)}"
+    )
+    title = f"Score against {field.column.lower()}"
+    return picture("pareto-chart", title, description, (area.width, area.height), body)
+
+
+def _place(area: Frame, field: Field, one: Point) -> Mark:
+    return round(area.x.at(field.along(one)), 1), round(area.y.at(one.score), 1), one.number
+
+
+def _front_line(area: Frame, field: Field, edge: Sequence[Point]) -> str:
+    x, y, _ = _place(area, field, edge[0])
+    path = f"M{x:g} {y:g}"
+    for one in edge[1:]:
+        x, y, _ = _place(area, field, one)
+        path += f"H{x:g}V{y:g}"
+    return f'<path class="front-line" d="{path}H{area.x.end:g}"/>\n'
+
+
+def _ringed(material: Material, at: dict[int, Mark]) -> dict[str, int]:
+    """The numbers of the baseline and the best."""
+    kinds = (("baseline", material.baseline), ("best", material.best))
+    return {kind: one.number for kind, one in kinds if one is not None and one.number in at}
+
+
+def _called(material: Material, kind: str) -> str:
+    chosen = kind == "best" and bool(material.ranking.objective.measures)
+    return "chosen by the objective" if chosen else kind
+
+
+def _chosen(material: Material, members: Sequence[Point]) -> str:
+    """What was chosen of the front, and for what."""
+    best, objective = material.best, material.ranking.objective
+    if best is None or not objective.measures:
+        return ""
+    there = "on" if any(one.number == best.number for one in members) else "off"
+    return f" Chosen is candidate {best.number}, {there} the front, for {objective.in_words()}."

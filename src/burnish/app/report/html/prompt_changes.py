@@ -1,0 +1,123 @@
+"""What the winner's configuration changes: sections word by word, parameters, examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from burnish.app.report.html.markup import (
+    as_text,
+    definitions,
+    details,
+    excerpt,
+    row,
+    safe,
+    table,
+)
+from burnish.app.report.html.material import Material
+from burnish.app.report.html.word_diff import diff_html
+from burnish.domain import Candidate, Configuration, Json, canonical_json
+from burnish.models import count_tokens
+
+_MAX_FIELD = 2_000
+
+
+def prompt_changes(material: Material) -> str:
+    """The difference between the baseline and what it is compared with."""
+    before, after = material.baseline, material.subject
+    if before is None:
+        return "<p>There is no configuration yet.</p>\n"
+    if after is None:
+        return "<p>No other candidate was scored: this is the baseline.</p>\n" + _whole(before)
+    old, new = before.configuration, after.configuration
+    name = "best" if material.beaten else "strongest challenger"
+    rationale = (
+        f"<p>Why it was tried: {excerpt(after.rationale, _MAX_FIELD)}</p>"
+        if after.rationale
+        else ""
+    )
+    intro = (
+        f"<p>From the baseline to candidate {after.number}, the {name}: <del>removed</del>, "
+        f"<ins>added</ins>.</p>{rationale}\n"
+    )
+    return (
+        intro
+        + _sections(old, new)
+        + _parameters(old.parameters, new.parameters)
+        + _examples(old.examples, new.examples)
+        + details(f"The whole configuration of candidate {after.number}", _whole(after))
+    )
+
+
+def _sections(old: Configuration, new: Configuration) -> str:
+    parts = []
+    for path in dict.fromkeys((*old.sections, *new.sections)):
+        before, after = old.sections.get(path), new.sections.get(path)
+        name = f"<code>{safe(path)}</code>"
+        if before == after:
+            parts.append(details(f"{name} is unchanged", f"<pre>{safe(before or '')}</pre>"))
+            continue
+        sizes = f"{count_tokens(before or ''):,} → {count_tokens(after or ''):,} tokens"
+        what = " is new" if before is None else " is gone" if after is None else ""
+        shown = diff_html(before or "", after or "")
+        parts.append(
+            f'<h3>{name}{what} <span class="soft">{sizes}</span></h3><pre class="diff">{shown}</pre>\n'
+        )
+    return "".join(parts)
+
+
+def _parameters(old: Mapping[str, Json], new: Mapping[str, Json]) -> str:
+    if not old and not new:
+        return ""
+    rows = []
+    for name in dict.fromkeys((*old, *new)):
+        before, after = (
+            safe(as_text(values[name])) if name in values else "–" for values in (old, new)
+        )
+        same = before == after
+        shown = [before, after] if same else [f"<del>{before}</del>", f"<ins>{after}</ins>"]
+        rows.append(row([f"<code>{safe(name)}</code>", *shown], classes="" if same else "changed"))
+    return "<h3>Parameters</h3>" + table("Parameters", ["Parameter", "Baseline", "After"], rows)
+
+
+def _examples(old: Sequence[Mapping[str, Json]], new: Sequence[Mapping[str, Json]]) -> str:
+    """Examples are the same when their content is; another order is told in words."""
+    if not old and not new:
+        return ""
+    before = {canonical_json(dict(one)): one for one in old}
+    after = {canonical_json(dict(one)): one for one in new}
+    if list(before) == list(after):
+        shown = "".join(map(_example, new))
+        return details(f"{len(new):,} examples, unchanged", f"<ol>{shown}</ol>")
+    kept = [key for key in before if key in after]
+    moved = [key for key in after if key in before] != kept
+    told = f"{len(old):,} before, {len(new):,} after, {len(kept):,} in both"
+    told += ", in another order" if moved else ""
+    gone = "".join(_example(one, "del") for key, one in before.items() if key not in after)
+    now = "".join(_example(one, "" if key in before else "ins") for key, one in after.items())
+    removed = f"<p>Removed:</p><ol>{gone}</ol>" if gone else ""
+    listed = (
+        f"<p>Shown now, in this order:</p><ol>{now}</ol>" if now else "<p>None is shown now.</p>"
+    )
+    return f"<h3>Examples</h3><p>{told}.</p>{removed}{listed}\n"
+
+
+def _example(example: Mapping[str, Json], tag: str = "") -> str:
+    fields = {safe(name): excerpt(as_text(value), _MAX_FIELD) for name, value in example.items()}
+    shown = definitions(fields)
+    return f"<li><{tag}>{shown}</{tag}></li>" if tag else f"<li>{shown}</li>"
+
+
+def _whole(candidate: Candidate) -> str:
+    configuration = candidate.configuration
+    parts = [
+        f"<h3><code>{safe(path)}</code></h3><pre>{safe(text)}</pre>"
+        for path, text in configuration.sections.items()
+    ]
+    if configuration.parameters:
+        parts.append(
+            f"<h3>Parameters</h3><pre>{safe(as_text(dict(configuration.parameters)))}</pre>"
+        )
+    if configuration.examples:
+        shown = as_text([dict(one) for one in configuration.examples])
+        parts.append(f"<h3>Examples</h3><pre>{excerpt(shown, 50 * _MAX_FIELD)}</pre>")
+    return "".join(parts) + f'<p class="soft">hash <code>{safe(configuration.hash)}</code></p>\n'

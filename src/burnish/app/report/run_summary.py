@@ -1,0 +1,113 @@
+"""How one optimization stands, read from the repository alone: what a watcher loads first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from burnish.app.evaluate.score_intervals import Intervals, repeats_of, score_intervals
+from burnish.app.optimize.client_lease import is_of_client
+from burnish.app.optimize.objectives import ranked
+from burnish.app.report.html.prompt_size import prompt_tokens
+from burnish.app.report.run_budget import BudgetUse, read_budget
+from burnish.app.report.run_lines import RunLine, line_of, read_usage
+from burnish.app.wiring import Workspace
+from burnish.domain import (
+    Candidate,
+    ExperimentType,
+    OptimizationRecord,
+    TrialResult,
+    UsageError,
+)
+from burnish.domain.read_models import RunCounts
+from burnish.domain.run_insights import RunSpan
+from burnish.optimization.objectives.document import front_json
+from burnish.optimization.objectives.front import points_of
+from burnish.optimization.plan import candidate_id
+
+Scored = tuple[Candidate, TrialResult]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """One optimization with its counts, its spending and its two candidates that matter.
+
+    `position` is the sequence number of the last event that all of this includes. `intervals` are by
+    experiment, `prompt_tokens` by candidate.
+    """
+
+    record: OptimizationRecord
+    line: RunLine
+    counts: RunCounts
+    position: int
+    budget: BudgetUse
+    baseline: Scored | None = None
+    best: Scored | None = None
+    intervals: Intervals = field(default_factory=dict)
+    prompt_tokens: Mapping[str, int] = field(default_factory=dict)
+
+
+async def read_summary(workspace: Workspace, optimization_id: str) -> RunSummary:
+    """Everything that the summary of a page shows."""
+    # The position first: what is read after it may know more, and never less.
+    positions = await workspace.feed.positions([optimization_id])
+    record = await workspace.optimizations.get_optimization(optimization_id)
+    spans = await workspace.insights.spans([optimization_id])
+    usage = await read_usage(workspace, record)
+    baseline = await _trial(workspace, record, await _baseline_id(workspace, record))
+    best = await _trial(workspace, record, record.best_candidate_id)
+    shown = {one[0].id: one for one in (baseline, best) if one is not None}
+    counts = await workspace.pages.counts(optimization_id)
+    return RunSummary(
+        record=record,
+        line=line_of(record, spans.get(optimization_id, RunSpan()), usage),
+        counts=counts,
+        position=positions.get(optimization_id, 0),
+        budget=await read_budget(workspace, record, usage, trials=sum(counts.trials.values())),
+        baseline=baseline,
+        best=best,
+        intervals=await _intervals(workspace, record, shown),
+        prompt_tokens=await asyncio.to_thread(prompt_tokens, [one for one, _ in shown.values()]),
+    )
+
+
+async def read_front(workspace: Workspace, optimization_id: str) -> list[dict[str, Any]]:
+    """The candidates that no other beats in score and in what counts besides."""
+    record = await workspace.optimizations.get_optimization(optimization_id)
+    candidates: Sequence[Candidate] = await workspace.optimizations.list_candidates(optimization_id)
+    trials = await workspace.optimizations.list_trials(optimization_id)
+    points = points_of(trials, {one.id: one for one in candidates})
+    return front_json(ranked(record, points), points)
+
+
+async def _intervals(
+    workspace: Workspace, record: OptimizationRecord, shown: Iterable[str]
+) -> Intervals:
+    points = [
+        point
+        for one in shown
+        for point in await workspace.insights.points(record.id, candidate_id=one)
+        if point.type is ExperimentType.TRIAL
+    ]
+    return await score_intervals(workspace, points, repeats=repeats_of(record))
+
+
+async def _baseline_id(workspace: Workspace, record: OptimizationRecord) -> str | None:
+    if not is_of_client(record):
+        return candidate_id(record.id, 0)
+    # A client may name its candidates itself.
+    first = (await workspace.pages.trials(record.id, limit=1)).items
+    return first[0].candidate_id if first and first[0].number == 0 else None
+
+
+async def _trial(
+    workspace: Workspace, record: OptimizationRecord, which: str | None
+) -> tuple[Candidate, TrialResult] | None:
+    if which is None:
+        return None
+    try:
+        return await workspace.pages.trial(record.id, which)
+    except UsageError:
+        return None

@@ -1,0 +1,1 @@
+"""Workers: the loops that serve mailboxes and queued runs."""

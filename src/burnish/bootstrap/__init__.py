@@ -1,1 +1,0 @@
-"""The one place that wires implementations to protocols."""

@@ -1,0 +1,143 @@
+"""How an optimization searches: the optimizer with its settings, and the framework's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from burnish.domain import Optimizer, SearchSpace, UsageError
+from burnish.optimization.objectives.objective import Objective
+from burnish.optimization.objectives.reading import read_objective
+from burnish.optimization.racing import RacingMode
+
+DEFAULT_OPTIMIZER = "edits"
+DEFAULT_PLACES = 4
+# What a database keeps as a whole number.
+_LARGEST_SEED = 2**63 - 1
+# Keys of [optimizer] that the framework reads; all others are the algorithm's own settings.
+FRAMEWORK_KEYS = (
+    "name",
+    "seed",
+    "racing",
+    "candidates_per_step",
+    "asynchronous",
+    "timeout_seconds",
+    "space",
+    "objective",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSpec:
+    """Which optimizer, and how it is run. `optimizer` is a name or an Optimizer.
+
+    Without `candidates_per_step` the optimizer's own wish counts, if it has one.
+    """
+
+    optimizer: str | Optimizer = DEFAULT_OPTIMIZER
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    racing: RacingMode = RacingMode.OFF
+    candidates_per_step: int | None = None
+    asynchronous: bool = False
+    timeout_seconds: float = 600.0
+    space: SearchSpace = field(default_factory=SearchSpace)
+    objective: Objective = field(default_factory=Objective)
+
+    def __post_init__(self) -> None:
+        places = self.candidates_per_step
+        if places is not None and (not _is_whole(places) or places < 1):
+            raise _bad(
+                "candidates_per_step",
+                f"{self.candidates_per_step!r} is not a whole number from 1 up",
+            )
+        if not _is_whole(self.seed) or abs(self.seed) > _LARGEST_SEED:
+            raise _bad("seed", f"{self.seed!r} is not a whole number of at most 63 bits")
+        if not isinstance(self.asynchronous, bool):
+            raise _bad("asynchronous", f"{self.asynchronous!r} is neither true nor false")
+        seconds = self.timeout_seconds
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+            raise _bad("timeout_seconds", f"{seconds!r} is not a number above 0")
+
+    @property
+    def name(self) -> str:
+        """The optimizer's name."""
+        return self.optimizer if isinstance(self.optimizer, str) else self.optimizer.name
+
+    @property
+    def racing_in_effect(self) -> RacingMode:
+        """Races go by scores alone, so they would end what may win by another measure."""
+        return RacingMode.OFF if self.objective.measures else self.racing
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is done otherwise than asked for, and why."""
+        if self.racing_in_effect is self.racing:
+            return ()
+        counts = ", ".join(self.objective.measures)
+        return (f"racing is off: it goes by scores alone, and more counts here ({counts})",)
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> SearchSpec:
+        """From the `[optimizer]` table."""
+        own = {key: table[key] for key in FRAMEWORK_KEYS if key in table}
+        name = own.pop("name", DEFAULT_OPTIMIZER)
+        if not isinstance(name, str):
+            raise _bad("name", f"{name!r} is not text")
+        racing = own.pop("racing", "off")
+        space = own.pop("space", {})
+        objective = own.pop("objective", None)
+        return cls(
+            optimizer=name,
+            settings={key: value for key, value in table.items() if key not in FRAMEWORK_KEYS},
+            racing=racing_mode(racing),
+            space=_space(space),
+            objective=read_objective(objective),
+            **own,
+        )
+
+
+def build_optimizer_of(search: SearchSpec) -> Optimizer:
+    """The optimizer itself: the one that was given, or the one of the name with its settings."""
+    if not isinstance(search.optimizer, str):
+        return search.optimizer
+    from burnish.optimizers.catalog import build_optimizer  # noqa: PLC0415 - only named ones need it
+
+    return build_optimizer(search.optimizer, search.settings)
+
+
+def places_of(search: SearchSpec, optimizer: Optimizer) -> int:
+    """How many candidates a step may have."""
+    wish = getattr(optimizer, "candidates_per_step", None)
+    return search.candidates_per_step or (wish if _is_whole(wish) and wish else DEFAULT_PLACES)
+
+
+def racing_mode(value: str) -> RacingMode:
+    """A racing mode by its name."""
+    modes = [mode.value for mode in RacingMode]
+    if value not in modes:
+        raise _bad("racing", f"{value!r} is none of {', '.join(modes)}")
+    return RacingMode(value)
+
+
+def _space(value: Any) -> SearchSpace:
+    if not isinstance(value, Mapping):
+        raise _bad("space", f"{value!r} is not a table")
+    try:
+        return SearchSpace.of(value)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise _bad("space", str(error)) from error
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _bad(name: str, why: str) -> UsageError:
+    return UsageError(
+        what=f"the optimizer's {name} cannot be used",
+        why=why,
+        fix=f"correct {name} in [optimizer]",
+        code="invalid_optimizer",
+    )

@@ -1,0 +1,150 @@
+"""What a server offers to run: the agent, suite and models of its own configuration, and no others.
+
+A request names them and sets numbers and texts; code and paths never come from one, and addresses only
+as far as the server allows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from burnish.config.default_budget import limited
+from burnish.config.schema import BudgetTable, Settings
+from burnish.config.search import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS
+from burnish.config.settings import load_settings
+from burnish.domain import UsageError
+from burnish.models.outbound.access import OutboundRules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What is to be run; None and empty mean that the configuration decides."""
+
+    agent: str | None = None
+    agent_version: int | None = None
+    suite: str | None = None
+    optimizer: str | None = None
+    optimizer_settings: Mapping[str, Any] = field(default_factory=dict)
+    budget: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    name: str | None = None
+    refine: Mapping[str, Any] | None = None
+
+
+class ServedProject:
+    """The folder of a `burnish.toml`. The file is read anew for each run, as the CLI does.
+
+    `urls` are the rules for urls of requests; without any, BURNISH_ALLOWED_URLS decides.
+    """
+
+    def __init__(self, config: Path, urls: OutboundRules | None = None) -> None:
+        self.config = config.absolute()
+        self.urls = urls or OutboundRules.from_environment(os.environ)
+
+    @property
+    def folder(self) -> Path:
+        """Where code, datasets and prompts are."""
+        return self.config.parent
+
+    def settings(self) -> Settings:
+        """The configuration as it stands now."""
+        return load_settings(self.config).reaching(self.urls)
+
+    def settings_for(self, request: RunRequest, chosen: Settings) -> Settings:
+        """The settings of a chosen agent and suite, with what else a request may change."""
+        changed = with_request(chosen, request)
+        require_own_models(changed.optimizer, self.settings())
+        return limited(changed)[0]
+
+    def require_own(self, settings: Settings) -> None:
+        """Refuse to run stored settings that name other code or addresses than this project's.
+
+        The url of an agent that was made over HTTP is left to the rules for those.
+        """
+        own = self.settings()
+        agent, mine = settings.agent, own.agent
+        if agent.run not in (None, mine.run):
+            raise _foreign(f"its agent runs {agent.run}")
+        if agent.url not in (None, mine.url) and not agent.requested:
+            raise _foreign("its agent is another service")
+        code = [one for one in settings.suite.scorers if isinstance(one, str)]
+        foreign = next((one for one in code if one not in own.suite.scorers), None)
+        if foreign is not None:
+            raise _foreign(f"its suite scores with {foreign}")
+
+
+def suite_name(settings: Settings) -> str:
+    """The suite's name: its own, else that of its dataset's file."""
+    return settings.suite.name or Path(settings.suite.dataset).stem
+
+
+def with_request(settings: Settings, request: RunRequest) -> Settings:
+    """Settings with the optimizer, seed and budget of a request over them."""
+    optimizer = _optimizer(settings.optimizer, request)
+    if request.seed is not None:
+        optimizer["seed"] = request.seed
+    budget = BudgetTable.model_validate({**settings.budget.model_dump(), **request.budget})
+    changed = settings.model_copy(update={"optimizer": optimizer, "budget": budget})
+    return changed.placed_in(settings.folder)
+
+
+def require_own_models(
+    settings: Mapping[str, Any], own: Settings, *, of: str = "optimizer"
+) -> None:
+    """Refuse a model that the configuration does not name: it may be a path, and it is paid for."""
+    allowed = own_models(own)
+    for key, value in _models_in(settings):
+        if not isinstance(value, str) or value not in allowed:
+            shown = str(value)[:80]
+            known = ", ".join(sorted(allowed)) or "none"
+            raise UsageError(
+                what=f"the {of}'s {key} cannot be used",
+                why=f"the server's configuration does not name {shown!r}; it names {known}",
+                fix=f'use one of these, or add [models."{shown}"] to burnish.toml',
+                code="model_not_allowed",
+            )
+
+
+def _models_in(value: Any) -> Iterator[tuple[str, Any]]:
+    """Every setting that names a model, however deep."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if (key == "model" or str(key).endswith("_model")) and inner is not None:
+                yield key, inner
+            else:
+                yield from _models_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _models_in(inner)
+
+
+def own_models(own: Settings) -> set[str]:
+    """The models that the configuration names, as the agent's, the optimizer's or in `[models]`."""
+    named = [own.agent.model, own.optimizer.get("model")]
+    named += [] if own.suite.refine is None else [own.suite.refine.model]
+    named += [one.get("model") for one in own.suite.scorers if isinstance(one, Mapping)]
+    named += [name for name in own.models if "/" in name]
+    return {one for one in named if isinstance(one, str)}
+
+
+def _optimizer(configured: Mapping[str, Any], request: RunRequest) -> dict[str, Any]:
+    """Settings beside the configured name are that optimizer's, and go with it."""
+    name = configured.get("name", DEFAULT_OPTIMIZER)
+    same = request.optimizer in (None, name)
+    kept = configured if same else {k: configured[k] for k in FRAMEWORK_KEYS if k in configured}
+    chosen = {**kept, **request.optimizer_settings}
+    chosen["name"] = request.optimizer or name
+    return chosen
+
+
+def _foreign(why: str) -> UsageError:
+    return UsageError(
+        what="the optimization cannot be run here",
+        why=f"{why}, which this server's configuration does not name",
+        fix="resume it with `burnish resume` in the folder that it was started in",
+        code="foreign_code",
+    )

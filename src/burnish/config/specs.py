@@ -1,0 +1,127 @@
+"""What a user declares: an agent and a suite, before anything is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from burnish.domain import Configuration, Model, Scorer, UsageError
+from burnish.evaluation.datasets import Dataset
+from burnish.evaluation.refine import RefinePolicy
+from burnish.models.outbound.access import OutboundRules
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentSpec:
+    """An agent: its configuration, and one of `run`, `model` or `url` to run it with.
+
+    `run` is `(configuration, item) -> str | AgentOutput`, plain or async, or "module:function".
+    `model` is a model's name, a Model, or any `str -> str` callable. `url` takes POSTed JSON.
+    `version` names the agent's code for the result cache where Burnish cannot see it.
+    `outbound` are the rules for a `url` that came from a request; None calls any.
+    """
+
+    name: str = "agent"
+    configuration: Configuration | Mapping[str, Any] = field(default_factory=dict)
+    run: Callable[..., Any] | str | None = None
+    model: str | Model | Callable[[str], str] | None = None
+    url: str | None = None
+    labels: Sequence[str] = ()
+    output_schema: Mapping[str, Any] | str | Path | None = None
+    version: str | None = None
+    concurrency: int = 16
+    timeout_seconds: float | None = 120.0
+    folder: Path = field(default_factory=Path.cwd)
+    outbound: OutboundRules | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "configuration", Configuration.of(self.configuration))
+        given = [name for name in ("run", "model", "url") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise UsageError(
+                what=f"the agent {self.name!r} cannot be run",
+                why="it has " + (" and ".join(given) if given else "neither run, model nor url"),
+                fix='give exactly one, such as model = "local/smollm2-135m"',
+                code="invalid_agent",
+            )
+        if self.labels and self.output_schema is not None:
+            raise UsageError(
+                what=f"the agent {self.name!r} has labels and an output_schema",
+                why="an answer is either one of the labels or JSON, not both",
+                fix="remove one of them",
+                code="invalid_agent",
+            )
+        if self.url is not None:
+            self._check_url(self.url)
+        _check_positive("concurrency", self.concurrency)
+        if self.timeout_seconds is not None:
+            _check_positive("timeout_seconds", self.timeout_seconds)
+
+    def _check_url(self, url: str) -> None:
+        """It is not shown: it may hold a password, or something that stands for one."""
+        why, fix = None, 'write it like url = "http://127.0.0.1:9000/run"'
+        try:
+            parts = urlsplit(url)
+            _ = parts.port
+        except ValueError:
+            why = "its host or port cannot be understood"
+        else:
+            if "@" in parts.netloc:
+                why = "it holds a user or a password, which would be stored with every run"
+                fix = "leave them out of the url"
+        if why is not None:
+            raise UsageError(
+                what=f"the url of the agent {self.name!r} cannot be used",
+                why=why,
+                fix=fix,
+                code="invalid_agent",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteSpec:
+    """A dataset, scorers and a policy.
+
+    `dataset` is rows, or a path to JSONL, JSON, CSV or Parquet. `scorers` are functions
+    `(output, item) -> float | Score`, built-ins such as {"kind": "exact_match", "field": "label"},
+    or "module:function". `split` is fractions by name, or "field" to use the rows' own. `refine`
+    has outputs that a judge finds wanting written anew, such as {"model": …, "limit": 2}.
+    """
+
+    dataset: Iterable[Mapping[str, Any]] | str | Path | Dataset
+    scorers: Sequence[Scorer | Callable[..., Any] | Mapping[str, Any] | str]
+    name: str = ""
+    split: Mapping[str, float] | str | None = None
+    split_seed: int = 0
+    stratify_by: str | None = None
+    repeats: int = 1
+    pass_threshold: float = 1.0
+    mode: str = "llm"
+    refine: RefinePolicy | Mapping[str, Any] | None = None
+    folder: Path = field(default_factory=Path.cwd)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "refine", RefinePolicy.of(self.refine))
+        scorers = self.scorers
+        if isinstance(scorers, (str, Mapping)) or not isinstance(scorers, Sequence):
+            object.__setattr__(self, "scorers", (scorers,))
+        if not self.scorers:
+            raise UsageError(
+                what="the suite cannot judge anything",
+                why="it has no scorers",
+                fix='add one, such as scorers = [{ kind = "exact_match", field = "label" }]',
+                code="invalid_suite",
+            )
+
+
+def _check_positive(name: str, value: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+        raise UsageError(
+            what=f"the agent's {name} cannot be used",
+            why=f"{value!r} is not a number above 0",
+            fix=f"give {name} a number above 0",
+            code="invalid_agent",
+        )

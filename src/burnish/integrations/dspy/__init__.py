@@ -1,0 +1,1 @@
+"""DSPy programs as agents."""

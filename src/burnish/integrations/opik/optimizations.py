@@ -1,0 +1,176 @@
+"""Optimizations that an Opik client runs, among our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from burnish.app.optimize.client_lease import CLIENT, OpikLease, is_of_client
+from burnish.app.wiring import Workspace
+from burnish.domain import (
+    ConflictError,
+    Lease,
+    OptimizationRecord,
+    OptimizationStatus,
+    StopReason,
+    UsageError,
+)
+from burnish.domain.opik_records import OpikDataset
+from burnish.integrations.opik.datasets import named_dataset, snapshot
+from burnish.optimization import events
+
+_STATUSES = {
+    "initialized": OptimizationStatus.INITIALIZED,
+    "running": OptimizationStatus.RUNNING,
+    "completed": OptimizationStatus.COMPLETED,
+    "cancelled": OptimizationStatus.CANCELLED,
+    "error": OptimizationStatus.FAILED,
+}
+_NAMES = {status: name for name, status in _STATUSES.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewOpikOptimization:
+    """What a client says when it begins."""
+
+    id: str
+    dataset_name: str
+    objective_name: str
+    status: str = "running"
+    name: str | None = None
+    project: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def status_name(record: OptimizationRecord) -> str:
+    """Where it stands, in Opik's words. One that somebody wants to end is cancelled."""
+    if record.cancel_requested and not record.status.final:
+        return "cancelled"
+    return _NAMES[record.status]
+
+
+class OpikOptimizations:
+    """Makes and ends optimizations for a client. Whatever is said twice counts once."""
+
+    def __init__(self, workspace: Workspace, lease: OpikLease) -> None:
+        self._workspace = workspace
+        self._lease = lease
+
+    async def get(self, optimization_id: str) -> OptimizationRecord:
+        """One that a client runs; ConflictError for one of our own."""
+        record = await self._workspace.optimizations.get_optimization(optimization_id)
+        if not is_of_client(record):
+            raise ConflictError(
+                what=f"optimization {optimization_id} cannot be used by an Opik client",
+                why="Burnish itself runs it",
+                fix="let the client make one of its own",
+                code="not_of_client",
+            )
+        return record
+
+    async def create(self, place: str, new: NewOpikOptimization) -> None:
+        """A new one; with an id that is there already, its status is taken over."""
+        status = _status(new.status)
+        dataset = await named_dataset(self._workspace, place, new.dataset_name)
+        try:
+            await self._workspace.optimizations.create_optimization(
+                await self._record(new, dataset)
+            )
+        except ConflictError:
+            await self.get(new.id)
+        await self._move(new.id, status, None)
+
+    async def update(
+        self, optimization_id: str, status: str | None, error: Mapping[str, Any] | None = None
+    ) -> None:
+        """What the client says about how it stands."""
+        await self.get(optimization_id)
+        if status is not None:
+            await self._move(optimization_id, _status(status), error)
+
+    async def _record(self, new: NewOpikOptimization, dataset: OpikDataset) -> OptimizationRecord:
+        optimizer = str(new.metadata.get("optimizer") or "unknown")
+        seed = new.metadata.get("seed")
+        return OptimizationRecord(
+            id=new.id,
+            name=new.name or f"{optimizer} of {new.dataset_name}",
+            status=OptimizationStatus.INITIALIZED,
+            objective_name=new.objective_name,
+            agent_name=str(new.metadata.get("agent_name") or "Opik client"),
+            suite_name=str(new.metadata.get("suite_name") or new.dataset_name),
+            optimizer_name=optimizer,
+            dataset_id=await snapshot(self._workspace, dataset),
+            seed=seed if isinstance(seed, int) and abs(seed) < 2**63 else 0,
+            spec={
+                "client": CLIENT,
+                "opik": {
+                    "name": new.name,
+                    "project": new.project,
+                    "dataset_name": new.dataset_name,
+                    "opik_dataset_id": dataset.id,
+                    "metadata": dict(new.metadata),
+                },
+            },
+        )
+
+    async def _move(
+        self, optimization_id: str, status: OptimizationStatus, error: Mapping[str, Any] | None
+    ) -> None:
+        repository = self._workspace.optimizations
+
+        async def work(lease: Lease) -> None:
+            record = await repository.get_optimization(optimization_id)
+            # Who cancelled it here wants it to stay so, whatever the client makes of it.
+            if record.status is status or (record.cancel_requested and record.status.final):
+                return
+            if record.cancel_requested and status.final:
+                await self._save(lease, OptimizationStatus.CANCELLED, None)
+            else:
+                await self._save(lease, status, error)
+
+        await self._lease.write(optimization_id, work)
+
+    async def _save(
+        self, lease: Lease, status: OptimizationStatus, error: Mapping[str, Any] | None
+    ) -> None:
+        reason = _REASONS.get(status)
+        told = [events.status_changed(status, sitting=lease.token)]
+        if status.final:
+            told.append(events.run_finished(status, reason, sitting=lease.token))
+        failed = status is OptimizationStatus.FAILED
+        await self._workspace.optimizations.save_status(
+            lease,
+            status,
+            stop_reason=reason,
+            framework_error=_failure(error or {}) if failed else None,
+            events=told,
+        )
+
+
+_REASONS = {
+    OptimizationStatus.COMPLETED: StopReason.ALGORITHM_SPECIFIC.value,
+    OptimizationStatus.CANCELLED: StopReason.CANCELLED.value,
+    OptimizationStatus.FAILED: StopReason.ERROR.value,
+}
+
+
+def _status(name: str) -> OptimizationStatus:
+    if name not in _STATUSES:
+        raise UsageError(
+            what=f"the status {name!r} cannot be used",
+            why=f"an optimization is one of {', '.join(_STATUSES)}",
+            fix="send one of these",
+            code="invalid_status",
+        )
+    return _STATUSES[name]
+
+
+def _failure(error: Mapping[str, Any]) -> dict[str, Any]:
+    told = [str(error[name]) for name in ("exception_type", "message") if error.get(name)]
+    return {
+        "code": "opik_client",
+        "message": ": ".join(told) or "the Opik client said that it failed, and not why",
+        "fix": "see the client's own log",
+        "retryable": False,
+    }

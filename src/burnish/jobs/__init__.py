@@ -1,0 +1,1 @@
+"""One engine for queued work: queue, lease, executor and event hub."""

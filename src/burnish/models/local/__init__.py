@@ -1,0 +1,1 @@
+"""The embedded model: llama.cpp in worker processes."""

@@ -1,0 +1,240 @@
+"""A pool of worker processes: replaced when they die, killed when they hang, started when needed.
+
+Threads own the processes, not an event loop, so the pool outlives any one loop and leaves nothing
+for a closing loop to clean up.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from copy import copy
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import Any
+
+from burnish.domain import UnavailableError, UsageError
+from burnish.models.local.child import Child, ChildDiedError, ChildOverdueError
+from burnish.models.local.routing import LOOK_AHEAD, choose_request, choose_worker
+
+_MAX_WAITING = 10_000
+_JOIN_SECONDS = 5.0
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Job:
+    """One request on its way. `lead` is the text that the model reads first."""
+
+    payload: Mapping[str, Any]
+    lead: str
+    timeout: float
+    answer: Future[dict[str, Any]] = field(default_factory=Future)
+    abandoned: bool = False
+
+
+class Worker:
+    """A thread and the process that it keeps; the pool hands it one job at a time."""
+
+    def __init__(self, command: Sequence[str], done: Callable[[Worker], None]) -> None:
+        self.job: Job | None = None
+        self.last_lead = ""
+        self.child: Child | None = None
+        self.broken: UsageError | None = None
+        self._command = command
+        self._done = done
+        self._stopped = False
+        self._inbox: SimpleQueue[Job | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="burnish-local", daemon=True)
+        self._thread.start()
+
+    def take(self, job: Job) -> None:
+        """Work on this next; only for a worker without a job."""
+        self.job = job
+        self.last_lead = job.lead
+        self._inbox.put(job)
+
+    def give_up(self, job: Job) -> None:
+        """Stop working on a job that nobody waits for any more, if it is still this one."""
+        if self.job is job and (child := self.child):
+            child.kill()
+
+    def stop(self) -> None:
+        """End the process and, soon, the thread."""
+        self._stopped = True
+        self._inbox.put(None)
+        if child := self.child:
+            child.kill()
+
+    def join(self) -> None:
+        """Wait until process and thread have ended."""
+        self._thread.join(_JOIN_SECONDS)
+
+    def _run(self) -> None:
+        while (job := self._inbox.get()) is not None:
+            answer = job.answer
+            if not answer.set_running_or_notify_cancel():
+                self._done(self)
+                continue
+            try:
+                value = self._serve(job)
+            except BaseException as error:  # noqa: BLE001
+                # Free before the caller hears of it, so that its next request finds us free.
+                self._done(self)
+                answer.set_exception(error)
+            else:
+                self._done(self)
+                answer.set_result(value)
+        self._drop_child()
+
+    def _serve(self, job: Job) -> dict[str, Any]:
+        if self.broken:
+            raise copy(self.broken)
+        for last_try in (False, True):
+            try:
+                return self._ready_child().ask(job.payload, job.timeout)
+            except ChildDiedError as error:
+                self._drop_child()
+                if self._stopped:
+                    raise _closed() from error
+                if last_try or job.abandoned:
+                    raise _died() from error
+            except ChildOverdueError as error:
+                self._drop_child()
+                raise _overdue(error) from error
+            except UsageError as error:
+                self._drop_child()
+                self.broken = error  # the file will not get better: don't load it again and again
+                raise
+        raise AssertionError
+
+    def _ready_child(self) -> Child:
+        if self.child and not self.child.alive:
+            self._drop_child()
+        if not self.child:
+            self.child = Child(self._command)
+            if self._stopped:  # stop() may have looked for the child just before it was there
+                self.child.kill()
+            self.child.wait_until_ready()
+        return self.child
+
+    def _drop_child(self) -> None:
+        child, self.child = self.child, None
+        if child:
+            child.discard()
+
+
+class Pool:
+    """Hands requests to `size` workers. Any thread may call it."""
+
+    def __init__(self, command: Sequence[str], *, size: int, grace_seconds: float = 2.0) -> None:
+        self._lock = threading.Lock()
+        self._waiting: list[Job] = []
+        self._jumps = 0
+        self._closed = False
+        self._grace_seconds = grace_seconds
+        self._workers = [Worker(command, self._next) for _ in range(size)]
+
+    def submit(self, payload: Mapping[str, Any], *, lead: str, timeout: float) -> Job:
+        """Queue a request. Its time starts to count when a worker takes it."""
+        job = Job(payload=payload, lead=lead, timeout=timeout)
+        with self._lock:
+            if self._closed:
+                raise _closed()
+            free = [worker for worker in self._workers if worker.job is None]
+            if free:
+                states = [(worker.last_lead, worker.child is not None) for worker in free]
+                free[choose_worker(lead, states)].take(job)
+            elif len(self._waiting) >= _MAX_WAITING:
+                raise _full()
+            else:
+                self._waiting.append(job)
+        return job
+
+    def abandon(self, job: Job) -> None:
+        """Nobody waits for this job now. A running one gets a moment to end by itself, which is
+        cheaper than a new process."""
+        job.abandoned = True
+        with self._lock:
+            if job in self._waiting:
+                self._waiting.remove(job)
+                job.answer.cancel()
+                return
+            worker = next((worker for worker in self._workers if worker.job is job), None)
+        if worker:
+            timer = threading.Timer(self._grace_seconds, worker.give_up, args=(job,))
+            timer.daemon = True
+            timer.start()
+
+    def close(self) -> None:
+        """End all processes; requests still waiting fail."""
+        with self._lock:
+            self._closed = True
+            waiting, self._waiting = self._waiting, []
+        for job in waiting:
+            if job.answer.set_running_or_notify_cancel():
+                job.answer.set_exception(_closed())
+        self.stop()
+        self.join()
+
+    def stop(self) -> None:
+        """End all processes, soon. Takes no lock: a garbage collector may call it."""
+        self._closed = True
+        for worker in self._workers:
+            worker.stop()
+
+    def join(self) -> None:
+        """Wait until all processes have ended."""
+        for worker in self._workers:
+            worker.join()
+
+    def pids(self) -> list[int]:
+        """Of the processes that run now."""
+        children = [worker.child for worker in self._workers]
+        return [child.pid for child in children if child]
+
+    def _next(self, worker: Worker) -> None:
+        with self._lock:
+            worker.job = None
+            if self._closed or not self._waiting:
+                return
+            leads = [job.lead for job in self._waiting[:LOOK_AHEAD]]
+            chosen = choose_request(leads, worker.last_lead, jumps=self._jumps)
+            self._jumps = self._jumps + 1 if chosen else 0
+            worker.take(self._waiting.pop(chosen))
+
+
+def _died() -> UnavailableError:
+    return UnavailableError(
+        what="the local model did not answer",
+        why="its worker process ended twice in a row on one request",
+        fix="check free memory; BURNISH_WORKER_LOG=FILE keeps what the engine says",
+        code="worker_died",
+    )
+
+
+def _overdue(error: ChildOverdueError) -> UnavailableError:
+    return UnavailableError(
+        what="the local model did not answer",
+        why=str(error),
+        fix="raise timeout_seconds, lower max_tokens or shorten the prompt",
+        code="timeout",
+    )
+
+
+def _full() -> UnavailableError:
+    return UnavailableError(
+        what="the local model takes no more requests",
+        why=f"{_MAX_WAITING} are already waiting",
+        fix="lower the concurrency",
+        code="queue_full",
+    )
+
+
+def _closed() -> UnavailableError:
+    return UnavailableError(
+        what="the local model did not answer",
+        why="it was closed before the request had its turn",
+        fix="keep the model open until all answers are in",
+        code="closed",
+    )

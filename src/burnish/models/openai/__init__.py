@@ -1,0 +1,1 @@
+"""Models at OpenAI-compatible endpoints."""

@@ -1,0 +1,190 @@
+"""One model at an OpenAI-compatible endpoint: its key, address, limits, retries and prices."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from burnish.domain import Clock, SystemClock, Usage, UsageError
+from burnish.models.deadlines import within
+from burnish.models.failures import BadAnswerError, Endpoint, TransientError, error_of_bad_answer
+from burnish.models.limiter import shared_limits
+from burnish.models.pricing import price_call
+from burnish.models.retry import RetryPolicy, call_with_retries
+from burnish.models.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from burnish.models.openai.client import OpenAIClient
+
+T = TypeVar("T")
+_OPENAI = "https://api.openai.com/v1"
+_DEFAULT_KEY_ENV = "OPENAI_API_KEY"
+# The SDK insists on some key; local servers ignore it.
+_NO_KEY = "no-key-given"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """What was read of an answer, and what it took; `image_tokens` are part of the input's."""
+
+    value: T
+    usage: Usage
+    image_tokens: int = 0
+
+
+class OpenAIAccess:
+    """Makes calls on behalf of a model, as often and as fast as its settings allow.
+
+    Without a `base_url` in the settings `OPENAI_BASE_URL` counts, as it does for the SDK. The key
+    is read from the environment once and goes nowhere but into the request's header.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        settings: ModelSettings,
+        *,
+        clock: Clock | None = None,
+        draw: Callable[[], float] = random.random,
+        answers: str = "a chat completion",
+        largest_body: int | None = None,
+    ) -> None:
+        self.settings = _with_address(settings)
+        self.name = f"openai/{name}"
+        self.model = name
+        self.clock = clock or SystemClock()
+        self.draw = draw
+        self.base_url = (self.settings.base_url or _OPENAI).rstrip("/")
+        self._key = _read_key(self.name, self.base_url, self.settings)
+        given = self._key != _NO_KEY
+        self._key_env = (self.settings.api_key_env or _DEFAULT_KEY_ENV) if given else ""
+        self._endpoint = Endpoint(self.name, self.base_url, self._key_env, answers)
+        self._largest_body = largest_body
+        self._client: OpenAIClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.policy = RetryPolicy(
+            max_attempts=self.settings.max_attempts,
+            deadline_seconds=self.settings.deadline_seconds,
+        )
+
+    async def call(
+        self,
+        send: Callable[[OpenAIClient], Awaitable[Mapping[str, Any]]],
+        read: Callable[[Mapping[str, Any]], Answer[T]],
+        *,
+        tokens: Callable[[], int] = lambda: 0,
+        seconds: float | None = None,
+    ) -> Answer[T]:
+        """One answer with its price, after as many attempts as settings and deadline allow.
+
+        `tokens` estimates the call's size, and is asked only where tokens a minute are limited.
+        """
+        longest = seconds or self.settings.deadline_seconds
+        return await within(longest, self._call(send, read, tokens, longest), who=self.name)
+
+    async def close(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        client, self._client = self._client, None
+        if client is not None and self._loop is asyncio.get_running_loop():
+            await client.close()
+
+    async def _call(
+        self,
+        send: Callable[[OpenAIClient], Awaitable[Mapping[str, Any]]],
+        read: Callable[[Mapping[str, Any]], Answer[T]],
+        tokens: Callable[[], int],
+        seconds: float,
+    ) -> Answer[T]:
+        limits = shared_limits(self.base_url, self._key_env, self.settings, self.clock)
+        estimate = tokens() if limits.limiter.counts_tokens else 0
+        client = self._open_client()
+
+        async def attempt(number: int) -> Answer[T]:
+            async with limits.limiter.slot(estimate) as permit:
+                try:
+                    answer = self._read(await send(client), read)
+                except TransientError as error:
+                    if error.status == 429:
+                        permit.throttled(self._pause_seconds(error, number))
+                    raise
+                permit.succeeded(answer.usage.input_tokens + answer.usage.output_tokens)
+                return answer
+
+        return await call_with_retries(
+            attempt,
+            what=f"{self.name} cannot be reached",
+            policy=replace(self.policy, deadline_seconds=seconds),
+            budget=limits.budget,
+            clock=self.clock,
+            draw=self.draw,
+        )
+
+    def _open_client(self) -> OpenAIClient:
+        """The client of the running loop: connections cannot move to another one."""
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            from burnish.models.openai.client import LARGEST_BODY, OpenAIClient  # noqa: PLC0415
+
+            self._loop = loop
+            self._client = OpenAIClient(
+                self._endpoint,
+                base_url=self.base_url,
+                key=self._key,
+                timeout_seconds=self.settings.timeout_seconds,
+                clock=self.clock,
+                largest_body=self._largest_body or LARGEST_BODY,
+            )
+        return self._client
+
+    def _read(
+        self, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Answer[T]]
+    ) -> Answer[T]:
+        try:
+            answer = read(body)
+        except BadAnswerError as error:
+            raise error_of_bad_answer(str(error), self._endpoint) from error
+        cost = price_call(
+            self.model,
+            answer.usage,
+            settings=self.settings,
+            base_url=None if self.base_url == _OPENAI else self.base_url,
+            image_tokens=answer.image_tokens,
+        )
+        return replace(answer, usage=replace(answer.usage, cost_usd=cost))
+
+    def _pause_seconds(self, error: TransientError, number: int) -> float:
+        if error.retry_after is None:
+            return self.policy.backoff_seconds(number)
+        return min(error.retry_after, self.policy.longest_retry_after_seconds)
+
+
+def _with_address(settings: ModelSettings) -> ModelSettings:
+    """The same settings, with the address from the environment where they name none."""
+    given = os.environ.get("OPENAI_BASE_URL")
+    return replace(settings, base_url=given) if given and settings.base_url is None else settings
+
+
+def _read_key(name: str, address: str, settings: ModelSettings) -> str:
+    variable = _DEFAULT_KEY_ENV if settings.api_key_env is None else settings.api_key_env
+    key = os.environ.get(variable, "").strip() if variable else ""
+    if not key and settings.api_key_env is None and address != _OPENAI:
+        return _NO_KEY
+    if not key and variable:
+        raise UsageError(
+            what=f"{name} cannot be used",
+            why=f"the environment variable {variable} is not set",
+            fix=f"put your key into {variable}, or set base_url to a server that needs none",
+            code="missing_key",
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(
+            what=f"{name} cannot be used",
+            why=f"the key in the environment variable {variable} holds characters that no key has",
+            fix=f"copy the key into {variable} again, in one line and without quotes",
+            code="bad_key",
+        )
+    return key or _NO_KEY

@@ -1,0 +1,120 @@
+"""What goes over the wire to a chat endpoint, and how its answer is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from burnish.domain import Json, ModelRequest, ModelResponse, Usage, UsageError
+from burnish.models.failures import BadAnswerError, clean_message
+from burnish.models.local.grammar import labels_grammar
+from burnish.models.tokens import count_message_tokens, count_tokens
+
+# What we set ourselves, or could not read the answer of.
+_RESERVED = ("messages", "model", "n", "stream", "stream_options")
+_LEAST_LOGPROB = -9999.0
+_MOST_TOKENS = 10**9
+
+
+def request_body(model: str, request: ModelRequest, *, grammar: bool) -> dict[str, Any]:
+    """The JSON body of a chat completion; the caller's parameters pass through as they are."""
+    for name in _RESERVED:
+        if name in request.parameters:
+            raise UsageError(
+                what=f"the parameter {name!r} cannot be used",
+                why="Burnish sets it itself",
+                fix="remove it from the agent's parameters (for several answers use repeats)",
+                code="unsupported_parameter",
+            )
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [message.to_json() for message in request.messages],
+    }
+    if request.schema is not None:
+        form = {"name": "answer", "schema": dict(request.schema)}
+        body["response_format"] = {"type": "json_schema", "json_schema": form}
+    elif request.labels and grammar:
+        body["grammar"] = labels_grammar(request.labels)
+    return {**body, **request.parameters}
+
+
+def parse_body(content: bytes, content_type: str) -> Mapping[str, Any]:
+    """The answer's JSON object; BadAnswerError says what it is instead."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind and not kind.endswith("json"):
+        raise BadAnswerError(f"it is of type {clean_message(kind)}, not JSON")
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BadAnswerError("it is not valid JSON") from error
+    if not isinstance(value, Mapping):
+        raise BadAnswerError("it is JSON, but not an object")
+    return value
+
+
+def read_answer(body: Mapping[str, Any], model: str, request: ModelRequest) -> ModelResponse:
+    """The response without its price. Missing usage is counted here."""
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
+        raise BadAnswerError("it has no message in choices[0]")
+    text, reason = _text_of(message), choice.get("finish_reason")
+    return ModelResponse(
+        text=text,
+        usage=_usage_of(body.get("usage"), model, request, text),
+        finish_reason=reason if isinstance(reason, str) and reason else "stop",
+        logprobs=_logprobs_of(choice.get("logprobs")),
+    )
+
+
+def _text_of(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if content is None:
+        content = message.get("refusal") or ""
+    if not isinstance(content, str):
+        raise BadAnswerError(f"its content is a {type(content).__name__}, not text")
+    # Half a surrogate pair is legal in JSON, but no database stores it.
+    return content.encode("utf-8", "replace").decode("utf-8")
+
+
+def _usage_of(value: Any, model: str, request: ModelRequest, text: str) -> Usage:
+    given = value if isinstance(value, Mapping) else {}
+    details = given.get("prompt_tokens_details")
+    read = token_count(given.get("prompt_tokens"))
+    written = token_count(given.get("completion_tokens"))
+    cached = token_count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
+    return Usage(
+        calls=1,
+        input_tokens=count_message_tokens(request.messages, model) if read is None else read,
+        output_tokens=count_tokens(text, model) if written is None else written,
+        cached_tokens=cached or 0,
+    )
+
+
+def token_count(value: Any) -> int | None:
+    """A number of tokens as an endpoint gives it; None for what cannot be one."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 <= value < _MOST_TOKENS else None
+
+
+def _logprobs_of(value: Any) -> tuple[Mapping[str, Json], ...] | None:
+    content = value.get("content") if isinstance(value, Mapping) else None
+    if not isinstance(content, list):
+        return None
+    tokens = []
+    for one in content:
+        if isinstance(one, Mapping):
+            rivals = one.get("top_logprobs")
+            tops = rivals if isinstance(rivals, list) else []
+            listed = [_token(top) for top in tops if isinstance(top, Mapping)]
+            tokens.append({**_token(one), "top_logprobs": listed})
+    return tuple(tokens)
+
+
+def _token(value: Mapping[str, Any]) -> dict[str, Json]:
+    number = value.get("logprob")
+    within = isinstance(number, (int, float)) and _LEAST_LOGPROB <= number <= 0
+    token = str(value.get("token", "")).encode("utf-8", "replace").decode("utf-8")
+    return {"token": token, "logprob": float(number or 0) if within else _LEAST_LOGPROB}

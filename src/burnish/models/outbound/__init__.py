@@ -1,0 +1,1 @@
+"""Calls to addresses that came from requests: checked, resolved and pinned."""

@@ -1,0 +1,245 @@
+"""What happens between taking the lease and giving it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from burnish.domain import (
+    Agent,
+    Budget,
+    Clock,
+    ExperimentRepository,
+    Item,
+    Lease,
+    ModelUser,
+    OptimizationRepository,
+    OptimizationStatus,
+    Optimizer,
+    OverlayStore,
+    Spending,
+    StopReason,
+    SystemClock,
+)
+from burnish.evaluation.runner import RunOptions
+from burnish.evaluation.suite import Suite
+from burnish.models import as_model
+from burnish.optimization import events
+from burnish.optimization.budget_gate import BudgetGate
+from burnish.optimization.checkpoint import Checkpoint, Phase
+from burnish.optimization.confirmation import Confirmation, Confirmer
+from burnish.optimization.confirmation_reserve import ConfirmationReserve
+from burnish.optimization.experiments.aggregator import ResultAggregator
+from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, Workbench
+from burnish.optimization.experiments.local_adapter import LocalExperimentAdapter
+from burnish.optimization.experiments.masks import CandidateMaterializer
+from burnish.optimization.lease_renewer import LEASE_SECONDS
+from burnish.optimization.optimizer_calls import OptimizerCalls
+from burnish.optimization.orchestrator import Orchestrator, Parts
+from burnish.optimization.outcome import outcome_document
+from burnish.optimization.own_models import ModelOpener, OwnModels
+from burnish.optimization.racing import Racing
+from burnish.optimization.search_plan import SearchPlan
+from burnish.optimization.step_planner import Admission
+from burnish.optimization.step_runner import StepRunner
+
+MakeAdapter = Callable[
+    [Workbench, ExperimentRepository, CandidateMaterializer, BudgetGate, Lease],
+    BlockExperimentAdapter,
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSettings:
+    """How an optimization is run."""
+
+    budget: Budget = field(default_factory=Budget)
+    options: RunOptions = field(default_factory=RunOptions)
+    racing: Racing = field(default_factory=Racing)
+    optimizer_timeout_seconds: float = 600.0
+    lease_seconds: float = LEASE_SECONDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stores:
+    """Where an optimization is kept."""
+
+    optimizations: OptimizationRepository
+    experiments: ExperimentRepository
+    overlays: OverlayStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Everything that one optimization runs with."""
+
+    plan: SearchPlan
+    settings: JobSettings
+    stores: Stores
+    agent: Agent
+    suite: Suite
+    optimizer: Optimizer
+    items: Mapping[str, Item]
+    dataset_id: str | None = None
+    open_model: ModelOpener = as_model
+    # Where experiments are run.
+    make_adapter: MakeAdapter = LocalExperimentAdapter
+    clock: Clock = field(default_factory=SystemClock)
+
+
+class Sitting:
+    """One run of the program over an optimization: from the last checkpoint to the end."""
+
+    def __init__(self, job: Job, lease: Lease, checkpoint: Checkpoint) -> None:
+        self._job = job
+        self._lease = lease
+        plan, stores = job.plan, job.stores
+        self.gate = BudgetGate(
+            job.settings.budget, job.clock, elapsed_seconds=checkpoint.elapsed_seconds
+        )
+        self._materializer = CandidateMaterializer(
+            stores.overlays, agent_name=job.agent.name, baseline=plan.baseline, lease=lease
+        )
+        self._adapter = self._make_adapter()
+        self._reserve = ConfirmationReserve(
+            job.settings.budget,
+            self.gate,
+            stores.experiments,
+            runs=len(plan.splits.get("test", ())) * plan.repeats,
+            concurrency=job.settings.options.concurrency,
+        )
+        if isinstance(job.optimizer, ModelUser):
+            job.optimizer.connect(OwnModels(job.open_model, self.gate))
+        self._calls = OptimizerCalls(
+            job.optimizer, timeout_seconds=job.settings.optimizer_timeout_seconds
+        )
+        aggregator = ResultAggregator(self._adapter, job.clock)
+        self.orchestrator = Orchestrator(plan, self._make_parts(aggregator), lease, checkpoint)
+        self._confirmer = Confirmer(
+            suite_id=plan.suite_id,
+            materializer=self._materializer,
+            adapter=self._adapter,
+            aggregator=aggregator,
+            experiments=stores.experiments,
+        )
+
+    def _make_adapter(self) -> BlockExperimentAdapter:
+        job = self._job
+        workbench = Workbench(
+            agent=job.agent,
+            suite=job.suite,
+            items=job.items,
+            dataset_id=job.dataset_id,
+            options=job.settings.options,
+            racing=job.settings.racing,
+            seed=job.plan.seed,
+        )
+        return job.make_adapter(
+            workbench, job.stores.experiments, self._materializer, self.gate, self._lease
+        )
+
+    def _make_parts(self, aggregator: ResultAggregator) -> Parts:
+        """What the orchestrator drives."""
+        job = self._job
+        plan, stores = job.plan, job.stores
+        steps = StepRunner(
+            suite_id=plan.suite_id,
+            trial_items=plan.trial_items,
+            repository=stores.optimizations,
+            materializer=self._materializer,
+            adapter=self._adapter,
+            aggregator=aggregator,
+            gate=self.gate,
+            clock=job.clock,
+            lease=self._lease,
+        )
+        return Parts(
+            repository=stores.optimizations,
+            experiments=stores.experiments,
+            optimizer=self._calls,
+            admission=Admission(plan, self.gate),
+            steps=steps,
+            gate=self.gate,
+            reserve=self._reserve,
+            items=job.items,
+        )
+
+    async def run(self) -> None:
+        """Search, confirm, finish."""
+        await self._restore()
+        await self._job.stores.optimizations.save_status(
+            self._lease,
+            OptimizationStatus.RUNNING,
+            events=[events.status_changed(OptimizationStatus.RUNNING, sitting=self._lease.token)],
+        )
+        await self.orchestrator.search()
+        self._reserve.release()
+        confirmation = await self._confirm()
+        await self._materializer.sweep(self._job.plan.optimization_id)
+        await self._finish(confirmation)
+
+    async def ask_to_stop(self) -> None:
+        """End whatever runs now, the search or the confirmation, as cancelled."""
+        await self.orchestrator.ask_to_stop()
+        await self._confirmer.cancel()
+
+    async def close(self) -> None:
+        """Stop what runs without ending it, and let threads go."""
+        await self._adapter.close()
+        self._calls.close()
+
+    async def _restore(self) -> None:
+        """Count again what earlier sittings spent; the database knows it exactly."""
+        optimization_id = self._job.plan.optimization_id
+        await self.orchestrator.load()
+        experiments = self._job.stores.experiments
+        self._adapter.seen.update(await experiments.evaluated(optimization_id))
+        self.gate.evaluations = len(self._adapter.seen)
+        self.gate.spending = await experiments.spending_of(optimization_id)
+        self.gate.spend_own(Spending.of(self.orchestrator.checkpoint.own_spending))
+
+    async def _confirm(self) -> Confirmation | str | None:
+        orchestrator, plan = self.orchestrator, self._job.plan
+        best, baseline = orchestrator.book.best(), orchestrator.book.baseline()
+        if best is None or baseline is None:
+            return None
+        if orchestrator.stop_asked or orchestrator.checkpoint.stop_reason is StopReason.CANCELLED:
+            return "it was cancelled"
+        test = plan.splits.get("test", ())
+        if not test:
+            return await self._confirmer.compare(baseline, best, held_out=False)
+        candidates = orchestrator.book.candidates
+        return await self._confirmer.run(
+            candidates[baseline.candidate_id], candidates[best.candidate_id], test
+        )
+
+    async def _finish(self, confirmation: Confirmation | str | None) -> None:
+        if self.orchestrator.stop_asked:
+            self.orchestrator.checkpoint = self.orchestrator.checkpoint.stopped(
+                StopReason.CANCELLED, "somebody asked to cancel it"
+            )
+        checkpoint = self.orchestrator.checkpoint
+        cancelled = checkpoint.stop_reason is StopReason.CANCELLED
+        status = OptimizationStatus.CANCELLED if cancelled else OptimizationStatus.COMPLETED
+        document = outcome_document(
+            self._job.plan.optimization_id,
+            status,
+            self.orchestrator,
+            confirmation=confirmation,
+            evaluations=self.gate.evaluations,
+            spending=self.gate.spending,
+            notes=self._job.plan.notes,
+        )
+        reason = None if checkpoint.stop_reason is None else checkpoint.stop_reason.value
+        self.orchestrator.checkpoint = replace(checkpoint, phase=Phase.DONE)
+        token = self._lease.token
+        await self._job.stores.optimizations.save_status(
+            self._lease,
+            status,
+            stop_reason=reason,
+            result=document,
+            events=[
+                events.status_changed(status, sitting=token),
+                events.run_finished(status, reason, sitting=token),
+            ],
+        )

@@ -1,0 +1,1 @@
+"""Experiments of an optimization: adapters, blocks, masks, results."""

@@ -1,0 +1,279 @@
+"""Runs experiments block by block: racing, budget and idempotency, wherever the blocks are run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from burnish.domain import (
+    Agent,
+    BurnishError,
+    ConflictError,
+    Experiment,
+    ExperimentRepository,
+    ExperimentStatus,
+    ExperimentType,
+    Item,
+    ItemResult,
+    Lease,
+    UsageError,
+)
+from burnish.evaluation.progress import Progress
+from burnish.evaluation.runner import RunOptions, final_status
+from burnish.evaluation.suite import Suite
+from burnish.optimization.budget_gate import BudgetGate
+from burnish.optimization.experiments.adapter import (
+    UNSCORED,
+    ExperimentRequest,
+    RawExperimentResults,
+)
+from burnish.optimization.experiments.blocks import Block, BlockRunner, RunnerLost
+from burnish.optimization.experiments.evaluation_gate import EvaluationGate, Seen
+from burnish.optimization.experiments.masks import CandidateMaterializer
+from burnish.optimization.racing import Racing, RacingMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workbench:
+    """What experiments are run with."""
+
+    agent: Agent
+    suite: Suite
+    items: Mapping[str, Item]
+    dataset_id: str | None
+    options: RunOptions
+    racing: Racing
+    seed: int
+
+
+class BlockExperimentAdapter:
+    """Experiments as tasks of this event loop, each run block by block by a BlockRunner.
+
+    A runner that is lost ends the run rather than one experiment: what was running stays so in the
+    repository, and `wait_for_news` raises.
+    """
+
+    def __init__(
+        self,
+        workbench: Workbench,
+        experiments: ExperimentRepository,
+        materializer: CandidateMaterializer,
+        gate: BudgetGate,
+        lease: Lease,
+        blocks: BlockRunner,
+    ) -> None:
+        self._bench = workbench
+        self._experiments = experiments
+        self._materializer = materializer
+        self._gate = gate
+        self._lease = lease
+        self._slots = asyncio.Semaphore(workbench.options.concurrency)
+        self._blocks = blocks
+        self._lost: RunnerLost | None = None
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._cancelled: set[str] = set()
+        self._news = asyncio.Event()
+        # Made in this sitting, so without earlier results.
+        self._fresh: set[str] = set()
+        self.seen: Seen = set()
+
+    async def trigger(self, request: ExperimentRequest) -> None:
+        """Start or continue an experiment."""
+        if request.experiment_id in self._tasks:
+            return
+        try:
+            experiment = await self._create(request)
+            self._fresh.add(request.experiment_id)
+        except ConflictError as error:
+            if error.code == "lease_lost":
+                raise
+            # An earlier sitting made it.
+            experiment = await self._experiments.get_experiment(request.experiment_id)
+        if experiment.status.final:
+            if not (request.retry_errors and experiment.status in UNSCORED):
+                self._news.set()
+                return
+            await self._experiments.update_experiment(
+                experiment.id,
+                status=ExperimentStatus.RUNNING,
+                metadata={"trial_error": None},
+                lease=self._lease,
+            )
+        task = asyncio.create_task(self._run(experiment, request))
+        task.add_done_callback(lambda _: self._news.set())
+        self._tasks[request.experiment_id] = task
+
+    async def get_status(self, experiment_id: str) -> ExperimentStatus | None:
+        """Running while its task is, and then as the repository has it."""
+        task = self._tasks.get(experiment_id)
+        if task is not None and not task.done():
+            return ExperimentStatus.RUNNING
+        experiment = await self._find(experiment_id)
+        return None if experiment is None else experiment.status
+
+    async def get_results(self, experiment_id: str) -> RawExperimentResults:
+        """As the repository has it."""
+        experiment = await self._experiments.get_experiment(experiment_id)
+        return RawExperimentResults(
+            status=experiment.status,
+            summary=await self._experiments.summarise(experiment_id),
+            error=experiment.metadata.get("trial_error"),
+        )
+
+    async def cancel(self, experiment_id: str) -> None:
+        """End it; its results so far stay."""
+        self._cancelled.add(experiment_id)
+        task = self._tasks.get(experiment_id)
+        if task is not None:
+            task.cancel()
+
+    async def wait_for_news(self, seconds: float) -> None:
+        """Sleep until an experiment ended, or for so long."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+        except TimeoutError:
+            return
+        self._news.clear()
+        if self._lost is not None:
+            raise self._lost
+
+    async def close(self) -> None:
+        """Stop; experiments that were running stay so in the repository and can be continued."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        await self._blocks.close()
+
+    async def _run(self, experiment: Experiment, request: ExperimentRequest) -> None:
+        status, error = ExperimentStatus.FAILED, None
+        try:
+            status, error = await self._evaluate(experiment, request)
+        except asyncio.CancelledError:
+            if experiment.id not in self._cancelled:
+                raise  # The program is stopping: the experiment is continued on resume.
+            status, error = ExperimentStatus.CANCELLED, "cancelled"
+        except RunnerLost as lost:
+            self._lost = lost
+            return  # As when the program stops: the experiment is continued on resume.
+        except BurnishError as failure:
+            if failure.code == "budget":
+                status = ExperimentStatus.CANCELLED
+            error = f"{failure.code}: {failure.why}"
+        except Exception as failure:  # noqa: BLE001 - the trial fails, the optimization goes on
+            error = f"internal: {type(failure).__name__}: {failure}"
+        try:
+            await self._experiments.update_experiment(
+                experiment.id,
+                status=status,
+                metadata={"trial_error": error} if error else None,
+                lease=self._lease,
+            )
+        finally:
+            self._news.set()
+
+    async def _evaluate(
+        self, experiment: Experiment, request: ExperimentRequest
+    ) -> tuple[ExperimentStatus, str | None]:
+        """Run the blocks in turn; after each, the race may be over."""
+        bench = self._bench
+        progress = Progress()
+        scores: dict[str, list[float]] = {}
+
+        def collect(result: ItemResult) -> None:
+            scores.setdefault(result.item_id, []).append(result.score)
+
+        done: set[tuple[str, int]] = set()
+        stale: dict[tuple[str, int], ItemResult] = {}
+        for result in await self._earlier_results(experiment):
+            failed_outside = result.error is not None and result.error.kind.outside
+            if request.retry_errors and failed_outside:
+                stale[result.item_id, result.repeat] = result
+                continue
+            done.add((result.item_id, result.repeat))
+            progress.add(result)
+            collect(result)
+        options = replace(
+            bench.options,
+            slots=self._slots,
+            gate=EvaluationGate(self._gate, self.seen, experiment.configuration.hash),
+            on_result=collect,
+        )
+        suite = _repeated(bench.suite, request.repeats)
+        incumbent = await self._incumbent_scores(request)
+        racing = bench.racing if incumbent else replace(bench.racing, mode=RacingMode.OFF)
+        blocks = racing.blocks(request.item_ids, seed=bench.seed)
+        order = [item for block in blocks for item in block]
+        reached: dict[str, float] = {}
+        for number, block in enumerate(blocks, start=1):
+            await self._blocks.run(
+                Block(
+                    experiment=experiment,
+                    mask_id=request.mask_id,
+                    agent=bench.agent,
+                    suite=suite,
+                    items=[bench.items[item] for item in block],
+                    options=options,
+                    progress=progress,
+                    skip=done,
+                    stale=stale,
+                )
+            )
+            # Only the blocks so far: a continued experiment must decide as it would have done then.
+            reached.update({item: sum(scores[item]) / len(scores[item]) for item in block})
+            reason = racing.hopeless(reached, incumbent, order=order)
+            if reason is not None and number < len(blocks):
+                return ExperimentStatus.PRUNED, reason
+        return final_status(progress), None
+
+    async def _earlier_results(self, experiment: Experiment) -> list[ItemResult]:
+        if experiment.id in self._fresh:
+            return []
+        return await self._experiments.get_results(experiment.id)
+
+    async def _incumbent_scores(self, request: ExperimentRequest) -> dict[str, float]:
+        """What a trial races against; nothing when there is no race."""
+        incumbent = request.execution_params.get("incumbent_experiment_id")
+        races = self._bench.racing.mode is not RacingMode.OFF
+        if incumbent is None or not races or request.type is not ExperimentType.TRIAL:
+            return {}
+        return await self._experiments.item_scores(incumbent)
+
+    async def _create(self, request: ExperimentRequest) -> Experiment:
+        suite = self._bench.suite
+        experiment = Experiment(
+            id=request.experiment_id,
+            name=f"{self._bench.agent.name} {request.candidate_id}",
+            type=request.type,
+            status=ExperimentStatus.RUNNING,
+            agent_name=self._bench.agent.name,
+            configuration=await self._materializer.resolve(request.mask_id),
+            suite_name=suite.name,
+            dataset_id=self._bench.dataset_id,
+            planned_items=len(request.item_ids) * (request.repeats or suite.policy.repeats),
+            optimization_id=request.optimization_id,
+            metadata={
+                **request.execution_params,
+                **({} if suite.refine is None else {"refine": suite.refine.to_json()}),
+                "candidate_id": request.candidate_id,
+                "mask_id": request.mask_id,
+            },
+        )
+        await self._experiments.create_experiment(experiment, lease=self._lease)
+        return experiment
+
+    async def _find(self, experiment_id: str) -> Experiment | None:
+        try:
+            return await self._experiments.get_experiment(experiment_id)
+        except UsageError as error:
+            if error.code == "not_found":
+                return None
+            raise
+
+
+def _repeated(suite: Suite, repeats: int | None) -> Suite:
+    """The suite with as many repeats as were asked for."""
+    return (
+        suite if repeats is None else replace(suite, policy=replace(suite.policy, repeats=repeats))
+    )

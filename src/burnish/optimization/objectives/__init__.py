@@ -1,0 +1,1 @@
+"""What "better" means: objectives, the Pareto front and ranking by them."""

@@ -1,0 +1,1 @@
+"""The `compress` optimizer: the fewest prompt tokens that regress nothing."""

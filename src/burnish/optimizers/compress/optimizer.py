@@ -1,0 +1,272 @@
+"""The `compress` optimizer: the fewest prompt tokens that regress nothing.
+
+Its candidates run on mini-batches of the gate, the items that the baseline passes consistently. Only
+what passed the whole gate gets a trial, and the latest trial is the winner: what it scores is not
+compared, because by the gate it is as good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from burnish.domain import (
+    CandidateProposal,
+    Configuration,
+    Model,
+    ModelUser,
+    OptimizerState,
+    RunContext,
+    StopDecision,
+    StopReason,
+    TrialHistory,
+    TrialResult,
+)
+from burnish.optimizers.compress.cuts import Cut, section_cuts, unit_cuts
+from burnish.optimizers.compress.edits import (
+    DEFAULT_MIN_TOKENS,
+    CompressStrategy,
+    SectionEdit,
+)
+from burnish.optimizers.compress.examples import (
+    EXAMPLES,
+    example_edits,
+    part_tokens,
+    parts_of,
+    require_parts,
+)
+from burnish.optimizers.compress.mechanical import MechanicalCompressStrategy
+from burnish.optimizers.compress.model import LLMCompressStrategy
+from burnish.optimizers.compress.search import CompressSearch, Solution
+from burnish.optimizers.compress.verdicts import Memo, Unknown, Verdicts
+from burnish.optimizers.shared.facts import RunFacts
+from burnish.optimizers.shared.search_status import GOING_ON, first_state, next_state
+from burnish.support.number_checks import require_whole
+
+_PLACES = 8
+_SCREENED = 4
+
+
+class Compress:
+    """Shortens sections, and then lines, as long as no item that passed before fails.
+
+    `model` rewrites sections beside the mechanical edits; without one these are all there is.
+    `strategies` takes the place of both. Sections of fewer than `min_section_tokens` stay, and so do
+    all but `sections` where that is given; the configuration's examples are `@examples` there. With
+    `lines` single lines and examples are left out too. Each edit is tried alone on `screened` items
+    before it is joined with others.
+    """
+
+    name = "compress"
+    candidates_per_step = _PLACES
+
+    def __init__(
+        self,
+        *,
+        model: Any = None,
+        strategies: Sequence[CompressStrategy] | None = None,
+        min_section_tokens: int = DEFAULT_MIN_TOKENS,
+        sections: Sequence[str] | None = None,
+        lines: bool = True,
+        screened: int = _SCREENED,
+    ) -> None:
+        least = require_whole("compress", "min_section_tokens", min_section_tokens, least=1)
+        self.min_section_tokens = least
+        self.screened = require_whole("compress", "screened", screened, least=1)
+        self.sections = None if sections is None else tuple(sections)
+        self.lines = lines
+        self.strategies: tuple[CompressStrategy, ...] = tuple(strategies or ())
+        if strategies is None:
+            own: list[CompressStrategy] = [MechanicalCompressStrategy(min_section_tokens=least)]
+            if model is not None:
+                own.append(LLMCompressStrategy(model, min_section_tokens=least))
+            self.strategies = tuple(own)
+        self._memo = Memo()
+        self._made: tuple[str, dict[frozenset[str], Configuration | None]] = "", {}
+        # The last replay: `should_stop` and `propose` ask for the same one after the other.
+        self._replayed: tuple[Any, Solution | _Wanted | None] | None = None
+
+    def connect(self, open_model: Callable[[Any], Model]) -> None:
+        """Let strategies open their models."""
+        for strategy in self.strategies:
+            if isinstance(strategy, ModelUser):
+                strategy.connect(open_model)
+
+    async def initialize(self, context: RunContext) -> OptimizerState:
+        """All edits are made here, so that every later step sees the same ones."""
+        require_parts(context.baseline, self.sections or ())
+        paths = self._paths(context)
+        sections = [path for path in paths if path != EXAMPLES]
+        edits: dict[str, SectionEdit] = {}
+        for strategy in self.strategies:
+            for edit in await strategy.propose(context.baseline, sections):
+                edits.setdefault(edit.name, edit)
+        if EXAMPLES in paths:
+            edits |= {edit.name: edit for edit in example_edits(context.baseline)}
+        return first_state(context, paths=paths, edits=[edit.to_json() for edit in edits.values()])
+
+    def _paths(self, context: RunContext) -> list[str]:
+        """What may be shortened: sections, and the examples after them."""
+        baseline = context.baseline
+        return [
+            path
+            for path in parts_of(baseline)
+            if context.space.may_change(path)
+            and (self.sections is None or path in self.sections)
+            and part_tokens(baseline, path) >= self.min_section_tokens
+        ]
+
+    def propose(
+        self, state: OptimizerState, history: TrialHistory, max_candidates: int
+    ) -> list[CandidateProposal]:
+        """What the search has to know next, or the trial of what it arrived at."""
+        facts = RunFacts.within(state)
+        try:
+            solution = self._untried(state, history)
+        except _Wanted as wanted:
+            by_hash = wanted.configurations
+            return [
+                CandidateProposal(
+                    configuration=by_hash[ask.digest][0],
+                    parent_candidate_ids=(facts.baseline_candidate_id,),
+                    rationale=by_hash[ask.digest][1],
+                    item_ids=ask.item_ids,
+                    repeats=ask.repeats,
+                )
+                for ask in wanted.unknown.asks[:max_candidates]
+            ]
+        if solution is None:
+            return []
+        return [
+            CandidateProposal(
+                configuration=solution.configuration,
+                parent_candidate_ids=(facts.baseline_candidate_id,),
+                rationale=_words(solution.accepted),
+            )
+        ]
+
+    def observe(
+        self, state: OptimizerState, trial_results: Sequence[TrialResult]
+    ) -> OptimizerState:
+        """The latest trial is best: nothing else gets one."""
+        after = next_state(state, trial_results)
+        best = state
+        for result in trial_results:
+            if result.counts:
+                best = replace(
+                    best,
+                    best_candidate_id=result.candidate_id,
+                    best_score=result.objective_score,
+                )
+        return replace(after, best_candidate_id=best.best_candidate_id, best_score=best.best_score)
+
+    def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
+        """When the search has come to its end."""
+        if not state.algorithm_data["edits"] and not self._has_lines(state):
+            return _stop("there is nothing to shorten: no edit of any section saves a token")
+        try:
+            solution = self._untried(state, history)
+        except _Wanted:
+            return GOING_ON
+        except _NoGate:
+            return _stop("no item passes consistently under the baseline, so nothing is safe")
+        return GOING_ON if solution is not None else _stop("every cut was tried", done=True)
+
+    def choice(self, state: OptimizerState, history: TrialHistory) -> str | None:
+        """The winner: the shortest candidate that regresses nothing."""
+        return state.best_candidate_id
+
+    def solution(self, state: OptimizerState, history: TrialHistory) -> Solution | None:
+        """The last solution that is known by now, with what was refused on the way."""
+        found: Solution | None = None
+        try:
+            for found in self._solutions(self._search(state, history), history):  # noqa: B007 - the last one
+                pass
+        except (Unknown, _NoGate):
+            return found
+        return found
+
+    def verdicts(self, state: OptimizerState, history: TrialHistory) -> Verdicts:
+        """What is known of every candidate on the gate."""
+        return Verdicts.of(history, RunFacts.within(state), self._memo)
+
+    def _untried(self, state: OptimizerState, history: TrialHistory) -> Solution | None:
+        """The first solution without a trial; None when all have had theirs."""
+        seen = (state.generation, len(history.trials), len(history.mini_batches))
+        if self._replayed is None or self._replayed[0] != (_run_of(state), seen):
+            self._replayed = (_run_of(state), seen), self._replay(state, history)
+        answer = self._replayed[1]
+        if isinstance(answer, _Wanted):
+            raise answer
+        return answer
+
+    def _replay(self, state: OptimizerState, history: TrialHistory) -> Solution | _Wanted | None:
+        search = self._search(state, history)
+        tried = {history.candidate(one.candidate_id).configuration.hash for one in history.trials}
+        try:
+            for solution in self._solutions(search, history):
+                if solution.configuration.hash not in tried:
+                    return solution
+        except Unknown as unknown:
+            return _Wanted(unknown, search.built)
+        return None
+
+    def _solutions(self, search: CompressSearch, history: TrialHistory) -> Iterator[Solution]:
+        """What is worth a trial: within a budget also what lines might still improve on."""
+        safe = not self.lines or history.evaluations_left is not None
+        sections = search.sections(final=safe)
+        if safe:
+            yield sections
+        if self.lines:
+            yield search.lines(sections)
+
+    def _search(self, state: OptimizerState, history: TrialHistory) -> CompressSearch:
+        facts = RunFacts.within(state)
+        verdicts = self.verdicts(state, history)
+        if not verdicts.gate:
+            raise _NoGate
+        edits = [SectionEdit.of(one) for one in state.algorithm_data["edits"]]
+        choices = section_cuts(edits)
+        every: dict[str, Sequence[Cut]] = {
+            path: choices.get(path, ()) for path in state.algorithm_data["paths"]
+        }
+        run = _run_of(state)
+        if self._made[0] != run:
+            self._made = run, {}
+        return CompressSearch(
+            facts.baseline, every, verdicts, screened=self.screened, made=self._made[1]
+        )
+
+    def _has_lines(self, state: OptimizerState) -> bool:
+        baseline = RunFacts.within(state).baseline
+        return self.lines and any(
+            unit_cuts(baseline, path, "") for path in state.algorithm_data["paths"]
+        )
+
+
+class _NoGate(Exception):  # noqa: N818 - never leaves this module
+    """The baseline passes nothing."""
+
+
+class _Wanted(Exception):  # noqa: N818 - never leaves this module
+    def __init__(
+        self, unknown: Unknown, configurations: Mapping[str, tuple[Configuration, str]]
+    ) -> None:
+        super().__init__()
+        self.unknown = unknown
+        self.configurations = configurations
+
+
+def _run_of(state: OptimizerState) -> str:
+    """Which run a state is of."""
+    return RunFacts.within(state).baseline_candidate_id
+
+
+def _words(cuts: Sequence[Cut]) -> str:
+    return "; ".join(cut.describe() for cut in cuts)
+
+
+def _stop(message: str, *, done: bool = False) -> StopDecision:
+    reason = StopReason.CONVERGENCE if done else StopReason.ALGORITHM_SPECIFIC
+    return StopDecision(should_stop=True, reason=reason, message=message)

@@ -1,0 +1,138 @@
+"""What a compression came to: accepted and rejected modifications, and how they are applied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from burnish.domain import Configuration, ConflictError, UsageError, text_hash
+from burnish.optimizers.compress.cuts import with_parts
+from burnish.optimizers.compress.examples import (
+    EXAMPLES,
+    part_text,
+    part_tokens,
+    parts_of,
+    read_examples,
+)
+from burnish.optimizers.compress.search import Solution
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Modification:
+    """A shorter text that regresses nothing. `original_hash` is of the text that it replaces.
+
+    The examples have the path `@examples`, and their text is the JSON of the list.
+    """
+
+    section_path: str
+    original_hash: str
+    proposed_body: str
+    token_reduction: int
+    baseline_pass_rate: float
+    candidate_pass_rate: float
+    edits: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON form that `of` reads."""
+        return {**asdict(self), "edits": list(self.edits)}
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> Modification:
+        """From its JSON form."""
+        return cls(**{**value, "edits": tuple(value.get("edits") or ())})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectedModification:
+    """An edit that was not accepted, and the items that it would have broken."""
+
+    section_path: str
+    edit: str
+    token_reduction: int
+    regression_count: int
+    reason: str
+    item_ids: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON form that `of` reads."""
+        return {**asdict(self), "item_ids": list(self.item_ids)}
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> RejectedModification:
+        """From its JSON form."""
+        return cls(**{**value, "item_ids": tuple(value.get("item_ids") or ())})
+
+
+def modifications_of(
+    baseline: Configuration,
+    best: Configuration,
+    solution: Solution | None,
+    *,
+    baseline_pass_rate: float,
+    candidate_pass_rate: float,
+) -> tuple[Modification, ...]:
+    """One for each section that changed, and one for the examples."""
+    accepted = () if solution is None else solution.accepted
+    found: list[Modification] = []
+    for path in parts_of(baseline):
+        before, after = part_text(baseline, path) or "", part_text(best, path) or "[]"
+        if before == after:
+            continue
+        one = Modification(
+            section_path=path,
+            original_hash=text_hash(before),
+            proposed_body=after,
+            token_reduction=part_tokens(baseline, path) - part_tokens(best, path),
+            baseline_pass_rate=baseline_pass_rate,
+            candidate_pass_rate=candidate_pass_rate,
+            edits=tuple(cut.describe() for cut in accepted if cut.path == path),
+        )
+        found.append(one)
+    return tuple(found)
+
+
+def rejections_of(solution: Solution | None) -> tuple[RejectedModification, ...]:
+    """What was refused, the largest saving first."""
+    refusals = () if solution is None else solution.refusals.values()
+    return tuple(
+        RejectedModification(
+            section_path=one.cut.path,
+            edit=one.cut.describe(),
+            token_reduction=one.cut.saving,
+            regression_count=len(one.item_ids),
+            reason=one.reason,
+            item_ids=one.item_ids,
+        )
+        for one in sorted(refusals, key=lambda one: (-one.cut.saving, one.cut.name))
+    )
+
+
+def with_modifications(
+    configuration: Configuration | Mapping[str, Any], modifications: Iterable[Modification]
+) -> Configuration:
+    """The configuration under the modifications; refused where a text has changed since."""
+    current = Configuration.of(configuration)
+    changes: dict[str, str] = {}
+    examples = current.examples
+    for one in modifications:
+        text = part_text(current, one.section_path)
+        if text is None:
+            raise UsageError(
+                what=f"the modification of {one.section_path!r} cannot be applied",
+                why="the configuration has no such section",
+                fix=f"it has {', '.join(parts_of(current)) or 'none'}",
+                code="unknown_section",
+            )
+        if text_hash(text) != one.original_hash:
+            raise ConflictError(
+                what=f"the modification of {one.section_path!r} cannot be applied",
+                why="the section's text has changed since the modification was made",
+                fix="compress the configuration as it is now",
+                code="stale_override",
+            )
+        if one.section_path == EXAMPLES:
+            examples = read_examples(one.proposed_body)
+        else:
+            changes[one.section_path] = one.proposed_body
+    return with_parts(current, changes, examples)

@@ -1,0 +1,1 @@
+"""The `edits` optimizer: mechanical edits of sections."""

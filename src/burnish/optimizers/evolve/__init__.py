@@ -1,0 +1,1 @@
+"""The `evolve` optimizer: a genetic search over texts."""

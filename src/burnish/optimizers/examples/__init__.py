@@ -1,0 +1,1 @@
+"""The `few_shot` and `bootstrap` optimizers: which examples a prompt shows."""

@@ -1,0 +1,1 @@
+"""The `gepa` optimizer: reflective evolution over a Pareto front."""

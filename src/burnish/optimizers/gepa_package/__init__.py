@@ -1,0 +1,1 @@
+"""The `gepa_reference` optimizer: the unmodified `gepa` package under this framework."""

@@ -1,0 +1,1 @@
+"""The `parameters` and `grid` optimizers: declared parameters and listed texts."""

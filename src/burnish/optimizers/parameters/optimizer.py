@@ -1,0 +1,146 @@
+"""The `parameters` optimizer: Optuna over the declared parameters, and over listed texts with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from burnish.domain import (
+    CandidateProposal,
+    OptimizerState,
+    RunContext,
+    StopDecision,
+    StopReason,
+    TrialHistory,
+    TrialResult,
+)
+from burnish.optimizers.parameters.axes import Axes, Point
+from burnish.optimizers.parameters.optuna_study import SAMPLERS, Study, Told, require_optuna
+from burnish.optimizers.parameters.section_texts import checked_texts, require_free
+from burnish.optimizers.shared.facts import RunFacts
+from burnish.optimizers.shared.fresh import Fresh
+from burnish.optimizers.shared.search_status import (
+    GOING_ON,
+    first_state,
+    next_state,
+    reached,
+    stale,
+)
+from burnish.optimizers.shared.seeded_random import generator
+from burnish.support.number_checks import bad_setting, require_target, require_whole
+
+_ATTEMPTS = 20
+# Finite searches up to this size are tried out to the last point.
+_COUNTABLE = 2_000
+
+
+class Parameters:
+    """Draws values by Optuna's `sampler` (`tpe` or `random`), `startup` of them blindly.
+
+    The space is the search space's parameters, such as model or temperature, and `sections`: texts to
+    choose from by section path, beside the baseline's own. The study is rebuilt from the history in
+    each step, so a killed run goes on as if nothing had happened.
+    """
+
+    name = "parameters"
+
+    def __init__(
+        self,
+        *,
+        sampler: str = "tpe",
+        startup: int = 8,
+        sections: Mapping[str, Sequence[str]] | None = None,
+        target: float | None = None,
+        patience: int = 10,
+    ) -> None:
+        if sampler not in SAMPLERS:
+            raise bad_setting(
+                "parameters", "sampler", f"{sampler!r} is none of {', '.join(SAMPLERS)}"
+            )
+        self.sampler = sampler
+        self.startup = require_whole("parameters", "startup", startup, least=1)
+        self.sections = checked_texts("parameters", sections or {})
+        self.target = require_target("parameters", target)
+        self.patience = require_whole("parameters", "patience", patience, least=1)
+        require_optuna()
+
+    def initialize(self, context: RunContext) -> OptimizerState:
+        """Remember the run's facts; refuse texts for sections that are not there or not free."""
+        require_free("parameters", self.sections, context)
+        return first_state(context)
+
+    def propose(
+        self, state: OptimizerState, history: TrialHistory, max_candidates: int
+    ) -> list[CandidateProposal]:
+        """Points that were not tried yet."""
+        facts = RunFacts.within(state)
+        axes = Axes.of(facts, self.sections)
+        if not axes.axes:
+            return []
+        in_flight = facts.in_flight(max_candidates)
+        chance = generator(facts.seed, "parameters", state.generation, in_flight)
+        study = Study(
+            axes,
+            _told(axes, history),
+            sampler=self.sampler,
+            startup=self.startup,
+            seed=chance.randrange(2**31),
+        )
+        fresh = Fresh(facts, history)
+        found = [self._asked(axes, study, fresh) for _ in range(max_candidates)]
+        left = _untried(axes, fresh) or iter(())
+        chosen = [next(left, None) if point is None else point for point in found]
+        return [
+            CandidateProposal(
+                configuration=axes.configuration(point),
+                parent_candidate_ids=(facts.baseline_candidate_id,),
+                rationale=f"Try {axes.describe(point)}",
+            )
+            for point in chosen
+            if point is not None
+        ]
+
+    def observe(
+        self, state: OptimizerState, trial_results: Sequence[TrialResult]
+    ) -> OptimizerState:
+        """One generation on; the study is rebuilt from the history."""
+        return next_state(state, trial_results)
+
+    def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
+        """At the target, out of patience, or when every point was tried."""
+        enough = reached(state, self.target) or stale(state, self.patience)
+        if enough:
+            return enough
+        facts = RunFacts.within(state)
+        axes = Axes.of(facts, self.sections)
+        if not axes.axes:
+            return _done("nothing varies: declare parameters in the search space, or list sections")
+        left = _untried(axes, Fresh(facts, history))
+        if left is not None and next(left, None) is None:
+            return _done(f"all {axes.size} points were tried")
+        return GOING_ON
+
+    def _asked(self, axes: Axes, study: Study, fresh: Fresh) -> Point | None:
+        for _ in range(_ATTEMPTS):
+            point = study.ask()
+            if fresh.take(axes.configuration(point)):
+                return point
+        return None
+
+
+def _told(axes: Axes, history: TrialHistory) -> list[Told]:
+    placed = [
+        (axes.point(history.candidate(trial.candidate_id).configuration), trial)
+        for trial in history.trials
+    ]
+    return [Told(point=point, trial=trial) for point, trial in placed if point is not None]
+
+
+def _untried(axes: Axes, fresh: Fresh) -> Iterator[Point] | None:
+    """Points of a finite search that may be proposed; None when they cannot be counted."""
+    if axes.size is None or axes.size > _COUNTABLE:
+        return None
+    return (one for one in axes.every_point() if fresh.allows(axes.configuration(one)))
+
+
+def _done(message: str) -> StopDecision:
+    return StopDecision(should_stop=True, reason=StopReason.CONVERGENCE, message=message)

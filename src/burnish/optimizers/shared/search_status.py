@@ -1,0 +1,90 @@
+"""How a search stands: its best, how long ago that was, and whether it has had enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from burnish.domain import (
+    OptimizerState,
+    RunContext,
+    StopDecision,
+    StopReason,
+    TrialHistory,
+    TrialResult,
+)
+from burnish.optimizers.shared.facts import RunFacts, perfect_score_in
+
+GOING_ON = StopDecision(should_stop=False)
+_TOLERANCE = 1e-9
+
+
+def first_state(context: RunContext, **data: object) -> OptimizerState:
+    """Generation 0: the baseline is best."""
+    return OptimizerState(
+        best_candidate_id=context.baseline_candidate_id,
+        best_score=context.baseline_score,
+        algorithm_data={**RunFacts.of(context).to_json(), "results": 0, "since_best": 0, **data},
+    )
+
+
+def next_state(state: OptimizerState, trial_results: Sequence[TrialResult]) -> OptimizerState:
+    """One generation on. Of equal scores the earlier stays best; a mini-batch never is."""
+    best_id, best = state.best_candidate_id, state.best_score
+    since = state.algorithm_data["since_best"]
+    for result in trial_results:
+        since += 1
+        score = result.objective_score
+        if result.counts and score is not None and (best is None or score > best + _TOLERANCE):
+            best_id, best, since = result.candidate_id, score, 0
+    return OptimizerState(
+        generation=state.generation + 1,
+        best_candidate_id=best_id,
+        best_score=best,
+        algorithm_data={
+            **state.algorithm_data,
+            "results": state.algorithm_data["results"] + len(trial_results),
+            "since_best": since,
+        },
+    )
+
+
+def reached(state: OptimizerState, target: float | None) -> StopDecision | None:
+    """Whether the best is good enough.
+
+    Without a target that is a perfect score, mostly of 1; above it the scale is another one, of
+    which the end is unknown. Where the run's objective has no end, only a target is enough.
+    """
+    best, perfect = state.best_score, perfect_score_in(state)
+    wanted = perfect if target is None else target
+    if best is None or wanted is None:
+        return None
+    enough = best >= wanted if target is not None else abs(best - wanted) <= _TOLERANCE
+    if not enough:
+        return None
+    return StopDecision(
+        should_stop=True,
+        reason=StopReason.TARGET_REACHED,
+        message=f"the best score {best:g} reaches the target {wanted:g}",
+    )
+
+
+def stale(state: OptimizerState, patience: int) -> StopDecision | None:
+    """Whether too many generations went by without a better candidate.
+
+    Counted in results, so that a run that observes one at a time is as patient as one in batches.
+    """
+    since, places = state.algorithm_data["since_best"], RunFacts.within(state).places
+    if since < patience * max(places, 1):
+        return None
+    return StopDecision(
+        should_stop=True,
+        reason=StopReason.NO_IMPROVEMENT,
+        message=f"the last {since} candidates brought nothing better than {state.best_score:g}",
+    )
+
+
+def tried_hashes(history: TrialHistory) -> frozenset[str]:
+    """Hashes of the configurations that have had their trial."""
+    return frozenset(
+        history.candidate(one.candidate_id).configuration.hash for one in history.trials
+    )

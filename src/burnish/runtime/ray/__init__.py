@@ -1,1 +1,0 @@
-"""Shards as tasks of a Ray cluster that a team already has."""

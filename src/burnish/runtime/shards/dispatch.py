@@ -1,0 +1,300 @@
+"""Some runs of a block, sent to workers and waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections import deque
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from burnish.domain import BurnishError, Item, ItemResult, UnavailableError
+from burnish.evaluation.failure_streak import FailureStreak
+from burnish.optimization.experiments.blocks import Block
+from burnish.runtime.shards.failures import error_of, nobody_works, shard_lost
+from burnish.runtime.shards.in_flight import Flight
+from burnish.runtime.shards.messages import ShardReply, ShardRequest
+from burnish.runtime.shards.shard_suite import ShardSize
+
+if TYPE_CHECKING:
+    from burnish.runtime.shards.sharded_blocks import ShardedBlocks
+
+log = logging.getLogger(__name__)
+
+Runs = Sequence[tuple[Item, int]]
+_RETRY_SECONDS = 1.0
+_PAUSE_SECONDS = 0.1
+# What an item without a timeout is given, before something is taken to be wrong.
+_LONGEST_ITEM = 600.0
+
+
+class _Unreadable(Exception):  # noqa: N818 - a state, soon over
+    """The database does not answer."""
+
+
+class Wave:
+    """Sends shards as room and budget allow, and ends when each pair has a result or none may start.
+
+    Pairs are admitted by the budget's gate before they are sent, in order, and each is told to the
+    block once, when its result is read from the database.
+    """
+
+    def __init__(self, post: ShardedBlocks, block: Block, runs: Runs) -> None:
+        self._post = post
+        self._block = block
+        self._window = post.window(block)
+        settings = post.settings
+        size = ShardSize(
+            smallest=min(settings.size.smallest, self._window),
+            largest=min(settings.size.largest, self._window),
+        )
+        self._waiting = deque(size.cut(runs))
+        self.flights: dict[str, Flight] = {}
+        self._replies: list[ShardReply] = []
+        self._news = asyncio.Event()
+        self._streak = FailureStreak(block.options.max_failures_in_a_row)
+        # Why the gate let nothing more start; what was sent already ends.
+        self._refusal: BurnishError | None = None
+        self._look_seconds = settings.look_seconds
+        self._empty_since: float | None = None
+        self._asked_again_at = post.clock.monotonic()
+        self._item_seconds = block.options.item_timeout_seconds or _LONGEST_ITEM
+        self._stall_seconds = 60.0 + 2 * self._item_seconds
+
+    def hear(self, reply: ShardReply) -> None:
+        """A reply came in; it may be another wave's."""
+        if reply.shard_id in self.flights:
+            self._replies.append(reply)
+            self._post.note_sign()
+            self._news.set()
+
+    def wake(self) -> None:
+        """There may be room now."""
+        self._news.set()
+
+    async def run(self) -> None:
+        """Until all is done. Raises what ends the experiment."""
+        try:
+            while self.flights or (self._waiting and self._refusal is None):
+                await self._send()
+                if self.flights or self._waiting:
+                    await self._listen()
+        finally:
+            for flight in self.flights.values():
+                self._post.arrive(len(flight.missing))
+                flight.land()
+        if self._refusal is not None:
+            raise self._refusal
+
+    # --- sending ------------------------------------------------------------------------------
+
+    async def _send(self) -> None:
+        now = self._post.clock.monotonic()
+        for flight in list(self.flights.values()):
+            if flight.due is not None and flight.due <= now:
+                await self._dispatch(flight)
+        while self._waiting and self._refusal is None:
+            if not self._post.has_room(len(self._waiting[0]), self._window):
+                return
+            admitted = self._admit(self._waiting.popleft())
+            if admitted is not None:
+                self.flights[admitted.request.shard_id] = admitted
+                await self._dispatch(admitted)
+
+    def _admit(self, runs: Runs) -> Flight | None:
+        """A flight of those that may start."""
+        gate = self._block.options.gate
+        admitted = []
+        for item, repeat in runs:
+            try:
+                gate.admit(item, repeat)
+            except BurnishError as refusal:
+                self._refusal = refusal
+                break
+            admitted.append((item.id, repeat))
+        if not admitted:
+            return None
+        self._post.depart(len(admitted))
+        return Flight.of(self._request(admitted), [gate.running() for _ in admitted])
+
+    def _request(self, pairs: Sequence[tuple[str, int]]) -> ShardRequest:
+        block, lease = self._block, self._post.lease
+        context = block.context()
+        return ShardRequest(
+            shard_id=secrets.token_hex(8),
+            optimization_id=lease.optimization_id,
+            experiment_id=block.experiment.id,
+            overrides_tag=block.mask_id,
+            configuration_hash=block.experiment.configuration.hash,
+            pairs=tuple(pairs),
+            lease_owner=lease.owner,
+            lease_token=lease.token,
+            dataset_id=block.experiment.dataset_id,
+            agent_fingerprint=block.agent.fingerprint,
+            scorers_fingerprint=block.suite.scorers.fingerprint,
+            refine_fingerprint=refine.fingerprint if (refine := block.suite.refine) else None,
+            item_timeout_seconds=block.options.item_timeout_seconds,
+            use_cache=block.options.use_cache,
+            retry_errors=bool(block.stale),
+            parent_tag=context.parent_tag,
+            flags=context.flags,
+        )
+
+    async def _dispatch(self, flight: Flight) -> None:
+        try:
+            await self._post.carrier.send(flight.next_request())
+        except UnavailableError as error:
+            log.warning("a shard cannot be sent now: %s", error.why)
+            flight.due = self._post.clock.monotonic() + _RETRY_SECONDS
+
+    # --- listening ----------------------------------------------------------------------------
+
+    async def _listen(self) -> None:
+        """Wait for replies, or look at the database after a while without."""
+        due = [flight.due for flight in self.flights.values() if flight.due is not None]
+        next_due = min(due, default=float("inf")) - self._post.clock.monotonic()
+        heard = True
+        try:
+            async with asyncio.timeout(max(min(self._look_seconds, next_due), 0.0)):
+                await self._news.wait()
+        except TimeoutError:
+            heard = False
+        self._news.clear()
+        replies, self._replies = self._replies, []
+        try:
+            if replies:
+                await self._heed(replies)
+            elif not heard and next_due > 0:
+                await self._look()
+        except _Unreadable as error:
+            # The database is away for a moment: what was heard still holds afterwards.
+            log.warning("results cannot be read now: %s", error)
+            self._replies = [*replies, *self._replies]
+            await self._post.clock.sleep(_RETRY_SECONDS)
+            self._require_patience()
+
+    async def _heed(self, replies: Sequence[ShardReply]) -> None:
+        concerned = {
+            reply.shard_id: self.flights[reply.shard_id]
+            for reply in replies
+            if reply.shard_id in self.flights
+        }
+        for reply in replies:
+            if reply.status == "done" and reply.shard_id in concerned:
+                concerned[reply.shard_id].done = True
+        await self._read(concerned.values())
+        now = self._post.clock.monotonic()
+        for reply in replies:
+            flight = self.flights.get(reply.shard_id)
+            if flight is None:
+                continue
+            if reply.status == "failed":
+                raise error_of(reply)
+            if reply.status == "done":
+                self._ask_again(flight, now)  # The worker's database is not this one, or lags.
+            elif reply.status == "stopped":
+                flight.due = now
+            else:
+                self._post.note_refusal(reply)
+                flight.refuse(now)
+        self._post.require_takers(self._item_seconds)
+
+    async def _look(self) -> None:
+        """Nobody said anything: see what the database has, and whether the shards are still there."""
+        if await self._read(self.flights.values()):
+            return
+        self._look_seconds = min(self._look_seconds * 2, self._post.settings.longest_look_seconds)
+        quiet = self._require_patience()
+        self._post.require_takers(self._item_seconds)
+        try:
+            outstanding = await self._post.carrier.outstanding()
+        except UnavailableError as error:
+            log.warning("the mailbox cannot be looked at now: %s", error.why)
+            return
+        now = self._post.clock.monotonic()
+        stalled = min(quiet, now - self._asked_again_at) >= self._stall_seconds
+        if outstanding and not stalled:
+            self._empty_since = None
+            return
+        self._empty_since = now if self._empty_since is None else self._empty_since
+        self._look_seconds = self._post.settings.look_seconds
+        if stalled or now - self._empty_since >= self._post.settings.lost_seconds:
+            self._empty_since = None
+            self._send_again(now, lost=not outstanding)
+
+    async def _read(self, flights: Collection[Flight]) -> int:
+        """Take in what the database has of these; how many results were new."""
+        missing = {item: None for flight in flights for item, _ in flight.missing}
+        if not missing:
+            return 0
+        by_pair = {pair: flight for flight in flights for pair in flight.missing}
+        found = 0
+        results = await self._results(list(missing))
+        try:
+            for result in results:
+                flight = by_pair.get((result.item_id, result.repeat))
+                if flight is None or (not flight.done and self._is_stale(result)):
+                    continue
+                if flight.take(result):
+                    found += 1
+                    self._tell(result)
+        finally:
+            if found:  # Also when one of them ends the experiment: others wait for the room.
+                self._post.arrive(found)
+        for flight in list(flights):
+            if not flight.missing:
+                self.flights.pop(flight.request.shard_id, None)
+        if found:
+            self._look_seconds = self._post.settings.look_seconds
+            self._empty_since = None
+            self._post.note_results()
+        return found
+
+    async def _results(self, item_ids: list[str]) -> list[ItemResult]:
+        try:
+            return await self._post.experiments.get_results(
+                self._block.experiment.id, item_ids=item_ids
+            )
+        except UnavailableError as error:
+            raise _Unreadable(error.why) from error
+
+    def _is_stale(self, result: ItemResult) -> bool:
+        return self._block.stale.get((result.item_id, result.repeat)) == result
+
+    def _tell(self, result: ItemResult) -> None:
+        block = self._block
+        block.options.gate.record(result)
+        block.progress.add(result)
+        if block.options.on_result is not None:
+            block.options.on_result(result)
+        self._streak.note(result, done=block.progress.done)
+
+    # --- patience -----------------------------------------------------------------------------
+
+    def _send_again(self, now: float, *, lost: bool) -> None:
+        """The mailbox has lost them, or a worker that fell silent has them.
+
+        While something still waits there may just be no worker yet: that is no attempt.
+        """
+        self._asked_again_at = now
+        silent = [flight for flight in self.flights.values() if flight.due is None]
+        for flight in silent:
+            if lost:
+                self._ask_again(flight, now)
+            else:
+                flight.due = now
+        if silent:
+            log.warning("%d shards are asked for again", len(silent))
+
+    def _ask_again(self, flight: Flight, now: float) -> None:
+        flight.lost += 1
+        if flight.lost >= self._post.settings.max_attempts:
+            raise shard_lost(len(flight.missing), flight.lost)
+        flight.due = now + _PAUSE_SECONDS * (flight.lost - 1)
+
+    def _require_patience(self) -> float:
+        quiet = self._post.quiet_seconds()
+        if quiet >= self._post.settings.give_up_seconds:
+            raise nobody_works(self._post.carrier, quiet)
+        return quiet

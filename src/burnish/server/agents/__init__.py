@@ -1,0 +1,1 @@
+"""Routes and schemas of agents, versions and promotions."""

@@ -1,0 +1,292 @@
+"""Agents and the versions of their configurations."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from burnish.app.agents.registry import KnownAgent
+from burnish.app.report.differences import Difference
+from burnish.domain import AgentVersion
+from burnish.models.outbound.access import without_query
+from burnish.server.http import examples
+from burnish.server.http.json_objects import JsonObject
+from burnish.server.http.people import (
+    ExpectedVersion,
+    NewName,
+    Note,
+    Person,
+    Strict,
+    VersionNumber,
+)
+from burnish.server.http.views import View
+
+_FROM_FILE = ("run", "base_url", "api_key", "api_key_env", "headers")
+_OF_PROMPTS = {"model", "labels", "output_schema"}
+_OF_SERVICES = {"url", "version", "concurrency", "timeout_seconds"}
+_NEW_PROMPT: dict[str, Any] = {
+    "name": "router",
+    "model": "local/smollm2-135m",
+    "labels": ["positive", "negative"],
+    "configuration": examples.CONFIGURATION,
+}
+_NEW_SERVICE: dict[str, Any] = {
+    "name": "service",
+    "url": "https://agents.example.com/run",
+    "configuration": examples.CONFIGURATION,
+}
+_AGENT: dict[str, Any] = {
+    "name": "reviews",
+    "kind": "prompt",
+    "source": "configuration",
+    "model": "local/smollm2-135m",
+    "url": None,
+    "labels": ["positive", "negative"],
+    "active_version": 2,
+    "written_differs": True,
+    "configuration": examples.CONFIGURATION,
+}
+_VERSION: dict[str, Any] = {
+    "agent": "reviews",
+    "version": 2,
+    "active": True,
+    "author": "ada",
+    "note": "better on short reviews",
+    "origin": {
+        "optimization_id": examples.OPTIMIZATION_ID,
+        "candidate_id": examples.CANDIDATE_ID,
+    },
+    "created_at": examples.MOMENT,
+    "configuration_hash": "5f2c…",
+}
+
+
+class ConfigurationBody(Strict):
+    """What an agent runs under: texts by path, parameters, examples."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.CONFIGURATION]})
+
+    sections: Annotated[dict[str, str], Field(min_length=1, max_length=200)]
+    parameters: JsonObject = Field(default_factory=dict)
+    examples: Annotated[list[JsonObject], Field(max_length=1000)] = Field(default_factory=list)
+
+
+class NewAgent(Strict):
+    """A prompt agent, by its `model`, or an HTTP agent, by its `url`. Code is never in a request."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_NEW_PROMPT, _NEW_SERVICE]})
+
+    name: NewName
+    model: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        default=None, description="One that the server's burnish.toml names."
+    )
+    url: Annotated[str, Field(min_length=1, max_length=2000)] | None = Field(
+        default=None,
+        description="Where items are posted to, in place of a model; the server must allow its host.",
+    )
+    version: Annotated[str, Field(max_length=200)] | None = Field(
+        default=None, description="Names the service's code, so that results can be reused."
+    )
+    concurrency: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=16, description="Requests to the service at once."
+    )
+    timeout_seconds: Annotated[float, Field(gt=0, le=600)] = Field(
+        default=120.0, description="How long the service may take for an item."
+    )
+    labels: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=200)] = Field(
+        default_factory=list, description="The answer is one of these."
+    )
+    output_schema: JsonObject | None = Field(
+        default=None, description="A JSON schema of the answer."
+    )
+    configuration: ConfigurationBody
+    author: Person | None = None
+    note: Note = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_addresses(cls, data: Any) -> Any:
+        found = [one for one in _FROM_FILE if isinstance(data, dict) and one in data]
+        if found:
+            raise ValueError(
+                f"{found[0]} cannot come from a request: code, keys and addresses of models stand "
+                "in the server's burnish.toml"
+            )
+        return data
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.model is None) == (self.url is None):
+            raise ValueError("give either model or url, and not both")
+        other = _OF_SERVICES if self.url is None else _OF_PROMPTS
+        found = sorted(one for one in self.model_fields_set & other if getattr(self, one))
+        if found:
+            raise ValueError(f"{found[0]} goes with {'url' if self.url is None else 'model'} only")
+        return self
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """All but its configuration and who made it."""
+        return self.model_dump(include=_OF_PROMPTS if self.url is None else _OF_SERVICES)
+
+
+class AgentView(View):
+    """An agent. Without a version it runs as burnish.toml has it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_AGENT]})
+
+    name: str
+    kind: Literal["prompt", "python", "http"]
+    source: Literal["configuration", "registry"]
+    model: str | None
+    url: str | None = Field(
+        description="Of an HTTP agent that was made by a request, without its query."
+    )
+    labels: list[str]
+    active_version: int | None
+    written_differs: bool = Field(
+        description="Whether burnish.toml has another configuration than the active version."
+    )
+    configuration: dict[str, Any]
+
+    @classmethod
+    def of(cls, agent: KnownAgent) -> AgentView:
+        """From the registry."""
+        active, written = agent.active, agent.written
+        return cls(
+            name=agent.name,
+            kind=agent.kind,
+            source="registry" if written is None else "configuration",
+            model=agent.table.model,
+            url=_shown_url(agent),
+            labels=agent.table.labels,
+            active_version=None if active is None else active.version,
+            written_differs=written is not None
+            and active is not None
+            and active.configuration.hash != written.hash,
+            configuration=agent.configuration.to_json(),
+        )
+
+
+class AgentPage(BaseModel):
+    """Some agents; `next_cursor` is None on the last page."""
+
+    items: list[AgentView]
+    next_cursor: str | None
+
+
+class VersionLine(View):
+    """A version. `origin` tells where it came from: a run and candidate, a revert, a request."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_VERSION]})
+
+    agent: str
+    version: int
+    active: bool
+    author: str
+    note: str
+    origin: dict[str, Any]
+    created_at: str
+    configuration_hash: str
+
+    @classmethod
+    def of(cls, version: AgentVersion) -> VersionLine:
+        """From its record."""
+        return cls(**_line(version))
+
+
+class VersionView(VersionLine):
+    """A version with its configuration."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{**_VERSION, "configuration": examples.CONFIGURATION}]}
+    )
+
+    configuration: dict[str, Any]
+
+    @classmethod
+    def of(cls, version: AgentVersion) -> VersionView:
+        """From its record."""
+        return cls(**_line(version), configuration=version.configuration.to_json())
+
+
+class VersionPage(BaseModel):
+    """Some versions; `next_cursor` is None on the last page."""
+
+    items: list[VersionLine]
+    next_cursor: str | None
+
+
+class NewVersion(Strict):
+    """A changed configuration of an agent."""
+
+    configuration: ConfigurationBody
+    author: Person
+    note: Note = ""
+    expected_version: ExpectedVersion = None
+
+
+class Revert(Strict):
+    """Back to an old version: a new one that is equal to it."""
+
+    version: VersionNumber
+    author: Person
+    note: Note = ""
+    expected_version: ExpectedVersion = None
+
+
+class SectionDiff(View):
+    """A section's text on both sides; None where it does not exist."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+
+class ParameterDiff(View):
+    """A parameter on both sides; None where it is not set."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+class ExamplesDiff(View):
+    """All examples on both sides."""
+
+    before: list[dict[str, Any]]
+    after: list[dict[str, Any]]
+
+
+class DifferenceView(BaseModel):
+    """What changed, section by section; `examples` is None when they are the same."""
+
+    sections: list[SectionDiff]
+    parameters: list[ParameterDiff]
+    examples: ExamplesDiff | None
+
+    @classmethod
+    def of(cls, difference: Difference) -> DifferenceView:
+        """From what was compared."""
+        return cls.model_validate(difference.to_json())
+
+
+def _shown_url(agent: KnownAgent) -> str | None:
+    """What burnish.toml names stays there, and a query may hold a key."""
+    if agent.table.url is None or agent.written is not None:
+        return None
+    return without_query(agent.table.url)
+
+
+def _line(version: AgentVersion) -> dict[str, Any]:
+    return {
+        "agent": version.agent_name,
+        "version": version.version,
+        "active": version.active,
+        "author": version.author,
+        "note": version.note,
+        "origin": dict(version.origin),
+        "created_at": version.created_at,
+        "configuration_hash": version.configuration.hash,
+    }

@@ -1,0 +1,102 @@
+"""Evaluations: one configuration on one suite, started here or elsewhere."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+
+from burnish.app.evaluate.queued import create_evaluation
+from burnish.app.evaluate.result import result_of
+from burnish.domain import UsageError
+from burnish.server.evaluations.item_filter import WantedItems
+from burnish.server.evaluations.schemas import (
+    EvaluationLine,
+    EvaluationPage,
+    EvaluationView,
+    NewEvaluation,
+)
+from burnish.server.http import examples
+from burnish.server.http.cursors import decode_cursor, encode_cursor
+from burnish.server.http.parameters import Cursor, Limit
+from burnish.server.http.problems import errors
+from burnish.server.http.services import Serving
+from burnish.server.optimizations.trial_schemas import ItemPage, ItemView
+
+router = APIRouter(prefix="/v1/private/evaluations", tags=["evaluations"])
+_NEWEST = "-created_at"
+ExperimentId = Annotated[str, Path(min_length=1, max_length=100, examples=[examples.EXPERIMENT_ID])]
+_LINKS: dict[str, Any] = {
+    name: {
+        "operationId": name,
+        "parameters": {"experiment_id": "$response.body#/experiment_id"},
+    }
+    for name in ("get_evaluation", "list_evaluation_items")
+}
+
+
+@router.get("", responses=errors(404))
+async def list_evaluations(
+    serving: Serving, limit: Limit = 50, cursor: Cursor = None
+) -> EvaluationPage:
+    """Evaluations that are no part of an optimization, the newest first."""
+    found = await serving.workspace.experiments.list_experiments(
+        limit=limit + 1, before=_place(decode_cursor(_NEWEST, cursor)), standalone=True
+    )
+    place = (found[limit - 1].id,) if len(found) > limit else None
+    return EvaluationPage(
+        items=[EvaluationLine.of(one) for one in found[:limit]],
+        next_cursor=encode_cursor(_NEWEST, place),
+    )
+
+
+@router.post("", status_code=201, responses={201: {"links": _LINKS}, **errors(404)})
+async def start_evaluation(serving: Serving, new: NewEvaluation) -> EvaluationView:
+    """Evaluate a version of an agent, with overrides that are not saved. Runs in the background."""
+    experiment_id = await create_evaluation(
+        serving.workspace, serving.project, new.choice(), new.selection(), name=new.name
+    )
+    serving.wake()
+    return await _view(serving, experiment_id)
+
+
+@router.get("/{experiment_id}", responses=errors(404))
+async def get_evaluation(serving: Serving, experiment_id: ExperimentId) -> EvaluationView:
+    """One evaluation with what came out so far, also that of a candidate (`eval_run_id`)."""
+    return await _view(serving, experiment_id)
+
+
+@router.get("/{experiment_id}/items", responses=errors(404))
+async def list_evaluation_items(
+    serving: Serving,
+    experiment_id: ExperimentId,
+    wanted: WantedItems,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> ItemPage:
+    """What was answered, item by item."""
+    await serving.workspace.experiments.get_experiment(experiment_id)
+    page = await serving.workspace.pages.items(
+        experiment_id, wanted=wanted, limit=limit, after=decode_cursor("item", cursor)
+    )
+    return ItemPage(
+        items=[ItemView.of(one) for one in page.items],
+        next_cursor=encode_cursor("item", page.next),
+    )
+
+
+async def _view(serving: Serving, experiment_id: str) -> EvaluationView:
+    return EvaluationView.of_result(await result_of(serving.workspace.experiments, experiment_id))
+
+
+def _place(after: list[Any] | None) -> str | None:
+    if after is None:
+        return None
+    if len(after) != 1 or not isinstance(after[0], str):
+        raise UsageError(
+            what="the cursor cannot be used",
+            why="it belongs to another list",
+            fix="take `next_cursor` from the page before",
+            code="invalid_cursor",
+        )
+    return after[0]

@@ -1,0 +1,1 @@
+"""The application: authentication, limits, errors, event streams."""

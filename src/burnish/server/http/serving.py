@@ -1,0 +1,155 @@
+"""Runs a server on its own socket until it is told to stop, and stops it in good order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+
+import uvicorn
+from fastapi import FastAPI
+
+from burnish.app.optimize.runners import require_answer
+from burnish.config.serve_options import ServeOptions
+from burnish.config.served_project import ServedProject
+from burnish.domain import UnavailableError, UsageError
+from burnish.server.http.app import create_app
+from burnish.server.http.logs import logging_to_stderr
+from burnish.server.http.settings import ServerSettings
+from burnish.server.http.wire import Wire
+
+_log = logging.getLogger("burnish.server")
+_BACKLOG = 2048
+_START_SECONDS = 30.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class _Server(uvicorn.Server):
+    """Ends event streams as soon as it is to stop: they would never end by themselves."""
+
+    def __init__(self, app: FastAPI, settings: ServerSettings) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                date_header=True,
+                proxy_headers=False,
+                http=Wire,
+                lifespan="off",
+                timeout_keep_alive=30,
+                timeout_graceful_shutdown=int(max(settings.shutdown_seconds, 1)),
+                ws="none",
+            )
+        )
+        self._app = app
+        self.answering = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, and say so."""
+        await super().startup(sockets)
+        self.answering.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals are taken by `serve`, which knows what a second one means."""
+        yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close the streams, then all the rest."""
+        services = getattr(self._app.state, "services", None)
+        if services is not None:
+            services.close_streams()
+        await super().shutdown(sockets)
+
+
+def run(options: ServeOptions, listening: Callable[[str], None]) -> None:
+    """Serve as the command line was told, until SIGINT or SIGTERM."""
+    settings = ServerSettings.of(options, os.environ)
+    if options.mailbox is not None:
+        asyncio.run(require_answer(options.mailbox))
+    with logging_to_stderr(plain=options.plain_logs, level=options.log_level):
+        asyncio.run(serve(settings, listening=listening))
+
+
+async def serve(settings: ServerSettings, *, listening: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM. `listening` is called with the address once it answers."""
+    # What is wrong with the configuration is said now, and not to the first request.
+    await asyncio.to_thread(ServedProject(settings.config, settings.urls).settings)
+    with contextlib.closing(_bind(settings.host, settings.port)) as bound:
+        app = create_app(settings)
+        server = _Server(app, settings)
+        address = address_of(bound)
+        with _stopping(server):
+            # Opened here and not by uvicorn, which would end the program where opening fails.
+            async with app.router.lifespan_context(app):
+                running = asyncio.create_task(server.serve(sockets=[bound]))
+                await asyncio.wait_for(server.answering.wait(), _START_SECONDS)
+                listening(address)
+                _log.info("the server listens", extra={"address": address})
+                await running
+        _log.info("the server has stopped")
+
+
+def address_of(bound: socket.socket) -> str:
+    """Where a bound socket is reached."""
+    host, port = bound.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+@contextlib.contextmanager
+def _stopping(server: uvicorn.Server) -> Iterator[None]:
+    """The first signal stops it in good order, the second at once."""
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        server.force_exit = server.should_exit
+        server.should_exit = True
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    """A listening socket; a busy port is told before anything else is opened."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        bound = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError) as error:
+        raise UsageError(
+            what=f"the server cannot listen on {host!r}",
+            why=getattr(error, "strerror", None) or str(error),
+            fix="name an address of this machine, such as 127.0.0.1",
+            code="bad_address",
+        ) from None
+    try:
+        if os.name == "posix":
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen(_BACKLOG)
+        bound.setblocking(False)
+    except OSError as error:
+        bound.close()
+        busy = error.errno == errno.EADDRINUSE
+        raise UnavailableError(
+            what=f"the server cannot listen on {host}:{port}",
+            why=error.strerror or str(error),
+            fix="stop what listens there, or take another port with --port (0 picks a free one)"
+            if busy
+            else "name an address of this machine and a port that you may use",
+            code="address_in_use" if busy else "bad_address",
+        ) from None
+    return bound

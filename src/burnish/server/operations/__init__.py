@@ -1,0 +1,1 @@
+"""Routes and schemas of health, metrics and the served project."""

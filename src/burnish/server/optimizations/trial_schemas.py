@@ -1,0 +1,298 @@
+"""Trials, items, lineage, front and rejections as responses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from burnish.domain import Candidate, ExperimentStatus, ExperimentType, Rejection, TrialResult
+from burnish.domain.read_models import ItemLine, LineageNode, TrialLine
+from burnish.server.evaluations.refinement_schemas import ItemRefinement, RoundView
+from burnish.server.http import examples
+from burnish.server.http.views import View
+from burnish.server.optimizations.schemas import Usage
+
+
+class TrialView(View):
+    """A trial, or with `type` mini-batch a look at some items that can never be best."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.TRIAL]})
+
+    candidate_id: str
+    number: int = Field(description="Counts up within the optimization; the baseline is 0.")
+    step_index: int
+    parent_candidate_ids: tuple[str, ...]
+    type: ExperimentType
+    status: ExperimentStatus
+    score: float | None
+    items: int
+    passed: int
+    failed: int
+    pass_rate: float
+    cost_usd: float | None
+    avg_latency_ms: float | None
+    avg_ttft_ms: float | None
+    avg_tokens: float | None
+    avg_cost_usd: float | None
+    error: str | None
+    rationale: str | None
+    experiment_id: str
+
+
+class TrialDetail(TrialView):
+    """A trial with the configuration that it ran."""
+
+    configuration: dict[str, Any] = Field(examples=[examples.CONFIGURATION])
+    configuration_hash: str
+    mask_id: str
+
+    @classmethod
+    def of_candidate(cls, candidate: Candidate, trial: TrialResult) -> TrialDetail:
+        """From both records."""
+        summary = trial.summary
+        return cls(
+            candidate_id=candidate.id,
+            number=candidate.number,
+            step_index=candidate.step_index,
+            parent_candidate_ids=candidate.parent_candidate_ids,
+            type=trial.type,
+            status=trial.status,
+            score=trial.objective_score,
+            items=summary.total_items,
+            passed=summary.passed_items,
+            failed=summary.failed_items,
+            pass_rate=summary.pass_rate,
+            cost_usd=summary.total_cost,
+            avg_latency_ms=summary.avg_latency_ms,
+            avg_ttft_ms=summary.avg_ttft_ms,
+            avg_tokens=summary.avg_tokens,
+            avg_cost_usd=summary.avg_cost_usd,
+            error=trial.error,
+            rationale=candidate.rationale,
+            experiment_id=trial.experiment_id,
+            configuration=candidate.configuration.to_json(),
+            configuration_hash=candidate.configuration.hash,
+            mask_id=candidate.mask_id,
+        )
+
+
+class TrialPage(BaseModel):
+    """Some trials; `next_cursor` is None on the last page."""
+
+    items: list[TrialView]
+    next_cursor: str | None
+
+
+def trial_row(line: TrialLine) -> dict[str, Any]:
+    """A `TrialView` as plain values: the database has checked them, and models take their time."""
+    return {
+        "candidate_id": line.candidate_id,
+        "number": line.number,
+        "step_index": line.step_index,
+        "parent_candidate_ids": line.parent_candidate_ids,
+        "type": line.type,
+        "status": line.status,
+        "score": line.objective_score,
+        "items": line.total_items,
+        "passed": line.passed_items,
+        "failed": line.failed_items,
+        "pass_rate": line.pass_rate,
+        "cost_usd": line.total_cost,
+        "avg_latency_ms": line.avg_latency_ms,
+        "avg_ttft_ms": line.avg_ttft_ms,
+        "avg_tokens": line.avg_tokens,
+        "avg_cost_usd": line.avg_cost_usd,
+        "error": line.error,
+        "rationale": line.rationale,
+        "experiment_id": line.experiment_id,
+    }
+
+
+class ScoreView(View):
+    """What one scorer says about one output."""
+
+    name: str
+    value: float
+    passed: bool | None
+    reason: str
+    error: str | None
+
+
+class ItemView(View):
+    """One run of an item: what went in, what came out, and how it was judged."""
+
+    item_id: str
+    repeat: int
+    split: str | None
+    input: dict[str, Any] | None = Field(description="The row of the dataset; None if not stored.")
+    output: dict[str, Any] | None = Field(description="The agent's answer; None after an error.")
+    score: float
+    passed: bool
+    scores: list[ScoreView]
+    error: dict[str, str] | None
+    latency_ms: float
+    cached: bool
+    usage: Usage
+    refinement: ItemRefinement | None = Field(
+        description="What its rounds came to; None where outputs are not refined."
+    )
+    rounds: list[RoundView] = Field(description="All rounds of its output, in order.")
+
+    @classmethod
+    def of(cls, line: ItemLine) -> ItemView:
+        """From a line of a page."""
+        result = line.result
+        return cls(
+            item_id=result.item_id,
+            repeat=result.repeat,
+            split=line.split,
+            input=None if line.data is None else dict(line.data),
+            output=None if result.output is None else result.output.to_json(),
+            score=result.score,
+            passed=result.passed,
+            scores=[
+                ScoreView(
+                    name=one.name,
+                    value=one.value,
+                    passed=one.passed,
+                    reason=one.reason,
+                    error=one.error,
+                )
+                for one in result.scores
+            ],
+            error=None if result.error is None else result.error.to_json(),
+            latency_ms=result.latency_ms,
+            cached=result.cached,
+            usage=Usage.model_validate(result.spending.total.to_json()),
+            refinement=None if (made := result.refinement) is None else ItemRefinement.of(made),
+            rounds=[RoundView.of(one) for one in line.rounds],
+        )
+
+
+class ItemPage(BaseModel):
+    """Some runs of items; `next_cursor` is None on the last page."""
+
+    items: list[ItemView]
+    next_cursor: str | None
+
+
+class GraphNode(BaseModel):
+    """A candidate in the lineage; status and score are None until it has a trial."""
+
+    id: str
+    number: int
+    step_index: int
+    parent_candidate_ids: tuple[str, ...]
+    status: ExperimentStatus | None
+    score: float | None
+    baseline: bool
+    best: bool
+    rationale: str | None
+    experiment_id: str | None
+
+
+class GraphEdge(BaseModel):
+    """From a parent to its child."""
+
+    source: str
+    target: str
+
+
+class Graph(BaseModel):
+    """Which candidate came from which."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "nodes": [
+                        {
+                            "id": "3c9e8a10-0",
+                            "number": 0,
+                            "step_index": 0,
+                            "parent_candidate_ids": [],
+                            "status": "completed",
+                            "score": 0.72,
+                            "baseline": True,
+                            "best": False,
+                            "rationale": "the configuration as it was given",
+                            "experiment_id": examples.EXPERIMENT_ID,
+                        }
+                    ],
+                    "edges": [{"source": "3c9e8a10-0", "target": "3c9e8a10-1"}],
+                }
+            ]
+        }
+    )
+
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+
+
+def graph_rows(nodes: Sequence[LineageNode], best: str | None) -> dict[str, Any]:
+    """A `Graph` as plain values, of which there may be thousands."""
+    return {
+        "nodes": [
+            {
+                "id": one.id,
+                "number": one.number,
+                "step_index": one.step_index,
+                "parent_candidate_ids": one.parent_candidate_ids,
+                "status": one.status,
+                "score": one.score,
+                "baseline": one.number == 0,
+                "best": one.id == best,
+                "rationale": one.rationale,
+                "experiment_id": one.experiment_id,
+            }
+            for one in nodes
+        ],
+        "edges": [
+            {"source": parent, "target": one.id}
+            for one in nodes
+            for parent in one.parent_candidate_ids
+        ],
+    }
+
+
+class FrontPoint(BaseModel):
+    """A candidate that no other beats in score and in what one evaluation takes."""
+
+    candidate_id: str
+    number: int
+    score: float
+    tokens: float | None
+    cost_usd: float | None
+    latency_ms: float | None
+    utility: float | None = Field(default=None, description="Where the objective has weights.")
+
+
+class Front(BaseModel):
+    """From cheap to dear."""
+
+    points: list[FrontPoint]
+
+
+class RejectionView(View):
+    """A proposal that was not run, and why."""
+
+    step_index: int
+    proposed_index: int
+    reason_code: str = Field(examples=["duplicate", "placeholder_dropped"])
+    message: str
+    configuration_hash: str | None
+    created_at: str
+
+    @classmethod
+    def of(cls, one: Rejection) -> RejectionView:
+        """From its record."""
+        return cls(**{name: getattr(one, name) for name in cls.model_fields})
+
+
+class RejectionPage(BaseModel):
+    """Some rejections; `next_cursor` is None on the last page."""
+
+    items: list[RejectionView]
+    next_cursor: str | None

@@ -1,0 +1,1 @@
+"""Routes and schemas of configured optimizers, their runs, and kinds."""

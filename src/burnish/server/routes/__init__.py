@@ -1,1 +1,0 @@
-"""Routes, one subject a file: translate, delegate, translate."""

@@ -1,1 +1,0 @@
-"""What requests and responses look like; one subject a file."""

@@ -1,0 +1,1 @@
+"""Databases: connections, transactions, retries, migrations, and how values are stored."""

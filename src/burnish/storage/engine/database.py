@@ -1,0 +1,237 @@
+"""An open database: transactions with deadlines and retries, on SQLite or PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, NoReturn, Self, TypeVar
+
+from sqlalchemy import Row, select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from burnish.domain import Clock, InvariantError, SystemClock, UsageError
+from burnish.storage.engine import failpoints, failures, schema
+from burnish.storage.engine.addresses import Address
+from burnish.storage.engine.connections import Engines
+from burnish.storage.engine.retries import Patience, persist
+from burnish.storage.engine.transactions import Transactions, Work
+
+T = TypeVar("T")
+AnyRow = Row[*tuple[Any, ...]]
+
+_LONGEST_LOCK_SECONDS = 5.0
+_UNREACHABLE_AT_OPEN_SECONDS = 1.0
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Database:
+    """What repositories run on. Safe to use from many tasks at once; `close` ends it.
+
+    Work that is given to `read` and `write` may be done more than once: a locked or restarted
+    database is waited for, up to `patience_seconds`, and nothing of a failed attempt is kept. It
+    awaits its connection and nothing else.
+    """
+
+    def __init__(
+        self, address: Address, engines: Engines, clock: Clock, patience: Patience, timeout: float
+    ) -> None:
+        self._address = address
+        self._engines = engines
+        self._clock = clock
+        self._patience = patience
+        self._timeout = timeout
+        self._last_tick = 0
+        self._closed = False
+
+    @classmethod
+    async def open(
+        cls,
+        url_or_path: str | os.PathLike[str],
+        *,
+        clock: Clock | None = None,
+        patience_seconds: float = 20.0,
+        timeout_seconds: float = 60.0,
+    ) -> Self:
+        """Open a database; make it first, or bring it up to date, where that is needed.
+
+        A server that cannot be reached at all is not waited for: the address is likely wrong.
+        """
+        address = Address.of(url_or_path)
+        _make_folder(address)
+        patience = Patience(busy_seconds=patience_seconds, lost_seconds=patience_seconds)
+        try:
+            engines = Engines.create(
+                address,
+                wait_seconds=timeout_seconds,
+                busy_seconds=min(patience_seconds, _LONGEST_LOCK_SECONDS),
+            )
+        except failures.DATABASE_ERRORS as error:
+            raise failures.translate(error, address) from None
+        database = cls(address, engines, clock or SystemClock(), patience, timeout_seconds)
+        try:
+            await database._prepare(
+                Patience(busy_seconds=patience_seconds, lost_seconds=_UNREACHABLE_AT_OPEN_SECONDS)
+            )
+        except BaseException:
+            await database.close()
+            raise
+        return database
+
+    @property
+    def location(self) -> str:
+        """Where it is, without the password."""
+        return self._address.location
+
+    @property
+    def clock(self) -> Clock:
+        """The time that stamps are made from."""
+        return self._clock
+
+    async def close(self) -> None:
+        """Close every connection. Closing twice does no harm."""
+        self._closed = True
+        await self._engines.dispose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def read(self, work: Work[T]) -> T:
+        """Run reads that all see the same moment."""
+        return await self._run(self._engines.reader, work, self._patience)
+
+    async def write(self, work: Work[T]) -> T:
+        """Run a transaction, which is committed when this returns and else leaves nothing."""
+        failpoints.reach(work, "before")
+        result = await self._run(self._engines.writer, work, self._patience)
+        failpoints.reach(work, "after")
+        return result
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction that cannot be repeated, because its source is read only once.
+
+        Only its start is tried again. Statements in it belong under a `deadline`.
+        """
+        try:
+            connection, ending = await persist(self._begin, self._patience, self._clock)
+            async with ending:
+                yield connection
+                async with self.deadline():
+                    await connection.commit()
+        except SQLAlchemyError as error:
+            self._raise(error)
+
+    @asynccontextmanager
+    async def deadline(self) -> AsyncIterator[None]:
+        """Gives up on a database that does not answer."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                yield
+        except TimeoutError as error:
+            self._raise(error)
+
+    def tick(self) -> int:
+        """Microseconds since 1970. No two are equal, also when the clock is set back."""
+        self._last_tick = max((self._clock.now() - _EPOCH) // _MICROSECOND, self._last_tick + 1)
+        return self._last_tick
+
+    def stamp(self) -> str:
+        """A tick as the text in which times are stored."""
+        return format_time(_EPOCH + self.tick() * _MICROSECOND)
+
+    async def _prepare(self, patience: Patience) -> None:
+        async def revision(connection: AsyncConnection) -> str | None:
+            return await connection.run_sync(schema.stored_revision)
+
+        found = await self._run(self._engines.reader, revision, patience)
+        if found is None:
+            from burnish.storage.engine.creation import create_tables  # noqa: PLC0415 - seldom needed
+
+            found = await self._run(
+                self._engines.writer,
+                lambda connection: connection.run_sync(create_tables, self._address),
+                patience,
+            )
+        if found == schema.HEAD:
+            return
+        from burnish.storage.engine.upgrades import Upgrade  # noqa: PLC0415 - slow to load
+
+        upgrade = Upgrade(self._address)
+        await self._run(
+            self._engines.writer, lambda connection: connection.run_sync(upgrade), patience
+        )
+
+    async def _run(self, transactions: Transactions, work: Work[T], patience: Patience) -> T:
+        async def attempt() -> T:
+            self._require_open()
+            async with asyncio.timeout(self._timeout):
+                return await transactions.run(work)
+
+        try:
+            return await persist(attempt, patience, self._clock)
+        except failures.DATABASE_ERRORS as error:
+            self._raise(error)
+
+    async def _begin(self) -> tuple[AsyncConnection, AsyncExitStack]:
+        self._require_open()
+        async with self.deadline(), AsyncExitStack() as stack:
+            connection = await stack.enter_async_context(self._engines.engine.connect())
+            # Whether a pooled connection still stands shows at the first statement.
+            await connection.execute(select(1))
+            return connection, stack.pop_all()
+
+    def _raise(self, error: BaseException) -> NoReturn:
+        translated = failures.translate(error, self._address)
+        # Only our own bugs need the driver's words, and they can hold no password.
+        raise translated from (error if isinstance(translated, InvariantError) else None)
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise InvariantError(
+                what=f"the database {self.location} cannot be used",
+                why="it was closed",
+                fix="please report this",
+            )
+
+
+def format_time(moment: datetime) -> str:
+    """ISO 8601 in UTC, always as long, so that text sorts as time does."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def parse_time(text: str) -> str:
+    """A given ISO 8601 time in the stored form."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            what=f"the time {text!r} cannot be used",
+            why="it is not in ISO 8601",
+            fix="write it like 2026-01-31T12:00:00Z",
+            code="invalid_time",
+        ) from None
+    return format_time(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+
+
+def _make_folder(address: Address) -> None:
+    if address.path is None:
+        return
+    if address.path.is_dir():
+        raise UsageError(
+            what=f"the database {address.location} cannot be used",
+            why="it is a folder",
+            fix="give the path of a file, such as .burnish/burnish.db",
+            code="not_a_database",
+        )
+    try:
+        address.path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise failures.translate(error, address) from None

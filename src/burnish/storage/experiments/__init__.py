@@ -1,0 +1,1 @@
+"""Datasets, experiments, item results, rounds and cached calls."""

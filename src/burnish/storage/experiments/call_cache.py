@@ -1,0 +1,119 @@
+"""Remembers model calls, up to a size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import BigInteger, bindparam, delete, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from burnish.storage.engine.bulk import BulkInsert, chunks
+from burnish.storage.engine.codec import PlainText, SafeText, decode_json, encode_json
+from burnish.storage.engine.database import AnyRow, Database, format_time
+from burnish.storage.engine.gathering import Gathering
+from burnish.storage.experiments.tables import call_cache
+
+DEFAULT_MAX_BYTES = 512 * 1024 * 1024
+
+# A use is noted when the last note is this old: reading must not mean writing.
+_NOTE_AFTER = timedelta(hours=1)
+_NOTES_AT_ONCE = 500
+# Pruning goes this far below the limit, and looks again after as much has been added.
+_SLACK = 0.1
+
+_get = select(call_cache.c.key, call_cache.c.value, call_cache.c.last_used).where(
+    call_cache.c.key.in_(bindparam("keys", type_=SafeText, expanding=True))
+)
+_put = BulkInsert(call_cache, existing="replace")
+_note = (
+    update(call_cache)
+    .where(call_cache.c.key.in_(bindparam("keys", type_=SafeText, expanding=True)))
+    .values(last_used=bindparam("now", type_=PlainText))
+)
+_total = select(func.sum(call_cache.c.size))
+_newest_first = (call_cache.c.last_used.desc(), call_cache.c.key)
+_running = select(
+    call_cache.c.key,
+    func.sum(call_cache.c.size).over(order_by=_newest_first, rows=(None, 0)).label("running"),
+).subquery()
+_prune = delete(call_cache).where(
+    call_cache.c.key.in_(
+        select(_running.c.key).where(_running.c.running > bindparam("keep", type_=BigInteger))
+    )
+)
+
+
+class SqlCallCache:
+    """A CallCache on an open database. The least recently used entries go when it is full."""
+
+    def __init__(self, database: Database, *, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
+        self._database = database
+        self._max_bytes = max_bytes
+        self._used: set[str] = set()
+        self._reading = Gathering(self._read)
+        self._writing = Gathering(self._write)
+        self._unchecked = max_bytes  # The first write looks how full it is.
+
+    async def get(self, key: str) -> Mapping[str, Any] | None:
+        """What was put under the key, if it is still there."""
+        row = await self._find(key)
+        if row is None:
+            return None
+        if row.last_used < format_time(self._database.clock.now() - _NOTE_AFTER):
+            await self._note(key)
+        return _decoded(row.value)
+
+    async def _find(self, key: str) -> AnyRow | None:
+        """Its row. Keys that are asked for while others are being read go together."""
+        return (await self._reading.ask(key, None)).get(key)
+
+    async def _read(self, asked: dict[str, None]) -> dict[str, AnyRow]:
+        return await self._database.read(lambda connection: _rows_of(connection, list(asked)))
+
+    async def put(self, key: str, value: Mapping[str, Any]) -> None:
+        """Keep a value. Those that come while another is being written go together."""
+        await self._writing.ask(key, encode_json(dict(value)) or "{}")
+
+    async def _note(self, key: str) -> None:
+        self._used.add(key)
+        if len(self._used) >= _NOTES_AT_ONCE:
+            await self._writing.ask("", None)
+
+    async def _write(self, entries: dict[str, str | None]) -> None:
+        """Entries, and which others were used."""
+        now = self._database.stamp()
+        texts = sorted((key, text) for key, text in entries.items() if text is not None)
+        rows = [(key, len(text), now, now, text) for key, text in texts]
+        used, self._used = self._used - {key for key, _ in texts}, set()
+        unchecked = self._unchecked + sum(row[1] for row in rows)
+        due = unchecked >= self._max_bytes * _SLACK
+
+        async def work(connection: AsyncConnection) -> None:
+            await _put(connection, rows)
+            if used:
+                await connection.execute(_note, {"keys": sorted(used), "now": now})
+            if due:
+                await self._prune(connection)
+
+        await self._database.write(work)
+        self._unchecked = 0 if due else unchecked
+
+    async def _prune(self, connection: AsyncConnection) -> None:
+        total = await connection.scalar(_total)
+        if total is not None and total > self._max_bytes:
+            await connection.execute(_prune, {"keep": int(self._max_bytes * (1 - _SLACK))})
+
+
+async def _rows_of(connection: AsyncConnection, keys: Sequence[str]) -> dict[str, AnyRow]:
+    found: dict[str, AnyRow] = {}
+    for chunk in chunks(keys):
+        rows = await connection.execute(_get, {"keys": chunk})
+        found.update({row.key: row for row in rows})
+    return found
+
+
+def _decoded(text: str) -> Mapping[str, Any]:
+    value: Mapping[str, Any] = decode_json(text)
+    return value

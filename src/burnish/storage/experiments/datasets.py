@@ -1,0 +1,149 @@
+"""Keeps the rows that experiments ran on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from itertools import islice
+
+import uuid_utils
+from sqlalchemy import Integer, bindparam, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from burnish.domain import DatasetRecord, Item, UsageError
+from burnish.storage.engine.bulk import BulkInsert
+from burnish.storage.engine.codec import SafeText
+from burnish.storage.engine.database import AnyRow, Database
+from burnish.storage.experiments.tables import dataset_items, datasets
+
+_BATCH = 500
+
+_content_columns = (datasets.c.name, datasets.c.fingerprint)
+_by_content = select(datasets).where(
+    datasets.c.name == bindparam("of_name", type_=SafeText),
+    datasets.c.fingerprint == bindparam("of_fingerprint", type_=SafeText),
+)
+_by_id = select(datasets).where(datasets.c.id == bindparam("dataset", type_=SafeText))
+_page = (
+    select(dataset_items)
+    .where(
+        dataset_items.c.dataset_id == bindparam("dataset", type_=SafeText),
+        dataset_items.c.position > bindparam("last", type_=Integer),
+    )
+    .order_by(dataset_items.c.position)
+    .limit(_BATCH)
+)
+_claim = {
+    dialect: insert(datasets)
+    .on_conflict_do_nothing(index_elements=_content_columns)
+    .execution_options(preserve_rowcount=True)
+    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
+_insert_items = BulkInsert(dataset_items)
+
+
+class SqlDatasetRepository:
+    """A DatasetRepository on an open database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def ensure_dataset(
+        self, name: str, fingerprint: str, items: Iterable[Item]
+    ) -> DatasetRecord:
+        """The record of this content; its rows are read only when it is new."""
+        content = {"of_name": name, "of_fingerprint": fingerprint}
+
+        async def find(connection: AsyncConnection) -> AnyRow | None:
+            return (await connection.execute(_by_content, content)).one_or_none()
+
+        stored = await self._database.read(find)
+        if stored is None:
+            await self._add(name, fingerprint, items)
+            stored = await self._database.read(find)
+        assert stored is not None
+        return _record(stored)
+
+    async def get_dataset(self, dataset_id: str) -> DatasetRecord:
+        """One dataset's record."""
+
+        return _record(
+            await self._database.read(lambda connection: require_dataset(connection, dataset_id))
+        )
+
+    async def stream_items(self, dataset_id: str) -> AsyncIterator[Item]:
+        """All rows in order, a transaction for each page."""
+        await self.get_dataset(dataset_id)
+        last = -1
+        while True:
+            page = await self._page_after(dataset_id, last)
+            for row in page:
+                yield Item(id=row.item_id, data=row.data, split=row.split)
+            if len(page) < _BATCH:
+                return
+            last = page[-1].position
+
+    async def _add(self, name: str, fingerprint: str, items: Iterable[Item]) -> None:
+        """Write a dataset in one transaction, unless somebody else is or was quicker."""
+        dataset_id = str(uuid_utils.uuid7())
+        row = {
+            "id": dataset_id,
+            "name": name,
+            "fingerprint": fingerprint,
+            "items": 0,
+            "created_at": self._database.stamp(),
+        }
+        async with self._database.transaction() as connection:
+            # Whoever comes second waits here until the first one is through.
+            async with self._database.deadline():
+                claimed = await connection.execute(_claim[connection.dialect.name], row)
+            if not claimed.rowcount:
+                return
+            count = await self._write_items(connection, dataset_id, items)
+            await connection.execute(
+                update(datasets).where(datasets.c.id == dataset_id).values(items=count)
+            )
+
+    async def _write_items(
+        self, connection: AsyncConnection, dataset_id: str, items: Iterable[Item]
+    ) -> int:
+        source = iter(items)
+        count = 0
+        while batch := list(islice(source, _BATCH)):
+            rows = [
+                (dataset_id, count + offset, item.id, item.hash, item.split, item.data)
+                for offset, item in enumerate(batch)
+            ]
+            async with self._database.deadline():
+                await _insert_items(connection, rows)
+            count += len(batch)
+        return count
+
+    async def _page_after(self, dataset_id: str, last: int) -> Sequence[AnyRow]:
+        async def work(connection: AsyncConnection) -> Sequence[AnyRow]:
+            return (await connection.execute(_page, {"dataset": dataset_id, "last": last})).all()
+
+        return await self._database.read(work)
+
+
+async def require_dataset(connection: AsyncConnection, dataset_id: str) -> AnyRow:
+    """A dataset's row; UsageError when there is none."""
+    stored = (await connection.execute(_by_id, {"dataset": dataset_id})).one_or_none()
+    if stored is None:
+        raise UsageError(
+            what=f"there is no dataset {dataset_id!r}",
+            why="no dataset with that id is stored",
+            fix="upload it, or run an evaluation on it first",
+            code="not_found",
+        )
+    return stored
+
+
+def _record(row: AnyRow) -> DatasetRecord:
+    return DatasetRecord(
+        id=row.id,
+        name=row.name,
+        fingerprint=row.fingerprint,
+        items=row.items,
+        created_at=row.created_at,
+    )

@@ -1,0 +1,165 @@
+"""Saves and finds the rounds of refined outputs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Integer, Select, bindparam, delete, exists, func, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from burnish.domain import CacheScope, ItemResult, Round, RoundScore
+from burnish.storage.engine.bulk import BulkInsert, chunks
+from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.database import AnyRow, Database
+from burnish.storage.experiments.result_rows import CacheKeys, Origin
+from burnish.storage.experiments.round_rows import (
+    RoundsByRun,
+    first_as_result,
+    read_rounds,
+    round_row,
+    round_score,
+)
+from burnish.storage.experiments.tables import experiment_items, item_rounds
+
+PAGE = 2000
+
+_insert_new = BulkInsert(item_rounds, existing="skip")
+_replace = BulkInsert(item_rounds, existing="replace")
+_rounds = item_rounds.c
+_of_experiment = _rounds.experiment_id == bindparam("experiment", type_=SafeText)
+_in_order = (_rounds.item_id, _rounds.repeat, _rounds.number)
+_all = select(item_rounds).where(_of_experiment).order_by(*_in_order)
+_of_items = _all.where(_rounds.item_id.in_(bindparam("items", type_=SafeText, expanding=True)))
+_open = _all.where(
+    ~exists().where(
+        experiment_items.c.experiment_id == _rounds.experiment_id,
+        experiment_items.c.item_id == _rounds.item_id,
+        experiment_items.c.repeat == _rounds.repeat,
+    )
+)
+_forget_later = delete(item_rounds).where(
+    _rounds.experiment_id == bindparam("of_experiment", type_=SafeText),
+    tuple_(_rounds.item_id, _rounds.repeat).in_(bindparam("of_runs", expanding=True)),
+    _rounds.number > 0,
+)
+_first_scores = (
+    select(
+        _rounds.item_id,
+        _rounds.repeat,
+        _rounds.number,
+        _rounds.score,
+        _rounds.judged,
+        _rounds.ended,
+        _rounds.spending,
+    )
+    .where(_of_experiment)
+    .order_by(*_in_order)
+    .limit(PAGE)
+)
+_next_scores = _first_scores.where(
+    tuple_(*_in_order)
+    > tuple_(
+        bindparam("last_item", type_=SafeText),
+        bindparam("last_repeat", type_=Integer),
+        bindparam("last_number", type_=Integer),
+    )
+)
+# The newest moment of each key, from the index alone; then the rows of those moments.
+_newest = (
+    select(_rounds.cache_key, func.max(_rounds.created_at).label("created_at"))
+    .where(_rounds.cache_key.in_(bindparam("keys", type_=PlainText, expanding=True)))
+    .group_by(_rounds.cache_key)
+    .subquery()
+)
+_cached = (
+    select(item_rounds)
+    .join(
+        _newest,
+        (_rounds.cache_key == _newest.c.cache_key) & (_rounds.created_at == _newest.c.created_at),
+    )
+    .order_by(_rounds.experiment_id)
+)
+
+
+async def save(
+    connection: AsyncConnection,
+    experiment_id: str,
+    rounds: Sequence[Round],
+    origin: Origin,
+) -> None:
+    """Write rounds in the caller's transaction, over those of the same run and number."""
+    latest = {(one.item_id, one.repeat, one.number): one for one in rounds}
+    # Everybody writes in the same order, so that no two wait for each other.
+    rows = [round_row(experiment_id, latest[key], origin) for key in sorted(latest)]
+    if await _insert_new(connection, rows) == len(rows):
+        return
+    firsts = sorted({key[:2] for key in latest if key[2] == 0})
+    for runs in chunks(firsts):
+        await connection.execute(_forget_later, {"of_experiment": experiment_id, "of_runs": runs})
+    await _replace(connection, rows)
+
+
+async def of_items(database: Database, experiment_id: str, item_ids: Sequence[str]) -> RoundsByRun:
+    """The rounds of some items."""
+    found: RoundsByRun = {}
+    for chunk in chunks(sorted(set(item_ids))):
+        bound = {"experiment": experiment_id, "items": chunk}
+        found.update(read_rounds(await _read(database, _of_items, bound)))
+    return found
+
+
+async def on_page(
+    connection: AsyncConnection, experiment_id: str, item_ids: Sequence[str]
+) -> RoundsByRun:
+    """The rounds of a page's items, in the caller's transaction."""
+    bound = {"experiment": experiment_id, "items": list(item_ids)}
+    return read_rounds(await connection.execute(_of_items, bound))
+
+
+async def unfinished(database: Database, experiment_id: str) -> RoundsByRun:
+    """Rounds of runs that have no result."""
+    return read_rounds(await _read(database, _open, {"experiment": experiment_id}))
+
+
+async def scores(database: Database, experiment_id: str) -> AsyncIterator[RoundScore]:
+    """All of them in order, a transaction for each page."""
+    bound: dict[str, Any] = {"experiment": experiment_id}
+    statement = _first_scores
+    while True:
+        page = await _read(database, statement, bound)
+        for row in page:
+            yield round_score(row)
+        if len(page) < PAGE:
+            return
+        last = page[-1]
+        statement = _next_scores
+        bound |= {
+            "last_item": last.item_id,
+            "last_repeat": last.repeat,
+            "last_number": last.number,
+        }
+
+
+async def cached(
+    database: Database, scope: CacheScope, keys: Sequence[tuple[str, int]]
+) -> dict[tuple[str, int], tuple[ItemResult, str | None]]:
+    """The newest first rounds by (item hash, repeat), with their scorers' fingerprints."""
+    names = CacheKeys(scope)
+    found: dict[tuple[str, int], tuple[ItemResult, str | None]] = {}
+    for chunk in chunks(list(dict.fromkeys(keys))):
+        bound = {"keys": [names.key(item_hash, repeat) for item_hash, repeat in chunk]}
+        for row in await _read(database, _cached, bound):
+            result = first_as_result(row)
+            found[result.item_hash, result.repeat] = (result, row.scorers_fingerprint)
+    return found
+
+
+async def _read(
+    database: Database, statement: Select[Any], bound: Mapping[str, Any]
+) -> Sequence[AnyRow]:
+    async def work(connection: AsyncConnection) -> Sequence[AnyRow]:
+        rows: Sequence[AnyRow] = (await connection.execute(statement, bound)).all()
+        return rows
+
+    return await database.read(work)

@@ -1,0 +1,180 @@
+"""The tables. Migrations build them; a test holds the two equal."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    UniqueConstraint,
+)
+
+from burnish.storage.engine.codec import JsonText, PlainText, SafeText
+
+metadata = MetaData()
+
+datasets = Table(
+    "datasets",
+    metadata,
+    Column("id", SafeText, primary_key=True),
+    Column("name", SafeText, nullable=False),
+    Column("fingerprint", SafeText, nullable=False),
+    Column("items", Integer, nullable=False),
+    Column("created_at", PlainText, nullable=False),
+    UniqueConstraint("name", "fingerprint", name="uq_datasets_content"),
+)
+
+dataset_items = Table(
+    "dataset_items",
+    metadata,
+    Column("dataset_id", SafeText, ForeignKey("datasets.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("item_id", SafeText, nullable=False),
+    Column("item_hash", SafeText, nullable=False),
+    Column("split", SafeText),
+    Column("data", JsonText, nullable=False),
+)
+
+experiments = Table(
+    "experiments",
+    metadata,
+    Column("id", SafeText, primary_key=True),
+    Column("name", SafeText, nullable=False),
+    Column("type", PlainText, nullable=False),
+    Column("status", PlainText, nullable=False),
+    Column("agent_name", SafeText, nullable=False),
+    Column("agent_fingerprint", SafeText),
+    Column("configuration_hash", PlainText, nullable=False),
+    Column("suite_name", SafeText, nullable=False),
+    Column("dataset_id", SafeText, ForeignKey("datasets.id")),
+    Column("planned_items", Integer),
+    Column("optimization_id", SafeText),
+    Column("created_at", PlainText, nullable=False),
+    Column("updated_at", PlainText, nullable=False),
+    Column("configuration", JsonText, nullable=False),
+    Column("metadata", JsonText, nullable=False),
+    Index("ix_experiments_created", "created_at", "id"),
+    Index("ix_experiments_name", "name", "created_at", "id"),
+    Index("ix_experiments_optimization", "optimization_id", "created_at", "id"),
+)
+
+# What summaries read stands first and the long texts last: a row whose output fills several
+# pages is then summed up from its first one.
+experiment_items = Table(
+    "experiment_items",
+    metadata,
+    Column(
+        "experiment_id",
+        SafeText,
+        ForeignKey("experiments.id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("item_id", SafeText, primary_key=True),
+    Column("repeat", Integer, primary_key=True),
+    Column("item_hash", SafeText, nullable=False),
+    Column("score", Double, nullable=False),
+    Column("passed", Boolean, nullable=False),
+    Column("cached", Boolean, nullable=False),
+    Column("error_kind", PlainText),
+    Column("latency_ms", Double, nullable=False),
+    Column("ttft_ms", Double),
+    Column("spending", JsonText, nullable=False),
+    Column("cache_key", PlainText),
+    Column("scorers_fingerprint", SafeText),
+    # Microseconds since 1970: in the cache's index each byte of a row counts.
+    Column("created_at", BigInteger, nullable=False),
+    Column("error_message", SafeText),
+    Column("output", JsonText),
+    # Of outputs that were refined in rounds; the rounds are in `item_rounds`.
+    Column("outcome", PlainText),
+    Column("ended", PlainText),
+    Column("refinement", JsonText),
+)
+
+_cacheable = experiment_items.c.cache_key.is_not(None)
+Index(
+    "ix_experiment_items_cache",
+    experiment_items.c.cache_key,
+    experiment_items.c.created_at,
+    sqlite_where=_cacheable,
+    postgresql_where=_cacheable,
+)
+
+feedback_scores = Table(
+    "feedback_scores",
+    metadata,
+    Column("experiment_id", SafeText, primary_key=True),
+    Column("item_id", SafeText, primary_key=True),
+    Column("repeat", Integer, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("name", SafeText, nullable=False),
+    Column("value", Double, nullable=False),
+    Column("passed", Boolean),
+    Column("reason", SafeText, nullable=False),
+    Column("error", SafeText),
+    ForeignKeyConstraint(
+        ["experiment_id", "item_id", "repeat"],
+        ["experiment_items.experiment_id", "experiment_items.item_id", "experiment_items.repeat"],
+        name="fk_feedback_scores_item",
+        ondelete="CASCADE",
+    ),
+    sqlite_with_rowid=False,
+)
+
+# Written while an output is being refined, so they do not wait for the item's own row.
+item_rounds = Table(
+    "item_rounds",
+    metadata,
+    Column(
+        "experiment_id",
+        SafeText,
+        ForeignKey("experiments.id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("item_id", SafeText, primary_key=True),
+    Column("repeat", Integer, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("item_hash", SafeText, nullable=False),
+    Column("score", Double, nullable=False),
+    Column("passed", Boolean, nullable=False),
+    Column("judged", Boolean, nullable=False),
+    Column("cached", Boolean, nullable=False),
+    Column("ended", PlainText),
+    Column("latency_ms", Double, nullable=False),
+    Column("spending", JsonText, nullable=False),
+    Column("cache_key", PlainText),
+    Column("scorers_fingerprint", SafeText),
+    Column("created_at", BigInteger, nullable=False),
+    Column("model", SafeText, nullable=False),
+    Column("ended_why", SafeText, nullable=False),
+    Column("scores", JsonText, nullable=False),
+    Column("output", JsonText, nullable=False),
+)
+
+_round_cacheable = item_rounds.c.cache_key.is_not(None)
+Index(
+    "ix_item_rounds_cache",
+    item_rounds.c.cache_key,
+    item_rounds.c.created_at,
+    sqlite_where=_round_cacheable,
+    postgresql_where=_round_cacheable,
+)
+
+call_cache = Table(
+    "call_cache",
+    metadata,
+    Column("key", SafeText, primary_key=True),
+    Column("size", BigInteger, nullable=False),
+    Column("created_at", PlainText, nullable=False),
+    Column("last_used", PlainText, nullable=False),
+    # JSON too, but encoded by the cache, which has to know its size.
+    Column("value", PlainText, nullable=False),
+    Index("ix_call_cache_last_used", "last_used"),
+)

@@ -1,0 +1,1 @@
+"""Image projects, commits, runs and picture files."""

@@ -1,0 +1,132 @@
+"""Reads and writes image runs, in the caller's transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Select, bindparam, delete, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from burnish.domain.images import ImageCommit, ImageRun, ImageRunRequest, ImageRunStatus
+from burnish.domain.read_models import Page
+from burnish.storage.engine.bulk import BulkInsert, chunks
+from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.page_keys import sorted_page
+from burnish.storage.images import commits as image_commits
+from burnish.storage.images import leases as image_leases
+from burnish.storage.images.run_rows import new_run_row, read_runs, run_values, variant_rows
+from burnish.storage.images.tables import image_runs, image_variants
+
+_runs, _variants = image_runs.c, image_variants.c
+_of_ids = bindparam("of_ids", type_=SafeText, expanding=True)
+_add = {
+    name: make(image_runs).on_conflict_do_nothing()
+    for name, make in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
+_put_variants = BulkInsert(image_variants, existing="replace")
+_forget_others = delete(image_variants).where(
+    _variants.run_id == bindparam("of_id", type_=SafeText), _variants.variant_id.not_in(_of_ids)
+)
+_all = select(image_runs)
+_one = _all.where(_runs.id == bindparam("of_id", type_=SafeText))
+_variants_of = (
+    select(image_variants)
+    .where(_variants.run_id.in_(_of_ids))
+    .order_by(_variants.run_id, _variants.position)
+)
+_revisions = select(_runs.id, _runs.revision).where(_runs.id.in_(_of_ids))
+_WRITTEN = (
+    *("status", "stage", "anchor_commit_id", "degraded"),
+    *("degradations", "spending", "suggestions", "error"),
+)
+_given = {name: bindparam(f"new_{name}", type_=_runs[name].type) for name in _WRITTEN}
+_save = image_leases.fenced(ends=False, **_given)
+_end = image_leases.fenced(
+    ends=True,
+    completed_at=func.coalesce(_runs.completed_at, bindparam("now", type_=PlainText)),
+    **_given,
+)
+
+
+async def create(
+    connection: AsyncConnection, run_id: str, request: ImageRunRequest, now: str
+) -> None:
+    """Write a run that waits, unless it is there."""
+    await image_commits.ensure_project(connection, request.project_id, now)
+    await connection.execute(_add[connection.dialect.name], new_run_row(run_id, request, now))
+
+
+async def get(connection: AsyncConnection, run_id: str) -> ImageRun:
+    """One run with its variants."""
+    found = await _read(connection, _one, {"of_id": run_id})
+    if not found:
+        raise image_leases.not_found(run_id)
+    return found[0]
+
+
+async def page(
+    connection: AsyncConnection,
+    *,
+    project_id: str | None,
+    status: ImageRunStatus | None,
+    limit: int,
+    after: Sequence[Any] | None,
+) -> Page[ImageRun]:
+    """The newest first."""
+    wanted = _all
+    if project_id is not None:
+        wanted = wanted.where(_runs.project_id == project_id)
+    if status is not None:
+        wanted = wanted.where(_runs.status == status.value)
+    keys = [_runs.created_at, _runs.id]
+    found = await _read(
+        connection, sorted_page(wanted, keys, down=True, limit=limit, after=after), {}
+    )
+    last = found[limit - 1] if len(found) > limit else None
+    place = None if last is None else (last.created_at, last.run_id)
+    return Page(items=found[:limit], next=place)
+
+
+async def revisions(connection: AsyncConnection, run_ids: Sequence[str]) -> dict[str, int]:
+    """The revision of each that is there."""
+    found: dict[str, int] = {}
+    for ids in chunks(list(dict.fromkeys(run_ids))):
+        found |= {
+            row.id: row.revision for row in await connection.execute(_revisions, {"of_ids": ids})
+        }
+    return found
+
+
+async def save(
+    connection: AsyncConnection,
+    run: ImageRun,
+    token: int,
+    commits: Sequence[ImageCommit],
+    now: str,
+) -> None:
+    """Write the run as it stands, with its variants and new commits, for who holds its lease."""
+    values = {f"new_{name}": value for name, value in run_values(run).items()}
+    bound = {**values, "of_id": run.run_id, "of_token": token, "now": now}
+    statement = _end if run.status.ended else _save
+    if not (await connection.execute(statement, bound)).rowcount:
+        raise await image_leases.lost(connection, run.run_id)
+    # Everybody writes in the same order, so that no two wait for each other.
+    for commit in sorted(commits, key=lambda one: one.commit_id):
+        await image_commits.add(connection, commit, now)
+    if run.anchor_commit_id is not None and not run.status.ended:
+        await image_commits.hold_anchor(connection, run.anchor_commit_id)
+    ids = [one.variant_id for one in run.variants]
+    await connection.execute(_forget_others, {"of_id": run.run_id, "of_ids": ids})
+    await _put_variants(connection, variant_rows(run))
+
+
+async def _read(
+    connection: AsyncConnection, statement: Select[Any], bound: dict[str, Any]
+) -> list[ImageRun]:
+    rows = (await connection.execute(statement, bound)).all()
+    variants: list[Any] = []
+    for ids in chunks([row.id for row in rows]):
+        variants += await connection.execute(_variants_of, {"of_ids": ids})
+    return read_runs(rows, variants)

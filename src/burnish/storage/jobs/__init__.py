@@ -1,0 +1,1 @@
+"""Queues, leases and notifications."""

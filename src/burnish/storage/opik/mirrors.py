@@ -1,0 +1,131 @@
+"""Remembers which parts of which optimizations an Opik server was sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import bindparam, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from burnish.domain.mirrors import Mirror, MirrorTarget
+from burnish.storage.engine.bulk import BulkInsert
+from burnish.storage.engine.codec import SafeText
+from burnish.storage.engine.database import Database
+from burnish.storage.opik.tables import opik_mirror_parts, opik_mirrors
+
+_mirrors, _parts = opik_mirrors.c, opik_mirror_parts.c
+_KEY = ("optimization_id", "url", "workspace")
+_of_mirror = [_mirrors[name] == bindparam(f"of_{name}", type_=SafeText) for name in _KEY]
+_of_parts = [_parts[name] == bindparam(f"of_{name}", type_=SafeText) for name in _KEY]
+_open = (
+    select(opik_mirrors)
+    .where(_mirrors.open.is_(True))
+    .order_by(_mirrors.created_at, _mirrors.optimization_id)
+)
+_delivered = select(_parts.part, _parts.mark).where(*_of_parts)
+_close = update(opik_mirrors).where(*_of_mirror).values(open=False, error=None)
+_note = update(opik_mirrors).where(*_of_mirror).values(error=bindparam("new_error", type_=SafeText))
+_mark = BulkInsert(opik_mirror_parts, existing="replace")
+
+
+def _enrolment(insert: Any) -> Any:
+    statement = insert(opik_mirrors)
+    return statement.on_conflict_do_update(
+        index_elements=[_mirrors[name] for name in _KEY],
+        set_={
+            "open": True,
+            "project": statement.excluded.project,
+            "api_key_env": statement.excluded.api_key_env,
+        },
+    )
+
+
+_enrol = {"sqlite": _enrolment(sqlite.insert), "postgresql": _enrolment(postgresql.insert)}
+
+
+class SqlMirrorBook:
+    """A MirrorBook on an open database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def enrol(self, optimization_id: str, target: MirrorTarget) -> None:
+        """Open it."""
+        row = {
+            "optimization_id": optimization_id,
+            "url": target.url,
+            "workspace": target.workspace,
+            "project": target.project,
+            "api_key_env": target.api_key_env,
+            "open": True,
+            "error": None,
+            "created_at": self._database.stamp(),
+        }
+
+        async def work(connection: AsyncConnection) -> None:
+            await connection.execute(_enrol[connection.dialect.name], row)
+
+        await self._database.write(work)
+
+    async def open_mirrors(self) -> list[Mirror]:
+        """Those with something left to deliver."""
+
+        async def work(connection: AsyncConnection) -> list[Mirror]:
+            return [
+                Mirror(
+                    optimization_id=row.optimization_id,
+                    target=MirrorTarget(
+                        url=row.url,
+                        workspace=row.workspace,
+                        project=row.project,
+                        api_key_env=row.api_key_env,
+                    ),
+                    error=row.error,
+                )
+                for row in await connection.execute(_open)
+            ]
+
+        return await self._database.read(work)
+
+    async def delivered(self, mirror: Mirror) -> dict[str, str]:
+        """Marks by part."""
+
+        async def work(connection: AsyncConnection) -> dict[str, str]:
+            rows = await connection.execute(_delivered, _bound(mirror))
+            return {row.part: row.mark for row in rows}
+
+        return await self._database.read(work)
+
+    async def mark(self, mirror: Mirror, part: str, mark: str) -> None:
+        """A part was delivered."""
+        row = (mirror.optimization_id, mirror.target.url, mirror.target.workspace, part, mark)
+
+        async def work(connection: AsyncConnection) -> None:
+            await _mark(connection, [row])
+
+        await self._database.write(work)
+
+    async def note_error(self, mirror: Mirror, error: str | None) -> None:
+        """What went wrong."""
+
+        async def work(connection: AsyncConnection) -> None:
+            await connection.execute(_note, {**_bound(mirror), "new_error": error})
+
+        await self._database.write(work)
+
+    async def close(self, mirror: Mirror) -> None:
+        """All of it is there."""
+
+        async def work(connection: AsyncConnection) -> None:
+            await connection.execute(_close, _bound(mirror))
+
+        await self._database.write(work)
+
+
+def _bound(mirror: Mirror) -> dict[str, str]:
+    return {
+        "of_optimization_id": mirror.optimization_id,
+        "of_url": mirror.target.url,
+        "of_workspace": mirror.target.workspace,
+    }

@@ -1,0 +1,1 @@
+"""Optimizations, candidates, trials, rejections and events."""

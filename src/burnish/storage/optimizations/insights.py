@@ -1,0 +1,253 @@
+"""Reads overviews of optimizations: a little of many, and every experiment of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Select, bindparam, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from burnish.domain import (
+    Candidate,
+    Event,
+    EventType,
+    ExperimentStatus,
+    ExperimentType,
+    UsageError,
+)
+from burnish.domain.run_insights import (
+    HeldOutRun,
+    RunFacets,
+    RunPoint,
+    RunSpan,
+    ScoreMoments,
+)
+from burnish.storage.engine.bulk import chunks
+from burnish.storage.engine.codec import SafeText
+from burnish.storage.engine.columns import as_stored
+from burnish.storage.engine.database import Database
+from burnish.storage.experiments.tables import experiment_items, experiments
+from burnish.storage.optimizations import run_points
+from burnish.storage.optimizations.rows import read_candidates
+from burnish.storage.optimizations.tables import (
+    candidates,
+    optimization_documents,
+    optimization_events,
+    optimizations,
+)
+
+_columns, _documents, _events = optimizations.c, optimization_documents.c, optimization_events.c
+_items, _experiments = experiment_items.c, experiments.c
+_of_many = bindparam("ids", type_=SafeText, expanding=True)
+_CONFIRMATION = "confirmation"
+
+
+def _moment(order: ColumnElement[Any]) -> ColumnElement[Any]:
+    """When an end of the events was: a step along the primary key."""
+    return (
+        select(_events.created_at)
+        .where(_events.optimization_id == _columns.id)
+        .order_by(order)
+        .limit(1)
+        .scalar_subquery()
+    )
+
+
+_ends = select(
+    _columns.id,
+    _moment(_events.sequence.asc()).label("first_at"),
+    _moment(_events.sequence.desc()).label("last_at"),
+).where(_columns.id.in_(_of_many))
+_document = select(_documents.optimization_id, _documents.document).where(
+    _documents.optimization_id.in_(_of_many), _documents.name == bindparam("name")
+)
+_item_means = (
+    select(
+        _items.experiment_id.label("experiment_id"),
+        func.avg(_items.score).label("score"),
+    )
+    .where(_items.experiment_id.in_(_of_many))
+    .group_by(_items.experiment_id, _items.item_id)
+    .subquery()
+)
+_moments = select(
+    _item_means.c.experiment_id,
+    func.count().label("items"),
+    func.avg(_item_means.c.score).label("mean"),
+    func.avg(_item_means.c.score * _item_means.c.score).label("mean_square"),
+).group_by(_item_means.c.experiment_id)
+_UNREAD = ("optimization_id", "configuration_hash")
+_one_candidate = select(
+    *(as_stored(column) for column in candidates.c if column.name not in _UNREAD)
+).where(
+    candidates.c.optimization_id == bindparam("of_id", type_=SafeText),
+    candidates.c.candidate_id == bindparam("of_candidate", type_=SafeText),
+)
+_regular = (
+    select(
+        _experiments.id,
+        _experiments.metadata,
+        _experiments.status,
+        _experiments.created_at,
+        _experiments.updated_at,
+    )
+    .where(
+        _experiments.optimization_id == bindparam("of_id", type_=SafeText),
+        _experiments.type == ExperimentType.REGULAR.value,
+    )
+    .order_by(_experiments.created_at, _experiments.id)
+)
+
+
+class SqlRunInsights:
+    """RunInsights on an open database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def spans(self, optimization_ids: Sequence[str]) -> dict[str, RunSpan]:
+        """When each began and ended."""
+
+        async def work(connection: AsyncConnection) -> dict[str, RunSpan]:
+            found: dict[str, RunSpan] = {}
+            for chunk in chunks(list(dict.fromkeys(optimization_ids))):
+                for row in await connection.execute(_ends, {"ids": chunk}):
+                    found[row.id] = RunSpan(first_event_at=row.first_at, last_event_at=row.last_at)
+            return found
+
+        return await self._database.read(work)
+
+    async def documents(
+        self, optimization_ids: Sequence[str], name: Literal["result", "checkpoint"]
+    ) -> dict[str, Mapping[str, Any]]:
+        """The results or checkpoints of those that have one."""
+
+        async def work(connection: AsyncConnection) -> dict[str, Mapping[str, Any]]:
+            found: dict[str, Mapping[str, Any]] = {}
+            for chunk in chunks(list(dict.fromkeys(optimization_ids))):
+                rows = await connection.execute(_document, {"ids": chunk, "name": name})
+                found.update({row.optimization_id: row.document for row in rows})
+            return found
+
+        return await self._database.read(work)
+
+    async def facets(self) -> RunFacets:
+        """What lists can be filtered by."""
+
+        async def counts(connection: AsyncConnection, column: ColumnElement[str]) -> dict[str, int]:
+            rows = await connection.execute(
+                select(column, func.count()).group_by(column).order_by(column)
+            )
+            return {row[0]: row[1] for row in rows}
+
+        async def work(connection: AsyncConnection) -> RunFacets:
+            return RunFacets(
+                statuses=await counts(connection, _columns.status),
+                agents=await counts(connection, _columns.agent_name),
+                suites=await counts(connection, _columns.suite_name),
+                optimizers=await counts(connection, _columns.optimizer_name),
+            )
+
+        return await self._database.read(work)
+
+    async def candidate(self, optimization_id: str, candidate_id: str) -> Candidate:
+        """One candidate, run or not."""
+        bound = {"of_id": optimization_id, "of_candidate": candidate_id}
+
+        async def work(connection: AsyncConnection) -> Candidate:
+            rows = (await connection.execute(_one_candidate, bound)).all()
+            if not rows:
+                raise UsageError(
+                    what=f"optimization {optimization_id} has no candidate {candidate_id!r}",
+                    why="no candidate of it has that id",
+                    fix="take an id from its `/points` or `/graph`",
+                    code="not_found",
+                )
+            return read_candidates(optimization_id, rows)[0]
+
+        return await self._database.read(work)
+
+    async def points(
+        self, optimization_id: str, *, candidate_id: str | None = None
+    ) -> list[RunPoint]:
+        """Every trial and mini-batch by number."""
+        return await self._database.read(
+            lambda connection: run_points.read(connection, optimization_id, candidate_id)
+        )
+
+    async def score_moments(self, experiment_ids: Sequence[str]) -> dict[str, ScoreMoments]:
+        """How scores spread over items."""
+
+        async def work(connection: AsyncConnection) -> dict[str, ScoreMoments]:
+            found: dict[str, ScoreMoments] = {}
+            for chunk in chunks(list(dict.fromkeys(experiment_ids))):
+                for row in await connection.execute(_moments, {"ids": chunk}):
+                    found[row.experiment_id] = ScoreMoments(
+                        items=row.items, mean=row.mean, mean_square=row.mean_square
+                    )
+            return found
+
+        return await self._database.read(work)
+
+    async def held_out(self, optimization_id: str) -> list[HeldOutRun]:
+        """The experiments that confirmed candidates."""
+
+        async def work(connection: AsyncConnection) -> list[HeldOutRun]:
+            rows = await connection.execute(_regular, {"of_id": optimization_id})
+            return [
+                HeldOutRun(
+                    experiment_id=row.id,
+                    candidate_id=row.metadata["candidate_id"],
+                    status=ExperimentStatus(row.status),
+                    created_at=row.created_at,
+                    updated_at=row.updated_at,
+                )
+                for row in rows
+                if row.metadata.get("role") == _CONFIRMATION and "candidate_id" in row.metadata
+            ]
+
+        return await self._database.read(work)
+
+    async def events(
+        self,
+        optimization_id: str,
+        *,
+        types: Sequence[EventType] = (),
+        newest: bool = False,
+        limit: int = 50,
+        after: int | None = None,
+    ) -> list[Event]:
+        """Events past a number."""
+        statement = _log(optimization_id, types, newest=newest, limit=limit, after=after)
+
+        async def work(connection: AsyncConnection) -> list[Event]:
+            return [
+                Event(
+                    type=EventType(row.type),
+                    key=row.key,
+                    payload=row.payload,
+                    sequence=row.sequence,
+                    created_at=row.created_at,
+                )
+                for row in await connection.execute(statement)
+            ]
+
+        return await self._database.read(work)
+
+
+def _log(
+    optimization_id: str,
+    types: Sequence[EventType],
+    *,
+    newest: bool,
+    limit: int,
+    after: int | None,
+) -> Select[Any]:
+    wanted = select(optimization_events).where(_events.optimization_id == optimization_id)
+    if types:
+        wanted = wanted.where(_events.type.in_([one.value for one in types]))
+    if after is not None:
+        wanted = wanted.where(_events.sequence < after if newest else _events.sequence > after)
+    order = _events.sequence.desc() if newest else _events.sequence.asc()
+    return wanted.order_by(order).limit(limit)

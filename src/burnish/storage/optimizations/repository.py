@@ -1,0 +1,316 @@
+"""Keeps optimizations: the only source of truth for a run and for whoever watches it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any
+
+from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from burnish.domain import (
+    Candidate,
+    ConflictError,
+    Event,
+    Lease,
+    OptimizationRecord,
+    OptimizationStatus,
+    Rejection,
+    StepCandidate,
+    TrialResult,
+    UsageError,
+)
+from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.database import Database
+from burnish.storage.engine.failures import is_foreign_key_violation
+from burnish.storage.jobs import leases
+from burnish.storage.optimizations import events as event_log
+from burnish.storage.optimizations import reader as optimization_reader
+from burnish.storage.optimizations import writer as optimization_writer
+from burnish.storage.optimizations.rows import document_rows, record_row
+from burnish.storage.optimizations.tables import optimizations
+
+_columns = optimizations.c
+_of_id = _columns.id == bindparam("of_id", type_=SafeText)
+_insert = insert(optimizations)
+_stamps = select(_columns.updated_at).where(_of_id)
+_ask_to_stop = (
+    update(optimizations)
+    .where(_of_id)
+    .values(cancel_requested=True, updated_at=bindparam("now", type_=PlainText))
+)
+_asked_to_stop = select(_columns.cancel_requested).where(_of_id)
+
+
+def _given(name: str) -> Any:
+    return bindparam(f"new_{name}", type_=_columns[name].type)
+
+
+_set_status = leases.fenced(
+    **{name: _given(name) for name in ("status", "stop_reason", "framework_error")}
+)
+# What is not known stays as it is: a best is never taken back.
+_set_best = leases.fenced(
+    **{
+        name: func.coalesce(_given(name), _columns[name])
+        for name in ("best_candidate_id", "best_score", "baseline_score")
+    }
+)
+
+
+class SqlOptimizationRepository:
+    """An OptimizationRepository on an open database.
+
+    `told` is called with an optimization's id after events of it were stored.
+    """
+
+    def __init__(self, database: Database, told: Callable[[str], None] | None = None) -> None:
+        self._database = database
+        self._told = told
+
+    async def create_optimization(self, record: OptimizationRecord) -> None:
+        """Add a new optimization."""
+        row = record_row(record, self._database.stamp())
+        documents = document_rows(record)
+        attempts = 0
+
+        async def work(connection: AsyncConnection) -> None:
+            nonlocal attempts
+            attempts += 1
+            stored = await connection.scalar(_stamps, {"of_id": record.id})
+            if stored is None:
+                await _add(connection, row)
+                for _, name, document in documents:
+                    await optimization_writer.put_document(connection, record.id, name, document)
+            elif attempts == 1 or stored != row["updated_at"]:
+                raise _taken(record.id)
+            # Else an earlier attempt got through, and only its answer was lost.
+
+        await self._database.write(work)
+
+    async def get_optimization(self, optimization_id: str) -> OptimizationRecord:
+        """One optimization."""
+        return await self._database.read(
+            lambda connection: optimization_reader.get(connection, optimization_id)
+        )
+
+    async def list_optimizations(
+        self, *, limit: int = 50, before: str | None = None
+    ) -> list[OptimizationRecord]:
+        """The newest first, without spec, checkpoint and result."""
+        return await self._database.read(
+            lambda connection: optimization_reader.newest(connection, limit, before)
+        )
+
+    async def acquire_lease(
+        self, optimization_id: str, *, owner: str, seconds: float, replacing: str | None = None
+    ) -> Lease:
+        """The right to write, unless another owner has it."""
+        now = self._database.stamp()
+        return await self._database.write(
+            lambda connection: leases.acquire(
+                connection,
+                optimization_id,
+                owner=owner,
+                seconds=seconds,
+                replacing=replacing,
+                now=now,
+            )
+        )
+
+    async def renew_lease(self, lease: Lease, *, seconds: float) -> None:
+        """Extend it."""
+        await self._database.write(
+            lambda connection: leases.renew(connection, lease, seconds=seconds)
+        )
+
+    async def release_lease(self, lease: Lease) -> None:
+        """Give it up."""
+        await self._database.write(lambda connection: leases.release(connection, lease))
+
+    async def request_cancel(self, optimization_id: str) -> None:
+        """Ask the owner to stop."""
+        bound = {"of_id": optimization_id, "now": self._database.stamp()}
+
+        async def work(connection: AsyncConnection) -> None:
+            if not (await connection.execute(_ask_to_stop, bound)).rowcount:
+                raise leases.not_found(optimization_id)
+
+        await self._database.write(work)
+
+    async def cancel_requested(self, optimization_id: str) -> bool:
+        """Whether somebody asked."""
+
+        async def work(connection: AsyncConnection) -> bool:
+            asked = await connection.scalar(_asked_to_stop, {"of_id": optimization_id})
+            if asked is None:
+                raise leases.not_found(optimization_id)
+            return bool(asked)
+
+        return await self._database.read(work)
+
+    async def save_status(
+        self,
+        lease: Lease,
+        status: OptimizationStatus,
+        *,
+        stop_reason: str | None = None,
+        framework_error: Mapping[str, Any] | None = None,
+        result: Mapping[str, Any] | None = None,
+        events: Sequence[Event] = (),
+    ) -> None:
+        """A new status; what explained the old one goes."""
+        values = {
+            "new_status": status.value,
+            "new_stop_reason": stop_reason,
+            "new_framework_error": framework_error,
+        }
+
+        async def work(connection: AsyncConnection, now: str) -> None:
+            await leases.hold(connection, lease, now, _set_status, values)
+            await optimization_writer.put_document(
+                connection, lease.optimization_id, "result", result
+            )
+
+        await self._write(lease, work, events)
+
+    async def save_step(
+        self,
+        lease: Lease,
+        *,
+        candidates: Sequence[StepCandidate],
+        rejections: Sequence[Rejection],
+        checkpoint: Mapping[str, Any],
+        events: Sequence[Event] = (),
+    ) -> None:
+        """What a step will run and what it refused."""
+        identity = lease.optimization_id
+        attempts = 0
+
+        async def work(connection: AsyncConnection, now: str) -> None:
+            nonlocal attempts
+            attempts += 1
+            await leases.hold(connection, lease, now)
+            await optimization_writer.add_candidates(
+                connection, identity, [one.candidate for one in candidates]
+            )
+            await optimization_writer.add_rejections(
+                connection, identity, rejections, now=now, again=attempts > 1
+            )
+            await optimization_writer.put_document(connection, identity, "checkpoint", checkpoint)
+
+        await self._write(lease, work, events)
+
+    async def save_trial(
+        self, lease: Lease, trial: TrialResult, *, events: Sequence[Event] = ()
+    ) -> None:
+        """Upsert a trial or a mini-batch."""
+
+        async def work(connection: AsyncConnection, now: str) -> None:
+            await leases.hold(connection, lease, now)
+            await optimization_writer.save_trial(connection, lease.optimization_id, trial)
+
+        await self._write(lease, work, events)
+
+    async def save_checkpoint(
+        self,
+        lease: Lease,
+        checkpoint: Mapping[str, Any],
+        *,
+        best_candidate_id: str | None = None,
+        best_score: float | None = None,
+        baseline_score: float | None = None,
+        events: Sequence[Event] = (),
+    ) -> None:
+        """The state after a step, with the best so far."""
+        values = {
+            "new_best_candidate_id": best_candidate_id,
+            "new_best_score": best_score,
+            "new_baseline_score": baseline_score,
+        }
+
+        async def work(connection: AsyncConnection, now: str) -> None:
+            await leases.hold(connection, lease, now, _set_best, values)
+            await optimization_writer.put_document(
+                connection, lease.optimization_id, "checkpoint", checkpoint
+            )
+
+        await self._write(lease, work, events)
+
+    async def append_events(self, lease: Lease, events: Sequence[Event]) -> None:
+        """Events that go with no other write."""
+        await self._write(
+            lease, lambda connection, now: leases.hold(connection, lease, now), events
+        )
+
+    async def list_candidates(self, optimization_id: str) -> list[Candidate]:
+        """All accepted candidates by number."""
+        return await self._database.read(
+            lambda connection: optimization_reader.list_candidates(connection, optimization_id)
+        )
+
+    async def list_trials(
+        self, optimization_id: str, *, mini_batches: bool = False
+    ) -> list[TrialResult]:
+        """Results by candidate number."""
+        return await self._database.read(
+            lambda connection: optimization_reader.list_trials(
+                connection, optimization_id, mini_batches=mini_batches
+            )
+        )
+
+    async def list_rejections(self, optimization_id: str) -> list[Rejection]:
+        """In the order they were made."""
+        return await self._database.read(
+            lambda connection: optimization_reader.list_rejections(connection, optimization_id)
+        )
+
+    async def list_events(
+        self, optimization_id: str, *, after: int = 0, limit: int = 1000
+    ) -> list[Event]:
+        """Events past a sequence number."""
+        return await self._database.read(
+            lambda connection: event_log.after(connection, optimization_id, after, limit)
+        )
+
+    async def _write(
+        self,
+        lease: Lease,
+        work: Callable[[AsyncConnection, str], Awaitable[None]],
+        events: Sequence[Event],
+    ) -> None:
+        """Work that locks the optimization under its lease, and events, in one transaction."""
+        now = self._database.stamp()
+
+        @wraps(work)  # Failpoints are named after the method that made the work.
+        async def all_of_it(connection: AsyncConnection) -> None:
+            await work(connection, now)
+            await event_log.append(connection, lease.optimization_id, events, now)
+
+        await self._database.write(all_of_it)
+        if events and self._told is not None:
+            self._told(lease.optimization_id)
+
+
+async def _add(connection: AsyncConnection, row: Mapping[str, Any]) -> None:
+    try:
+        await connection.execute(_insert, row)
+    except IntegrityError as error:
+        if is_foreign_key_violation(error):
+            raise UsageError(
+                what=f"the optimization {row['id']!r} cannot be created",
+                why=f"there is no dataset {row['dataset_id']!r}",
+                fix="store the dataset first",
+                code="not_found",
+            ) from None
+        raise _taken(row["id"]) from None
+
+
+def _taken(optimization_id: str) -> ConflictError:
+    return ConflictError(
+        what=f"the optimization {optimization_id!r} cannot be created",
+        why="its id is taken",
+        fix="use a new id",
+    )

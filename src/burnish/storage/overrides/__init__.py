@@ -1,0 +1,1 @@
+"""Overlays and documents of tags."""

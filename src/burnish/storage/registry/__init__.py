@@ -1,0 +1,1 @@
+"""Agents, configured objects and optimizer runs."""

@@ -1,0 +1,239 @@
+"""Keeps which optimizations are runs of which optimizer, and reads them with how they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from burnish.domain import ConflictError, OptimizationStatus, UsageError
+from burnish.domain.optimizer_runs import CandidateLine, OptimizerRun, RunLine
+from burnish.domain.read_models import Page
+from burnish.storage.engine.codec import JsonText, PlainText, SafeText
+from burnish.storage.engine.database import AnyRow, Database
+from burnish.storage.engine.page_keys import sorted_page
+from burnish.storage.jobs import leases
+from burnish.storage.jobs.tables import run_queue
+from burnish.storage.optimizations.reader import SHOWN
+from burnish.storage.optimizations.rows import read_record
+from burnish.storage.optimizations.tables import candidates, optimizations
+from burnish.storage.registry import run_candidates
+from burnish.storage.registry.tables import objects, optimizer_runs
+
+_runs, _optimizations = optimizer_runs.c, optimizations.c
+_FIELDS = tuple(field.name for field in fields(OptimizerRun))
+_of_run = _runs.id == bindparam("of_id", type_=SafeText)
+_of_optimizer = _runs.optimizer_id == bindparam("of_optimizer", type_=SafeText)
+_of_optimizers = _runs.optimizer_id.in_(bindparam("of_optimizers", type_=SafeText, expanding=True))
+_is_open = _optimizations.status.in_([one.value for one in OptimizationStatus if not one.final])
+_joined = optimizer_runs.join(optimizations, _optimizations.id == _runs.id)
+_lock = (
+    select(objects.c.id)
+    .where(objects.c.id == bindparam("of_optimizer", type_=SafeText))
+    .with_for_update()
+)
+_claimed = select(_runs.id).where(
+    _of_optimizer, _runs.due_at == bindparam("of_due", type_=PlainText)
+)
+_open_run = select(_runs.id).select_from(_joined).where(_of_optimizer, _is_open)
+_open_runs = (
+    select(_runs.optimizer_id, _runs.id).select_from(_joined).where(_of_optimizers, _is_open)
+)
+_add = insert(optimizer_runs)
+_queue = insert(run_queue)
+_one = select(optimizer_runs).where(_of_run)
+_run_of = (
+    select(_runs.id)
+    .join_from(optimizer_runs, candidates, candidates.c.optimization_id == _runs.id)
+    .where(_of_optimizer, candidates.c.candidate_id == bindparam("of_candidate", type_=SafeText))
+    .order_by(_runs.started_at.desc())
+    .limit(1)
+)
+_last_due = (
+    select(_runs.optimizer_id, func.max(_runs.due_at))
+    .where(_of_optimizers, _runs.due_at.is_not(None))
+    .group_by(_runs.optimizer_id)
+)
+_unsettled = (
+    select(optimizer_runs)
+    .select_from(_joined)
+    .where(_runs.settled.is_(False), ~_is_open)
+    .order_by(_runs.started_at, _runs.id)
+)
+_settle = (
+    update(optimizer_runs)
+    .where(_of_run, _runs.settled.is_(False))
+    .values(settled=True, promotion=bindparam("done", type_=JsonText))
+)
+_OWN = "run_"
+_line = select(*(_runs[name].label(_OWN + name) for name in _FIELDS), *SHOWN).select_from(_joined)
+
+
+class SqlOptimizerRunRepository:
+    """An OptimizerRunRepository on an open database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin(self, run: OptimizerRun) -> bool:
+        """Note a run and queue its optimization."""
+        now = self._database.stamp()
+        row = {name: getattr(run, name) for name in _FIELDS} | {"started_at": now}
+        bound = {"of_optimizer": run.optimizer_id, "of_due": run.due_at, "of_id": run.id}
+
+        async def work(connection: AsyncConnection) -> bool:
+            # Whoever else begins a run of this optimizer waits here until this one is through.
+            await connection.execute(_lock, bound)
+            if (await connection.execute(_one, bound)).one_or_none() is not None:
+                return run.due_at is None  # An earlier attempt, or another process with this time.
+            if run.due_at is not None and await connection.scalar(_claimed, bound) is not None:
+                return False
+            other = await connection.scalar(_open_run, bound)
+            if other is not None:
+                raise _running(run.optimizer_name, other)
+            await connection.execute(_add, row)
+            queued = {"optimization_id": run.id, "queued_at": now, "attempts": 0}
+            await connection.execute(_queue.values(ready_at=leases.DatabaseTime()), queued)
+            return True
+
+        return await self._database.write(work)
+
+    async def get(self, run_id: str) -> OptimizerRun:
+        """One run."""
+
+        async def work(connection: AsyncConnection) -> AnyRow | None:
+            return (await connection.execute(_one, {"of_id": run_id})).one_or_none()
+
+        found = await self._database.read(work)
+        if found is None:
+            raise _missing(run_id)
+        return _read(found)
+
+    async def page(
+        self, optimizer_id: str, *, limit: int = 50, after: Sequence[Any] | None = None
+    ) -> Page[RunLine]:
+        """The newest first."""
+        wanted = _line.where(_runs.optimizer_id == optimizer_id)
+        keys = [_runs.started_at, _runs.id]
+        statement = sorted_page(wanted, keys, down=True, limit=limit, after=after)
+
+        async def work(connection: AsyncConnection) -> tuple[list[RunLine], bool]:
+            rows = (await connection.execute(statement)).all()
+            return await _lines(connection, rows[:limit]), len(rows) > limit
+
+        lines, more = await self._database.read(work)
+        place = (lines[-1].run.started_at, lines[-1].run.id) if more else None
+        return Page(items=lines, next=place)
+
+    async def line(self, run_id: str) -> RunLine:
+        """One run with its record."""
+        statement = _line.where(_runs.id == run_id)
+
+        async def work(connection: AsyncConnection) -> list[RunLine]:
+            return await _lines(connection, (await connection.execute(statement)).all())
+
+        found = await self._database.read(work)
+        if not found:
+            raise _missing(run_id)
+        return found[0]
+
+    async def candidates(
+        self, run_id: str, *, limit: int = 50, after: Sequence[Any] | None = None
+    ) -> Page[CandidateLine]:
+        """By number."""
+        statement = run_candidates.statement(run_id, limit=limit, after=after)
+        return await self._database.read(
+            lambda connection: run_candidates.page(connection, run_id, statement, limit)
+        )
+
+    async def find_run(self, optimizer_id: str, candidate_id: str) -> str:
+        """The latest run that has this candidate."""
+        bound = {"of_optimizer": optimizer_id, "of_candidate": candidate_id}
+
+        async def work(connection: AsyncConnection) -> str | None:
+            return await connection.scalar(_run_of, bound)
+
+        found = await self._database.read(work)
+        if found is None:
+            raise UsageError(
+                what=f"there is no candidate {candidate_id!r}",
+                why="no run of the optimizer has one with that id",
+                fix="take an id from the candidates of a run",
+                code="not_found",
+            )
+        return found
+
+    async def last_due(self, optimizer_ids: Sequence[str]) -> dict[str, str]:
+        """The latest due time that was claimed, by optimizer."""
+        return await self._pairs(_last_due, optimizer_ids)
+
+    async def running(self, optimizer_ids: Sequence[str]) -> dict[str, str]:
+        """The run of each that has not ended."""
+        return await self._pairs(_open_runs, optimizer_ids)
+
+    async def unsettled(self, *, limit: int = 50) -> list[OptimizerRun]:
+        """Runs whose optimization has ended and that still want something done."""
+
+        async def work(connection: AsyncConnection) -> list[OptimizerRun]:
+            return [_read(row) for row in await connection.execute(_unsettled.limit(limit))]
+
+        return await self._database.read(work)
+
+    async def settle(self, run_id: str, promotion: Mapping[str, Any] | None) -> None:
+        """Nothing is left to do."""
+        bound = {"of_id": run_id, "done": None if promotion is None else dict(promotion)}
+
+        async def work(connection: AsyncConnection) -> None:
+            await connection.execute(_settle, bound)
+
+        await self._database.write(work)
+
+    async def _pairs(self, statement: Any, optimizer_ids: Sequence[str]) -> dict[str, str]:
+        async def work(connection: AsyncConnection) -> dict[str, str]:
+            bound = {"of_optimizers": list(optimizer_ids)}
+            return dict((await connection.execute(statement, bound)).all())
+
+        return await self._database.read(work)
+
+
+async def _lines(connection: AsyncConnection, rows: Sequence[AnyRow]) -> list[RunLine]:
+    found = []
+    for row in rows:
+        values = dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
+        run = OptimizerRun(**{name: values.pop(_OWN + name) for name in _FIELDS})
+        found.append((run, read_record(_Plain(values))))  # type: ignore[arg-type]
+    best = [(run.id, record.best_candidate_id) for run, record in found]
+    scores = await run_candidates.winners(connection, best)
+    return [RunLine(run=run, record=record, scores=scores.get(run.id, {})) for run, record in found]
+
+
+class _Plain:
+    """As much of a row as reading a record takes."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._mapping = values
+
+
+def _read(row: AnyRow) -> OptimizerRun:
+    return OptimizerRun(**{name: getattr(row, name) for name in _FIELDS})
+
+
+def _missing(run_id: str) -> UsageError:
+    return UsageError(
+        what=f"there is no run {run_id!r} of an optimizer",
+        why="no run with that id is stored",
+        fix="take an id from the optimizer's runs",
+        code="not_found",
+    )
+
+
+def _running(name: str, run_id: str) -> ConflictError:
+    return ConflictError(
+        what=f"the optimizer {name!r} was not started",
+        why=f"its run {run_id} has not ended, and there are never two at once",
+        fix=f"wait for it, or cancel it with POST /v1/private/optimizations/{run_id}/cancel",
+        code="already_running",
+    )

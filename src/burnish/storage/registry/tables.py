@@ -1,0 +1,96 @@
+"""The tables of configured objects, optimizer runs, origins of rows and queued evaluations."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    Table,
+    UniqueConstraint,
+)
+
+from burnish.storage.engine.codec import JsonText, PlainText, SafeText
+from burnish.storage.experiments.tables import metadata
+
+# Which version is active stands here and nowhere else: so there is never more than one.
+objects = Table(
+    "configured_objects",
+    metadata,
+    Column("id", SafeText, primary_key=True),
+    Column("kind", PlainText, nullable=False),
+    Column("scope", SafeText, nullable=False),
+    Column("name", SafeText, nullable=False),
+    Column("active_version", Integer, nullable=False),
+    Column("last_version", Integer, nullable=False),
+    UniqueConstraint("kind", "scope", "name", name="uq_configured_objects_name"),
+)
+
+object_versions = Table(
+    "configured_object_versions",
+    metadata,
+    Column(
+        "object_id",
+        SafeText,
+        ForeignKey("configured_objects.id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("document_hash", PlainText, nullable=False),
+    Column("author", SafeText, nullable=False),
+    Column("created_at", PlainText, nullable=False),
+    Column("document", JsonText, nullable=False),
+)
+
+# A due time of a schedule belongs to one run: whoever writes it first has claimed it.
+optimizer_runs = Table(
+    "optimizer_runs",
+    metadata,
+    Column("id", SafeText, ForeignKey("optimizations.id", ondelete="CASCADE"), primary_key=True),
+    Column(
+        "optimizer_id",
+        SafeText,
+        ForeignKey("configured_objects.id", ondelete="CASCADE"),
+        nullable=False,
+    ),
+    Column("agent_name", SafeText, nullable=False),
+    Column("optimizer_name", SafeText, nullable=False),
+    Column("optimizer_version", Integer, nullable=False),
+    Column("base_config_version", Integer, nullable=False),
+    Column("suite_id", SafeText, nullable=False),
+    Column("suite_version", Integer, nullable=False),
+    Column("due_at", PlainText),
+    Column("started_at", PlainText, nullable=False),
+    Column("settled", Boolean, nullable=False),
+    Column("promotion", JsonText),
+    UniqueConstraint("optimizer_id", "due_at", name="uq_optimizer_runs_due"),
+    Index("ix_optimizer_runs_started", "optimizer_id", "started_at", "id"),
+)
+
+dataset_origins = Table(
+    "dataset_origins",
+    metadata,
+    Column("dataset_id", SafeText, ForeignKey("datasets.id", ondelete="CASCADE"), primary_key=True),
+    Column("item_id", SafeText, primary_key=True),
+    Column("origin", JsonText, nullable=False),
+)
+
+evaluation_queue = Table(
+    "evaluation_queue",
+    metadata,
+    Column(
+        "experiment_id",
+        SafeText,
+        ForeignKey("experiments.id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("queued_at", PlainText, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("owner", SafeText),
+    # Seconds since 1970 by the database's clock.
+    Column("expires", Double),
+    Column("spec", JsonText, nullable=False),
+)

@@ -1,0 +1,1 @@
+"""Things without a noun of their own: retries, checks of numbers, secrets."""
