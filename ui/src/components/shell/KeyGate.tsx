@@ -1,16 +1,14 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { answer, api, ApiError } from '@/api/client';
+import { useProject } from '@/api/choices';
+import { ApiError } from '@/api/client';
 import { storedKey, storeKey } from '@/api/key';
 import { Field } from '../form/Field';
 
 /** Asks for the server's key where the server wants one. */
 export function KeyGate({ children }: { children: ReactNode }) {
   const cache = useQueryClient();
-  const project = useQuery({
-    queryKey: ['project'],
-    queryFn: () => answer(api.GET('/v1/private/project')),
-  });
+  const project = useProject();
   const [key, setKey] = useState('');
   const refused = project.error instanceof ApiError && project.error.status === 401;
   if (!refused) return <>{children}</>;

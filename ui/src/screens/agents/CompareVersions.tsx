@@ -1,6 +1,6 @@
 import { Card } from '@/components/Card';
 import { ConfigurationDiff } from '@/components/configuration/Diff';
-import { Field } from '@/components/form/Field';
+import { Choice } from '@/components/form/Choice';
 import { Empty, Loaded } from '@/components/States';
 import { useAddress } from '@/lib/address';
 import { asConfiguration, changesInWords, compareConfigurations } from '@/lib/configurations';
@@ -98,22 +98,12 @@ function Picker({
   onChoose: (version: number) => void;
 }) {
   return (
-    <Field label={label}>
-      {(given) => (
-        <select
-          {...given}
-          className="select"
-          value={chosen}
-          onChange={(event) => onChoose(Number(event.target.value))}
-        >
-          {lines.map((line) => (
-            <option key={line.version} value={line.version}>
-              {optionText(line)}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <Choice
+      label={label}
+      value={String(chosen)}
+      options={lines.map((line) => ({ value: String(line.version), label: optionText(line) }))}
+      onChange={(version) => onChoose(Number(version))}
+    />
   );
 }
 

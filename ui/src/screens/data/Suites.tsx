@@ -6,7 +6,8 @@ import { Empty, Loaded } from '@/components/States';
 import { Time } from '@/components/Time';
 import { count, score } from '@/lib/format';
 import { useAddress } from '@/lib/address';
-import { useDatasets, useSuites } from './data';
+import { useSuites } from '@/api/choices';
+import { useDatasets } from './data';
 import { scorerParts, splitWords } from './words';
 import './data.css';
 

@@ -1,16 +1,9 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { MANY } from '@/api/choices';
 import { answer, api, type Schemas } from '@/api/client';
 
 export type Row = Schemas['RowView'];
 const PAGE = 100;
-const MANY = 200;
-
-export function useSuites() {
-  return useQuery({
-    queryKey: ['suites'],
-    queryFn: () => answer(api.GET('/v1/private/suites', { params: { query: { limit: MANY } } })),
-  });
-}
 
 export function useSuite(suite: string) {
   return useQuery({

@@ -1,12 +1,12 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
+import { MANY } from '@/api/choices';
 import { answer, api } from '@/api/client';
 import { holds, itemQuery, type ItemFilter } from './itemFilters';
 import { isLive, type ItemRun } from './result';
 
 const LINES = 200;
 const ITEMS = 100;
-const MANY = 200;
 /** Evaluations have no stream of events: what runs is asked for again. */
 export const POLL_MS = 3_000;
 const LOOK_MS = 10_000;
@@ -107,29 +107,15 @@ export function useAgent(agent: string) {
   });
 }
 
-export function useChoices(agent: string) {
-  const query = { limit: MANY };
-  const project = useQuery({
-    queryKey: ['project'],
-    queryFn: () => answer(api.GET('/v1/private/project')),
-  });
-  const agents = useQuery({
-    queryKey: ['new-run', 'agents'],
-    queryFn: () => answer(api.GET('/v1/private/agents', { params: { query } })),
-  });
-  const suites = useQuery({
-    queryKey: ['new-run', 'suites'],
-    queryFn: () => answer(api.GET('/v1/private/suites', { params: { query } })),
-  });
-  const versions = useQuery({
+export function useVersions(agent: string) {
+  return useQuery({
     queryKey: ['new-evaluation', 'versions', agent],
     queryFn: () =>
       answer(
         api.GET('/v1/private/agents/{agent}/versions', {
-          params: { path: { agent }, query },
+          params: { path: { agent }, query: { limit: MANY } },
         }),
       ),
     enabled: agent !== '',
   });
-  return { project, agents, suites, versions };
 }

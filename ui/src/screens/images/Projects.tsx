@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { Dialog } from '@/components/Dialog';
 import { Field } from '@/components/form/Field';
+import { FormDialog } from '@/components/form/FormDialog';
 import { More } from '@/components/list/Ends';
 import { Page } from '@/components/shell/Page';
 import { Empty, Loaded } from '@/components/States';
@@ -103,52 +103,32 @@ function NewProject({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const problem = nameProblem(name);
   return (
-    <Dialog
+    <FormDialog
+      id="new-image-project"
       title="New project"
+      usable={problem === null}
+      submit="Open the workbench"
+      onSubmit={() => go(`${pathOf(name.trim())}/eval`)}
       onClose={onClose}
-      foot={
-        <>
-          <button type="button" className="btn" onClick={onClose}>
-            Cancel
-          </button>
-          <button
-            type="submit"
-            form="new-image-project"
-            className="btn primary"
-            disabled={problem !== null}
-          >
-            Open the workbench
-          </button>
-        </>
-      }
     >
-      <form
-        id="new-image-project"
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (problem === null) go(`${pathOf(name.trim())}/eval`);
-        }}
+      <Field
+        label="Name"
+        hint="It is made with its first run."
+        problem={name === '' ? null : problem}
       >
-        <Field
-          label="Name"
-          hint="It is made with its first run."
-          problem={name === '' ? null : problem}
-        >
-          {(given) => (
-            <input
-              {...given}
-              data-autofocus
-              className="input"
-              autoComplete="off"
-              spellCheck={false}
-              maxLength={100}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
-      </form>
-    </Dialog>
+        {(given) => (
+          <input
+            {...given}
+            data-autofocus
+            className="input"
+            autoComplete="off"
+            spellCheck={false}
+            maxLength={100}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
   );
 }

@@ -1,7 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
+import { useAgentNames, useOptimizerKinds, useProject, useSuites } from '@/api/choices';
 import { answer, api, ApiError } from '@/api/client';
+import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
 import { SchemaForm } from '@/components/form/SchemaForm';
 import { Failure, Loading } from '@/components/States';
@@ -9,7 +11,7 @@ import { Ticked } from '@/components/form/Ticked';
 import { say } from '@/components/shell/Toasts';
 import { EstimateCard } from '@/screens/runs/new/EstimateCard';
 import '@/screens/runs/runs.css';
-import { useAgents, useChoices, useConfigEstimate, type Config } from './data';
+import { useConfigEstimate, type Config } from './data';
 import {
   bothProblems,
   BUDGET,
@@ -24,11 +26,11 @@ import {
 } from './form';
 import { ScheduleFields } from './ScheduleFields';
 
-type Kinds = NonNullable<ReturnType<typeof useChoices>['kinds']['data']>['items'];
+type Kinds = NonNullable<ReturnType<typeof useOptimizerKinds>['data']>['items'];
 
 /** The form of one that is stored, or of a new one. */
 export function Editor({ agent, stored }: { agent: string; stored: Config | null }) {
-  const { kinds } = useChoices();
+  const kinds = useOptimizerKinds();
   if (kinds.error) return <Failure error={kinds.error} retry={() => void kinds.refetch()} />;
   if (!kinds.data) return <Loading lines={8} />;
   return <Form agent={agent} stored={stored} kinds={kinds.data.items} />;
@@ -42,8 +44,9 @@ function Form({ agent, stored, kinds }: { agent: string; stored: Config | null; 
       : firstForm(kindOf('gepa') ? 'gepa' : (kinds[0]?.name ?? '')),
   );
   const change = (changes: Partial<typeof form>) => setForm((old) => ({ ...old, ...changes }));
-  const { project, suites } = useChoices();
-  const agents = useAgents();
+  const project = useProject();
+  const suites = useSuites();
+  const agents = useAgentNames();
   const [, go] = useLocation();
   const kind = kindOf(form.optimizer);
   const { body, problems: own, usable } = readConfig(form, kind);
@@ -80,57 +83,34 @@ function Form({ agent, stored, kinds }: { agent: string; stored: Config | null; 
             />
           )}
         </Field>
-        <Field label="Agent" hint="What is to become better.">
-          {(given) => (
-            <select
-              {...given}
-              className="select"
-              value={agent}
-              disabled={stored !== null}
-              onChange={(event) => go(`/optimizers/${encodeURIComponent(event.target.value)}/new`)}
-            >
-              {(agents.data?.items.map((one) => one.name) ?? [agent]).map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label="Suite" hint="The items and scorers that judge it.">
-          {(given) => (
-            <select
-              {...given}
-              className="select"
-              value={form.suite}
-              onChange={(event) => change({ suite: event.target.value })}
-            >
-              <option value="">{`The project’s own (${project.data?.suite ?? '…'})`}</option>
-              {suites.data?.items.map((suite) => (
-                <option key={suite.suite_id} value={suite.suite_id}>
-                  {suite.name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label="Optimizer" hint={<Ticked text={kind?.summary ?? ''} />}>
-          {(given) => (
-            <select
-              {...given}
-              className="select"
-              value={form.optimizer}
-              onChange={(event) =>
-                change({
-                  optimizer: event.target.value,
-                  settings: firstSettings(event.target.value),
-                })
-              }
-            >
-              {kinds.map((one) => (
-                <option key={one.name}>{one.name}</option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Choice
+          label="Agent"
+          hint="What is to become better."
+          value={agent}
+          disabled={stored !== null}
+          options={agents.data?.items.map((one) => one.name) ?? [agent]}
+          onChange={(name) => go(`/optimizers/${encodeURIComponent(name)}/new`)}
+        />
+        <Choice
+          label="Suite"
+          hint="The items and scorers that judge it."
+          value={form.suite}
+          options={[
+            { value: '', label: `The project’s own (${project.data?.suite ?? '…'})` },
+            ...(suites.data?.items ?? []).map(({ suite_id, name }) => ({
+              value: suite_id,
+              label: name,
+            })),
+          ]}
+          onChange={(suite) => change({ suite })}
+        />
+        <Choice
+          label="Optimizer"
+          hint={<Ticked text={kind?.summary ?? ''} />}
+          value={form.optimizer}
+          options={kinds.map((one) => one.name)}
+          onChange={(optimizer) => change({ optimizer, settings: firstSettings(optimizer) })}
+        />
       </div>
       <fieldset className="optimizers-part">
         <legend>Settings of {form.optimizer}</legend>

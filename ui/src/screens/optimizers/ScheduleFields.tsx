@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
 import { cronWords, PRESETS } from './cron';
 
@@ -20,26 +21,15 @@ export function ScheduleFields({
   const [own, setOwn] = useState(!known);
   return (
     <div className="optimizers-grid">
-      <Field label="Runs">
-        {(given) => (
-          <select
-            {...given}
-            className="select"
-            value={own ? OWN : schedule}
-            onChange={(event) => {
-              setOwn(event.target.value === OWN);
-              if (event.target.value !== OWN) onChange(event.target.value);
-            }}
-          >
-            {PRESETS.map((preset) => (
-              <option key={preset.value} value={preset.value}>
-                {preset.label}
-              </option>
-            ))}
-            <option value={OWN}>As I write it…</option>
-          </select>
-        )}
-      </Field>
+      <Choice
+        label="Runs"
+        value={own ? OWN : schedule}
+        options={[...PRESETS, { value: OWN, label: 'As I write it…' }]}
+        onChange={(chosen) => {
+          setOwn(chosen === OWN);
+          if (chosen !== OWN) onChange(chosen);
+        }}
+      />
       {own && (
         <Field
           label="Schedule"

@@ -1,19 +1,11 @@
-import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
-import { answer, api, ApiError, type Schemas } from '@/api/client';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { MANY, useAgentNames, useSettledEstimate } from '@/api/choices';
+import { answer, api, type Schemas } from '@/api/client';
 import type { ConfigBody } from './form';
 
 export type Config = Schemas['OptimizerView'];
 export type PastRun = Schemas['RunView'];
-const MANY = 200;
 const TYPING_MS = 500;
-
-export function useAgents() {
-  return useQuery({
-    queryKey: ['agents', 'names'],
-    queryFn: () => answer(api.GET('/v1/private/agents', { params: { query: { limit: MANY } } })),
-  });
-}
 
 async function configsOf(agent: string): Promise<Config[]> {
   const page = await answer(
@@ -26,7 +18,7 @@ async function configsOf(agent: string): Promise<Config[]> {
 
 /** The optimizers of all agents, as one list. */
 export function useConfigs() {
-  const agents = useAgents();
+  const agents = useAgentNames();
   const names = agents.data?.items.map((agent) => agent.name) ?? [];
   return useQueries({
     queries: names.map((agent) => ({
@@ -85,44 +77,15 @@ export function usePastRuns(agent: string, name: string, limit: number) {
   });
 }
 
-export function useChoices() {
-  const project = useQuery({
-    queryKey: ['project'],
-    queryFn: () => answer(api.GET('/v1/private/project')),
-  });
-  const kinds = useQuery({
-    queryKey: ['optimizers'],
-    queryFn: () => answer(api.GET('/v1/private/optimizers')),
-    staleTime: 60_000,
-  });
-  const suites = useQuery({
-    queryKey: ['suites'],
-    queryFn: () => answer(api.GET('/v1/private/suites', { params: { query: { limit: MANY } } })),
-  });
-  return { project, kinds, suites };
-}
-
-/** What a run of it would do and cost, once nobody types any more. It checks the whole form, too. */
+/** What a run of it would do and cost. */
 export function useConfigEstimate(agent: string, body: ConfigBody | null) {
-  const text = body === null ? null : JSON.stringify(body);
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  const query = useQuery({
-    queryKey: ['config-estimate', agent, settled],
-    queryFn: ({ signal }) =>
-      answer(
-        api.POST('/planar/v1/agents/{agent}/optimizers/estimate', {
-          params: { path: { agent } },
-          body: JSON.parse(settled ?? '{}') as never,
-          signal,
-        }),
-      ),
-    enabled: settled !== null && settled === text,
-    placeholderData: keepPreviousData,
-    retry: (failures, error) => !(error instanceof ApiError) && failures < 2,
-  });
-  return { ...query, waiting: settled !== text || query.isFetching };
+  return useSettledEstimate(['config-estimate', agent], body, TYPING_MS, (asked, signal) =>
+    answer(
+      api.POST('/planar/v1/agents/{agent}/optimizers/estimate', {
+        params: { path: { agent } },
+        body: asked as never,
+        signal,
+      }),
+    ),
+  );
 }

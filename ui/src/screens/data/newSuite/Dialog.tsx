@@ -1,15 +1,16 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
+import { useProject } from '@/api/choices';
 import { answer, api, ApiError } from '@/api/client';
-import { Dialog } from '@/components/Dialog';
+import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
+import { FormDialog } from '@/components/form/FormDialog';
 import { SchemaForm } from '@/components/form/SchemaForm';
 import { Failure } from '@/components/States';
 import { Segmented } from '@/components/Tabs';
 import { Ticked } from '@/components/form/Ticked';
 import { say } from '@/components/shell/Toasts';
-import { useQuery } from '@tanstack/react-query';
 import type { JsonSchema } from '@/lib/schema';
 import { useDatasets, useScorers } from '../data';
 import {
@@ -38,117 +39,94 @@ export default function NewSuite({ dataset, onClose }: { dataset: string; onClos
       scorers: form.scorers.flatMap((old, at) => (at !== index ? [old] : scorer ? [scorer] : [])),
     });
   return (
-    <Dialog
+    <FormDialog
+      id="new-suite"
       title="New suite"
-      onClose={onClose}
       wide
-      foot={
-        <>
-          <button type="button" className="btn" onClick={onClose}>
-            Cancel
-          </button>
-          <button
-            type="submit"
-            form="new-suite"
-            className="btn primary"
-            disabled={!usable || save.isPending}
-          >
-            {save.isPending ? 'Saving…' : 'Save suite'}
-          </button>
-        </>
-      }
+      usable={usable}
+      busy={save.isPending}
+      submit="Save suite"
+      submitting="Saving…"
+      onSubmit={() => save.mutate(body)}
+      onClose={onClose}
     >
-      <form
-        id="new-suite"
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (usable) save.mutate(body);
-        }}
-      >
-        <div className="two">
-          <Field
-            label="Name"
-            hint="A name that is there already becomes a new version."
-            problem={problems.name}
-          >
-            {(given) => (
-              <input
-                {...given}
-                className="input"
-                autoComplete="off"
-                value={form.name}
-                onChange={(event) => change({ name: event.target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Dataset">
-            {(given) => (
-              <select
-                {...given}
-                className="select"
-                value={form.dataset}
-                onChange={(event) => change({ dataset: event.target.value })}
-              >
-                <option value="">Choose…</option>
-                {datasets.data?.items.map((one) => (
-                  <option key={one.dataset_id} value={one.dataset_id}>
-                    {one.name} ({one.items} items)
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-        </div>
-        <h3>Scorers</h3>
-        {form.scorers.map((scorer, index) => (
-          <ScorerFields
-            key={index}
-            scorer={scorer}
-            kinds={kinds}
-            schema={schemas.get(scorer.kind)}
-            problems={{ ...refused[index], ...problems.scorers[index] }}
-            onChange={(next) => setScorer(index, next)}
-            onRemove={form.scorers.length > 1 ? () => setScorer(index, null) : null}
-          />
-        ))}
-        <button
-          type="button"
-          className="btn small data-add"
-          onClick={() =>
-            change({ scorers: [...form.scorers, { kind: 'exact_match', settings: {} }] })
-          }
+      <div className="two">
+        <Field
+          label="Name"
+          hint="A name that is there already becomes a new version."
+          problem={problems.name}
         >
-          Add a scorer
-        </button>
-        <h3>Split</h3>
-        <Segmented
-          label="How items are split"
-          chosen={form.split}
-          onChoose={(split) => change({ split })}
+          {(given) => (
+            <input
+              {...given}
+              className="input"
+              autoComplete="off"
+              value={form.name}
+              onChange={(event) => change({ name: event.target.value })}
+            />
+          )}
+        </Field>
+        <Choice
+          label="Dataset"
+          value={form.dataset}
           options={[
-            { value: 'shares', label: 'By shares' },
-            { value: 'field', label: 'As each item says' },
-            { value: 'none', label: 'Not at all' },
+            { value: '', label: 'Choose…' },
+            ...(datasets.data?.items ?? []).map((one) => ({
+              value: one.dataset_id,
+              label: `${one.name} (${one.items} items)`,
+            })),
           ]}
+          onChange={(dataset) => change({ dataset })}
         />
-        {form.split === 'shares' && (
-          <SchemaForm
-            schema={SHARES}
-            draft={form.shares}
-            problems={problems.shares}
-            onChange={(shares) => change({ shares })}
-          />
-        )}
+      </div>
+      <h3>Scorers</h3>
+      {form.scorers.map((scorer, index) => (
+        <ScorerFields
+          key={index}
+          scorer={scorer}
+          kinds={kinds}
+          schema={schemas.get(scorer.kind)}
+          problems={{ ...refused[index], ...problems.scorers[index] }}
+          onChange={(next) => setScorer(index, next)}
+          onRemove={form.scorers.length > 1 ? () => setScorer(index, null) : null}
+        />
+      ))}
+      <button
+        type="button"
+        className="btn small data-add"
+        onClick={() =>
+          change({ scorers: [...form.scorers, { kind: 'exact_match', settings: {} }] })
+        }
+      >
+        Add a scorer
+      </button>
+      <h3>Split</h3>
+      <Segmented
+        label="How items are split"
+        chosen={form.split}
+        onChoose={(split) => change({ split })}
+        options={[
+          { value: 'shares', label: 'By shares' },
+          { value: 'field', label: 'As each item says' },
+          { value: 'none', label: 'Not at all' },
+        ]}
+      />
+      {form.split === 'shares' && (
         <SchemaForm
-          schema={REST}
-          draft={form.rest}
-          problems={problems.rest}
-          onChange={(rest) => change({ rest })}
+          schema={SHARES}
+          draft={form.shares}
+          problems={problems.shares}
+          onChange={(shares) => change({ shares })}
         />
-        {save.error && <Failure error={save.error} />}
-      </form>
-    </Dialog>
+      )}
+      <SchemaForm
+        schema={REST}
+        draft={form.rest}
+        problems={problems.rest}
+        onChange={(rest) => change({ rest })}
+      />
+      {save.error && <Failure error={save.error} />}
+    </FormDialog>
   );
 }
 
@@ -181,32 +159,20 @@ function ScorerFields({
   onChange: (scorer: ScorerDraft) => void;
   onRemove: (() => void) | null;
 }) {
-  const project = useQuery({
-    queryKey: ['project'],
-    queryFn: () => answer(api.GET('/v1/private/project')),
-  });
+  const project = useProject();
   const summary = kinds.find((kind) => kind.kind === scorer.kind)?.summary ?? '';
   return (
     <fieldset className="data-scorer stack tight">
       <legend className="sr-only">{`Scorer ${scorer.kind}`}</legend>
       <div className="row between">
         <div className="grow">
-          <Field label="Kind" hint={<Ticked text={summary} />}>
-            {(given) => (
-              <select
-                {...given}
-                className="select"
-                value={scorer.kind}
-                onChange={(event) => onChange({ kind: event.target.value, settings: {} })}
-              >
-                {kinds.map((kind) => (
-                  <option key={kind.kind} value={kind.kind}>
-                    {kind.kind}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <Choice
+            label="Kind"
+            hint={<Ticked text={summary} />}
+            value={scorer.kind}
+            options={kinds.map((kind) => kind.kind)}
+            onChange={(kind) => onChange({ kind, settings: {} })}
+          />
         </div>
         {onRemove && (
           <button type="button" className="btn small" onClick={onRemove}>

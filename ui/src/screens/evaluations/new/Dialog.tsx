@@ -1,12 +1,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { useState } from 'react';
 import { useLocation } from 'wouter';
+import { useAgentNames, useProject, useSuites } from '@/api/choices';
 import { answer, api } from '@/api/client';
-import { Dialog } from '@/components/Dialog';
+import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
-import { Failure, Loading } from '@/components/States';
+import { FormDialog, WaitingDialog } from '@/components/form/FormDialog';
+import { Failure } from '@/components/States';
 import { say } from '@/components/shell/Toasts';
-import { useChoices, useEvaluation } from '../data';
+import { useEvaluation, useVersions } from '../data';
 import {
   ACTIVE,
   firstForm,
@@ -17,7 +19,6 @@ import {
   versionOptions,
   type NewEvaluationBody,
   type NewEvaluationForm,
-  type Split,
 } from './form';
 import { RefineFields } from './RefineFields';
 import type { SuiteView } from '../suite';
@@ -26,9 +27,8 @@ const TITLE = 'New evaluation';
 
 /** Starts an evaluation; `from` names one to begin with. */
 export default function NewEvaluation({ from, onClose }: { from: string; onClose: () => void }) {
-  const { project } = useChoices('');
+  const project = useProject();
   const like = useEvaluation(from);
-  const failed = project.error ?? like.error;
   if (project.data && (from === '' || like.data))
     return (
       <Form
@@ -39,13 +39,12 @@ export default function NewEvaluation({ from, onClose }: { from: string; onClose
       />
     );
   return (
-    <Dialog title={TITLE} onClose={onClose} wide>
-      {failed ? (
-        <Failure error={failed} retry={() => void project.refetch()} />
-      ) : (
-        <Loading lines={6} what="Loading what can be chosen" />
-      )}
-    </Dialog>
+    <WaitingDialog
+      title={TITLE}
+      error={project.error ?? like.error}
+      retry={() => void project.refetch()}
+      onClose={onClose}
+    />
   );
 }
 
@@ -63,7 +62,9 @@ function Form({
   const [form, setForm] = useState(first);
   const change = (changes: Partial<NewEvaluationForm>) =>
     setForm((old) => ({ ...old, ...changes }));
-  const { agents, suites, versions } = useChoices(form.agent);
+  const agents = useAgentNames();
+  const suites = useSuites();
+  const versions = useVersions(form.agent);
   const suite = suites.data?.items.find((one) => one.name === form.suite);
   const agent = agents.data?.items.find((one) => one.name === form.agent);
   const { body, problems, usable } = readForm(form, suite, agent);
@@ -71,117 +72,87 @@ function Form({
   const known = (chosen: string, first: string, listed: readonly { name: string }[] | undefined) =>
     [...new Set([chosen, first, ...(listed ?? []).map((one) => one.name)])].sort();
   return (
-    <Dialog
+    <FormDialog
+      id="new-evaluation"
       title={TITLE}
-      onClose={onClose}
       wide
-      foot={
-        <>
-          <button type="button" className="btn" onClick={onClose}>
-            Cancel
-          </button>
-          <button
-            type="submit"
-            form="new-evaluation"
-            className="btn primary"
-            disabled={!usable || !suite || !agent || start.isPending}
-          >
-            {start.isPending ? 'Starting…' : 'Start evaluation'}
-          </button>
-        </>
-      }
+      usable={usable && suite !== undefined && agent !== undefined}
+      busy={start.isPending}
+      submit="Start evaluation"
+      submitting="Starting…"
+      onSubmit={() => start.mutate(body)}
+      onClose={onClose}
     >
-      <form
-        id="new-evaluation"
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (usable) start.mutate(body);
-        }}
-      >
-        <Field label="Name" hint="For the list; without one it is named after agent and suite.">
+      <Field label="Name" hint="For the list; without one it is named after agent and suite.">
+        {(given) => (
+          <input
+            {...given}
+            data-autofocus
+            className="input"
+            maxLength={200}
+            autoComplete="off"
+            value={form.name}
+            onChange={(event) => change({ name: event.target.value })}
+          />
+        )}
+      </Field>
+      <div className="evals-fields">
+        <Choice
+          label="Agent"
+          hint="What is evaluated."
+          value={form.agent}
+          onChange={(name) => change({ agent: name, version: ACTIVE })}
+          options={known(form.agent, own.agent, agents.data?.items)}
+        />
+        <Choice
+          label="Version"
+          hint="The active one is what callers get now."
+          value={form.version}
+          onChange={(version) => change({ version })}
+          options={versionOptions(agent, versions.data?.items ?? [], form.version)}
+        />
+        <Choice
+          label="Suite"
+          hint={suite ? <SuiteHint suite={suite} /> : 'Items, and the scorers that judge them.'}
+          value={form.suite}
+          onChange={(name) => change({ suite: name, refine: {} })}
+          options={known(form.suite, own.suite, suites.data?.items)}
+        />
+        <Choice
+          label="Split"
+          hint="Keep test for the very end: what you look at often stops being unseen."
+          value={form.split}
+          onChange={(split) => change({ split })}
+          options={SPLITS.map((split) => ({
+            value: split,
+            label: split === '' ? 'All items' : split,
+            disabled: split !== '' && suite?.split === null,
+          }))}
+        />
+        <Field label="Items at most" hint="Nothing: all of them." problem={problems.limit}>
           {(given) => (
             <input
               {...given}
-              data-autofocus
               className="input"
-              maxLength={200}
-              autoComplete="off"
-              value={form.name}
-              onChange={(event) => change({ name: event.target.value })}
+              inputMode="numeric"
+              placeholder="all"
+              value={form.limit}
+              onChange={(event) => change({ limit: event.target.value })}
             />
           )}
         </Field>
-        <div className="evals-fields">
-          <Choice
-            label="Agent"
-            hint="What is evaluated."
-            value={form.agent}
-            onChange={(name) => change({ agent: name, version: ACTIVE })}
-          >
-            {known(form.agent, own.agent, agents.data?.items).map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </Choice>
-          <Choice
-            label="Version"
-            hint="The active one is what callers get now."
-            value={form.version}
-            onChange={(version) => change({ version })}
-          >
-            {versionOptions(agent, versions.data?.items ?? [], form.version).map((one) => (
-              <option key={one.value} value={one.value}>
-                {one.label}
-              </option>
-            ))}
-          </Choice>
-          <Choice
-            label="Suite"
-            hint={suite ? <SuiteHint suite={suite} /> : 'Items, and the scorers that judge them.'}
-            value={form.suite}
-            onChange={(name) => change({ suite: name, refine: {} })}
-          >
-            {known(form.suite, own.suite, suites.data?.items).map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </Choice>
-          <Choice
-            label="Split"
-            hint="Keep test for the very end: what you look at often stops being unseen."
-            value={form.split}
-            onChange={(split) => change({ split: split as Split })}
-          >
-            {SPLITS.map((split) => (
-              <option key={split} value={split} disabled={split !== '' && suite?.split === null}>
-                {split === '' ? 'All items' : split}
-              </option>
-            ))}
-          </Choice>
-          <Field label="Items at most" hint="Nothing: all of them." problem={problems.limit}>
-            {(given) => (
-              <input
-                {...given}
-                className="input"
-                inputMode="numeric"
-                placeholder="all"
-                value={form.limit}
-                onChange={(event) => change({ limit: event.target.value })}
-              />
-            )}
-          </Field>
-        </div>
-        <RefineFields
-          value={refineNow(form, suite)}
-          suite={suite}
-          models={models}
-          problems={problems}
-          onChange={(changes) => change({ refine: { ...form.refine, ...changes } })}
-        />
-        {suites.error && <Failure error={suites.error} retry={() => void suites.refetch()} />}
-        {agents.error && <Failure error={agents.error} retry={() => void agents.refetch()} />}
-        {start.error && <Failure error={start.error} />}
-      </form>
-    </Dialog>
+      </div>
+      <RefineFields
+        value={refineNow(form, suite)}
+        suite={suite}
+        models={models}
+        problems={problems}
+        onChange={(changes) => change({ refine: { ...form.refine, ...changes } })}
+      />
+      {suites.error && <Failure error={suites.error} retry={() => void suites.refetch()} />}
+      {agents.error && <Failure error={agents.error} retry={() => void agents.refetch()} />}
+      {start.error && <Failure error={start.error} />}
+    </FormDialog>
   );
 }
 
@@ -203,33 +174,4 @@ function SuiteHint({ suite }: { suite: SuiteView }) {
   const scorers = suite.scorers.length === 1 ? '1 scorer' : `${suite.scorers.length} scorers`;
   const repeats = suite.repeats > 1 ? `, each item ${suite.repeats} times` : '';
   return <>{`${suite.mode === 'schema' ? 'Schema mode' : 'LLM mode'}, ${scorers}${repeats}.`}</>;
-}
-
-function Choice({
-  label,
-  hint,
-  value,
-  onChange,
-  children,
-}: {
-  label: string;
-  hint?: ReactNode;
-  value: string;
-  onChange: (value: string) => void;
-  children: ReactNode;
-}) {
-  return (
-    <Field label={label} hint={hint}>
-      {(given) => (
-        <select
-          {...given}
-          className="select"
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-        >
-          {children}
-        </select>
-      )}
-    </Field>
-  );
 }

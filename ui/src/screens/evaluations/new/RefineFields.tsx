@@ -1,3 +1,4 @@
+import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
 import { Segmented } from '@/components/Tabs';
 import { MOST_ROUNDS, outlook, type FormProblems, type RefineForm } from './form';
@@ -35,28 +36,17 @@ export function RefineFields({
         rounds. All rounds are kept.
       </p>
       <div className="evals-fields">
-        <Field
+        <Choice
           label="Optimizer model"
           hint={
             judges.length > 0
               ? `Writes outputs anew. Need not be the model under test or the judge (${judges.join(', ')}).`
               : 'Writes outputs anew. Need not be the model under test or the judge.'
           }
-        >
-          {(given) => (
-            <select
-              {...given}
-              className="select"
-              value={value.model}
-              onChange={(event) => onChange({ model: event.target.value })}
-            >
-              <option value="">None</option>
-              {offered.map((model) => (
-                <option key={model}>{model}</option>
-              ))}
-            </select>
-          )}
-        </Field>
+          value={value.model}
+          options={[{ value: '', label: 'None' }, ...offered]}
+          onChange={(model) => onChange({ model })}
+        />
         <Field
           label="Rounds at most"
           hint={`The limit for each output, 0 to ${MOST_ROUNDS}. 0 switches refinement off.`}

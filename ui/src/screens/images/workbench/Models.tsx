@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
 import type { WorkbenchForm } from './form';
 import { nameOf, OTHER, optionsFor, type ModelKind } from './modelChoices';
@@ -65,26 +66,15 @@ function ModelSelect({
   const [typing, setTyping] = useState(false);
   return (
     <>
-      <Field label={label}>
-        {(given) => (
-          <select
-            {...given}
-            className="select"
-            value={typing ? OTHER : value}
-            onChange={(event) => {
-              setTyping(event.target.value === OTHER);
-              if (event.target.value !== OTHER) onChoose(event.target.value);
-            }}
-          >
-            {shown.map((option) => (
-              <option key={option.value} value={option.value} disabled={option.disabled}>
-                {option.label}
-              </option>
-            ))}
-            <option value={OTHER}>Another…</option>
-          </select>
-        )}
-      </Field>
+      <Choice
+        label={label}
+        value={typing ? OTHER : value}
+        options={[...shown, { value: OTHER, label: 'Another…' }]}
+        onChange={(chosen) => {
+          setTyping(chosen === OTHER);
+          if (chosen !== OTHER) onChoose(chosen);
+        }}
+      />
       {typing && (
         <Field label={`Name of the ${label.toLowerCase()}`} hint="As openai/NAME.">
           {(given) => (
