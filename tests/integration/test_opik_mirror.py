@@ -26,7 +26,7 @@ from burnish.integrations.opik import mirror as mirroring
 from burnish.integrations.opik.mirror_client import MirrorClient
 from burnish.integrations.opik.mirror_delivery import deliver
 from burnish.models.retry import RetryPolicy
-from burnish.server.http.keys import Keys
+from burnish.server.http.auth import Keys
 
 KEY = "canary-0123456789abcdef-canary"
 

@@ -7,7 +7,7 @@ import pytest
 import requests
 from serving_world import ServerThread, make_served_project, settings_of
 
-from burnish.server.http.keys import Keys
+from burnish.server.http.auth import Keys
 from burnish.server.openapi import openapi_text
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from serving_world import (
     wait_until_final,
 )
 
-from burnish.server.http.keys import Keys
+from burnish.server.http.auth import Keys
 
 AGENT = f"{API}/agents/tickets"
 OPTIMIZERS = "/planar/v1/agents/tickets/optimizers/"

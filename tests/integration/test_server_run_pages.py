@@ -12,7 +12,7 @@ from serving_world import (
 )
 from starlette.requests import Request
 
-from burnish.server.http.ready_json import ready_json, zipped
+from burnish.server.http.responses import ready_json, zipped
 from burnish.server.optimizations.point_schemas import PointColumns
 
 

@@ -14,8 +14,7 @@ from serving_world import (
     settings_of,
 )
 
-from burnish.server.http.auth import PUBLIC
-from burnish.server.http.keys import Keys
+from burnish.server.http.auth import PUBLIC, Keys
 
 WRITE, READ = "writer-0123456789abcdef", "reader-0123456789abcdef"
 

@@ -8,7 +8,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from serving_world import OPTIMIZATIONS, ServerThread, make_served_project, settings_of
 
 from burnish.server.http import telemetry
-from burnish.server.http.keys import Keys
+from burnish.server.http.auth import Keys
 
 KEY = "telemetry-0123456789"
 

@@ -6,7 +6,7 @@ import os
 import pytest
 from serving_world import API, OPTIMIZATIONS, ServerThread, make_served_project, settings_of
 
-from burnish.server.http.keys import Keys
+from burnish.server.http.auth import Keys
 
 KEY = "writer-0123456789abcdef"
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from serving_world import DEADLINE, ServerThread, make_served_project, settings_of
 
-from burnish.server.http import wire
+from burnish.server.http import serving as wire
 
 
 @pytest.fixture

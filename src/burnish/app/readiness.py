@@ -38,9 +38,9 @@ async def check_ready(workspace: Workspace) -> dict[str, str]:
 
 
 async def _ping(url: str) -> int:
-    from burnish.overrides.redis_documents import open_client  # noqa: PLC0415 - an extra
+    from burnish.support.redis_client import open_client  # noqa: PLC0415 - an extra
 
-    client = open_client(url)
+    client = open_client(url, what="overrides cannot be kept in Redis")
     try:
         await client.ping()
         return 0

@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 from burnish.domain.configuration import Configuration
 from burnish.domain.experiments import ExperimentStatus, ExperimentType, ItemResult
 from burnish.domain.items import Item
+from burnish.domain.json_values import Json
 from burnish.domain.models import Model
 from burnish.domain.search_space import SearchSpace
 
@@ -122,6 +123,9 @@ class CandidateProposal:
 
     A mini-batch may ask for other `repeats` than the suite's: fewer for a first look, more to tell
     a flaky failure from a true one. Repeats that were run before are not run again.
+
+    `metadata` is JSON for the optimizer itself: the accepted candidate gives it back, also after a
+    resume. A configuration that is a candidate already keeps what it was first proposed with.
     """
 
     configuration: Configuration | Mapping[str, Any]
@@ -129,11 +133,15 @@ class CandidateProposal:
     rationale: str | None = None
     item_ids: Sequence[str] | None = None
     repeats: int | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """An accepted configuration. `number` counts up within its optimization; the baseline is 0."""
+    """An accepted configuration. `number` counts up within its optimization; the baseline is 0.
+
+    `metadata` is what its proposal carried for the optimizer; empty in runs of older versions.
+    """
 
     id: str
     optimization_id: str
@@ -143,6 +151,7 @@ class Candidate:
     parent_candidate_ids: tuple[str, ...] = ()
     rationale: str | None = None
     mask_id: str = ""
+    metadata: Mapping[str, Json] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

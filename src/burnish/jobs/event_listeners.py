@@ -108,7 +108,7 @@ class RedisBell:
 
 
 def _client(url: str) -> Redis:
-    from burnish.overrides.redis_documents import open_client  # noqa: PLC0415 - an extra
+    from burnish.support.redis_client import open_client  # noqa: PLC0415 - an extra
 
     return open_client(url, what="events cannot travel over Redis")
 

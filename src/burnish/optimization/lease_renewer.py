@@ -77,7 +77,7 @@ class LeaseKeeper:
                     since_renewal = 0.0
                     beats += 1
                     await self._on_beat(beats)
-                asked = await self._repository.cancel_requested(self._lease.optimization_id)
+                asked = await self._repository.cancel_requested(self._lease.job_id)
             except ConflictError as error:
                 self._lost = error
                 if self._owner is not None:

@@ -73,5 +73,6 @@ def _new(
         configuration=proposal.configuration,
         parent_candidate_ids=proposal.parent_candidate_ids,
         rationale=proposal.rationale,
+        metadata=proposal.metadata,
         mask_id=CandidateMaterializer.mask_id(optimization_id, number),
     )

@@ -69,7 +69,7 @@ class OptimizationDriver:
     async def _run_leased(self, lease: Lease) -> None:
         repository = self._job.stores.optimizations
         try:
-            record = await repository.get_optimization(lease.optimization_id)
+            record = await repository.get_optimization(lease.job_id)
             sitting = Sitting(self._job, lease, Checkpoint.of(record.checkpoint))
             if self._watch is not None:
                 self._watch(sitting)

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from burnish.domain import BurnishError, Configuration, SearchSpace, UsageError
+from burnish.domain import (
+    BurnishError,
+    Configuration,
+    Json,
+    SearchSpace,
+    UsageError,
+    require_json,
+)
 from burnish.domain.optimization import CandidateProposal, ReasonCode
 from burnish.domain.placeholders import placeholders
 
@@ -25,6 +32,7 @@ class Accepted:
     rationale: str | None
     item_ids: tuple[str, ...] | None
     repeats: int | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def run_key(self) -> tuple[str, ...] | None:
@@ -126,6 +134,7 @@ class CandidateValidator:
             rationale=proposal.rationale,
             item_ids=self._checked_items(proposal.item_ids),
             repeats=_checked_repeats(proposal),
+            metadata=_checked_metadata(proposal),
         )
 
     def _check_sections(self, configuration: Configuration) -> None:
@@ -254,6 +263,23 @@ def _checked_repeats(proposal: CandidateProposal) -> int | None:
             f"it asks for {repeats!r} repeats; only a mini-batch may, for a whole number from 1 up",
         )
     return repeats
+
+
+def _checked_metadata(proposal: CandidateProposal) -> dict[str, Json]:
+    value: Any = proposal.metadata
+    try:
+        checked = require_json(value, where="metadata")
+    except (UsageError, RecursionError) as error:
+        why = error.why if isinstance(error, UsageError) else "it is nested too deeply"
+        raise _Refusal(
+            ReasonCode.INVALID_CONFIGURATION, f"its metadata is not JSON: {why}"
+        ) from error
+    if not isinstance(checked, dict):
+        raise _Refusal(
+            ReasonCode.INVALID_CONFIGURATION,
+            f"its metadata is a {type(value).__name__}, not an object",
+        )
+    return checked
 
 
 def _configuration(proposal: CandidateProposal) -> Configuration:

@@ -1,20 +1,25 @@
-"""Sections, descriptors and tags, and the stores that keep them."""
+"""Overrides of prompts by tag, and the stores that keep them."""
 
-from burnish.overrides.agent_prompts import NAMESPACE, descriptor_of
-from burnish.overrides.descriptor import PromptDescriptor, SectionDescriptor
-from burnish.overrides.local_store import LocalPromptOverridesStore
+from burnish.overrides.descriptor import (
+    NAMESPACE,
+    PromptDescriptor,
+    SectionDescriptor,
+    descriptor_of,
+)
+from burnish.overrides.files import LocalPromptOverridesStore
 from burnish.overrides.masks import MaskTags
 from burnish.overrides.names import check_name, safe_name
+from burnish.overrides.object_store import S3PromptOverridesStore
+from burnish.overrides.open import open_overrides
 from burnish.overrides.override import (
     PromptOverride,
     ResolvedOverride,
     SectionOverride,
     StaleOverride,
 )
-from burnish.overrides.redis_retry import Patience
-from burnish.overrides.redis_store import RedisPromptOverridesStore
-from burnish.overrides.s3_store import S3PromptOverridesStore
-from burnish.overrides.sql_store import SqlPromptOverridesStore
+from burnish.overrides.redis import RedisPromptOverridesStore
+from burnish.overrides.server_calls import Patience
+from burnish.overrides.sql import SqlPromptOverridesStore
 from burnish.overrides.store import ABSENT, PromptOverridesStore
 
 __all__ = [
@@ -35,5 +40,6 @@ __all__ = [
     "StaleOverride",
     "check_name",
     "descriptor_of",
+    "open_overrides",
     "safe_name",
 ]

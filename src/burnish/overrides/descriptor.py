@@ -1,4 +1,4 @@
-"""What a prompt is made of, without its texts: paths, hashes and sizes."""
+"""Prompt descriptor: paths, hashes and sizes of a prompt's sections, without their texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 
 from burnish.domain import Configuration, UsageError, text_hash
 from burnish.models.tokens import count_tokens
-from burnish.overrides.names import PromptAddress
+from burnish.overrides.names import PromptAddress, safe_name
+
+NAMESPACE = "agents"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,3 +120,10 @@ def _section(value: Mapping[str, Any]) -> SectionDescriptor:
     if not (isinstance(path, str) and isinstance(content_hash, str) and isinstance(tokens, int)):
         raise TypeError("a section is a path, a hash and a number of tokens")
     return SectionDescriptor(path=path, content_hash=content_hash, tokens=tokens)
+
+
+def descriptor_of(
+    agent_name: str, configuration: Configuration | Mapping[str, Any]
+) -> PromptDescriptor:
+    """The descriptor of an agent's prompt."""
+    return PromptDescriptor.of(configuration, namespace=NAMESPACE, key=safe_name(agent_name))

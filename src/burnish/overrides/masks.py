@@ -1,4 +1,4 @@
-"""Masks as tags of a prompt, where workers on other machines find them."""
+"""Mask tags: masks kept as tags of a prompt, where workers on other machines find them."""
 
 from __future__ import annotations
 

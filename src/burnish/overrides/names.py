@@ -1,4 +1,4 @@
-"""Which names a namespace, a prompt and a tag may have: the one place that checks."""
+"""Names of namespaces, prompts and tags: which are allowed, and the addresses made of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The promise of every store of overrides."""
+"""Overrides store protocol: what every backend promises."""
 
 from __future__ import annotations
 

@@ -1,20 +1,121 @@
-"""The overrides store itself, on documents of any backend."""
+"""Tag store: the overrides store itself, on the documents of any backend."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace as changed
-from typing import Self
+from typing import Protocol, Self, TypeAlias
 from uuid import uuid4
 
-from burnish.domain import UsageError
+from burnish.domain import ConflictError, UsageError
 from burnish.overrides.descriptor import PromptDescriptor
-from burnish.overrides.document_format import TagDocument, decode, encode
-from burnish.overrides.documents import TagDocuments
 from burnish.overrides.names import PromptAddress, TagAddress
-from burnish.overrides.override import PromptOverride, ResolvedOverride, SectionOverride, fit
-from burnish.overrides.refusals import check_expected, check_fits, no_such_tag
+from burnish.overrides.override import (
+    PromptOverride,
+    ResolvedOverride,
+    SectionOverride,
+    TagDocument,
+    decode,
+    encode,
+    fit,
+)
 from burnish.overrides.store import ABSENT
+
+_READ_AGAIN = "resolve the tag again, redo the change on what it holds now, and write that"
+Edit: TypeAlias = Callable[[bytes | None], bytes]
+
+
+def check_fits(descriptor: PromptDescriptor, override: PromptOverride) -> None:
+    """Refuse an override of another prompt, or of another text than the prompt has."""
+    if (override.namespace, override.key) != (descriptor.namespace, descriptor.key):
+        raise UsageError(
+            what=f"the override of {override.address} cannot be written",
+            why=f"the descriptor is of another prompt, {descriptor.address}",
+            fix="give the descriptor of the same prompt",
+            code="another_prompt",
+        )
+    for path, one in override.sections.items():
+        _check_section(descriptor, path, one)
+
+
+def _check_section(descriptor: PromptDescriptor, path: str, override: SectionOverride) -> None:
+    if path != override.path or not isinstance(override.body, str):
+        raise UsageError(
+            what=f"the override of the section {path!r} cannot be written",
+            why=f"it names the section {override.path!r}"
+            if path != override.path
+            else f"its body is a {type(override.body).__name__}, not text",
+            fix="build it with PromptOverride.of",
+            code="invalid_override",
+        )
+    found = descriptor.section(path).content_hash
+    if found != override.expected_hash:
+        raise ConflictError(
+            what=f"the override of the section {path!r} of {descriptor.address} is stale",
+            why="the section's text has changed since the override was made "
+            f"(it was made for {override.expected_hash[:12]}…, the text is {found[:12]}…)",
+            fix="make the override anew for the present text, with the descriptor's hash",
+            code="stale_override",
+        )
+
+
+def check_expected(address: TagAddress, present: TagDocument | None, expected: str | None) -> None:
+    """Refuse a write that does not build on what is there."""
+    if expected is None or expected == (ABSENT if present is None else present.revision):
+        return
+    if present is None:
+        why, fix, code = "somebody has deleted it since it was read", _READ_AGAIN, "tag_deleted"
+    elif expected == ABSENT:
+        why, code = "there is such a tag already", "tag_exists"
+        fix = "take another name, delete the tag first, or give its revision as `expected`"
+    else:
+        why, fix, code = "somebody has changed it since it was read", _READ_AGAIN, "tag_changed"
+    raise ConflictError(what=f"the tag {address} was not written", why=why, fix=fix, code=code)
+
+
+def no_such_tag(address: TagAddress, known: list[str]) -> UsageError:
+    """A tag to copy is not there."""
+    return UsageError(
+        what=f"the tag {address} cannot be copied",
+        why="there is no such tag; the prompt has " + (", ".join(known[:10]) or "none"),
+        fix="check the name, or write the overrides with upsert",
+        code="not_found",
+    )
+
+
+class TagDocuments(Protocol):
+    """Keeps one document a tag, safe for any number of writers.
+
+    Every method ends by a deadline of its own, with UnavailableError.
+    """
+
+    def where(self, address: TagAddress) -> str:
+        """The place of a document, in words for people, without a password."""
+        ...
+
+    async def read(self, address: TagAddress) -> bytes | None:
+        """A whole document, or None when there is none."""
+        ...
+
+    async def change(self, address: TagAddress, edit: Edit) -> None:
+        """Replace a document by what `edit` makes of it, with no other write in between.
+
+        `edit` is given None for no document. It may be called more than once, and what it raises
+        is raised here, with nothing changed. Nothing is written when it returns what it was given.
+        """
+        ...
+
+    async def remove(self, address: TagAddress) -> None:
+        """Take a document away; one that is gone is fine."""
+        ...
+
+    async def tags(self, prompt: PromptAddress) -> list[str]:
+        """The tags of a prompt, in any order."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of what was opened here. Closing twice does no harm."""
+        ...
 
 
 class TagStore:

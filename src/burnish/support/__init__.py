@@ -1,1 +1,1 @@
-"""Things without a noun of their own: retries, checks of numbers, secrets."""
+"""Helpers without a noun of their own: retry, Redis client, hints, number checks, secrets."""

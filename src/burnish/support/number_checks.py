@@ -1,4 +1,4 @@
-"""Settings of optimizers: a wrong value is refused when the optimizer is made, not in mid-run."""
+"""Number checks for settings: a wrong value is refused before a run, not in mid-run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps secrets out of what is shown, logged or sent."""
+"""Secrets kept out of what is shown, logged or sent."""
 
 from __future__ import annotations
 

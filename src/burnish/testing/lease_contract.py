@@ -93,7 +93,7 @@ class LeaseContract:
 
         held = [first, again, third, expired, last]
         assert [one.token for one in held] == sorted({one.token for one in held})
-        assert last == Lease(optimization_id="o1", owner=rival, token=last.token)
+        assert last == Lease(job_id="o1", owner=rival, token=last.token)
         for old in held[:-1]:
             with pytest.raises(ConflictError, match="owner"):
                 await optimizations.save_checkpoint(old, {})

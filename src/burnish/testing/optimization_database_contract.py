@@ -77,6 +77,15 @@ _OLD_TRIAL = (
     " 'completed', 0.5, 4, 3, 1, 0.75, 0.1, 1.5, NULL, 'why')",
 )
 
+# Two candidates as the program kept them before revision 0010.
+_OLD_CANDIDATES = (
+    _OLD_TRIAL[0],
+    "INSERT INTO candidates VALUES ('o1', 'o1-0', 0, 0, 'hash', 'opt-o1-0', '[]', NULL,"
+    """ '{"sections":{"system":"Route, version 0."},"parameters":{},"examples":[]}')""",
+    """INSERT INTO candidates VALUES ('o1', 'o1-1', 1, 1, 'hash', 'opt-o1-1', '["o1-0"]', NULL,"""
+    """ '{"sections":{"system":"Route, version 1."},"parameters":{},"examples":[]}')""",
+)
+
 
 class _Repeating(Database):
     """Does every write twice, as when only the answer to the first one was lost."""
@@ -124,6 +133,24 @@ class OptimizationDatabaseContract:
 
         assert trials == [make_trial(0, error="why", objective_score=0.5)]
         assert (trials[0].summary.avg_tokens, trials[0].summary.avg_cost_usd) == (None, None)
+
+    async def test_candidates_that_are_older_than_metadata_have_none_and_stay_readable(
+        self, address: str
+    ) -> None:
+        await asyncio.to_thread(make_old_database, address, "0009", _OLD_CANDIDATES)
+
+        async with await Database.open(address) as database:
+            optimizations = SqlOptimizationRepository(database)
+            old = await optimizations.list_candidates("o1")
+            lease = await optimizations.acquire_lease("o1", owner="me", seconds=60)
+            new = make_candidate(2, metadata={"kind": "line", "edits": ["a", "b"]})
+            await optimizations.save_step(
+                lease, candidates=planned(new), rejections=[], checkpoint={}
+            )
+            stored = await optimizations.list_candidates("o1")
+
+        assert old == [make_candidate(0), make_candidate(1)]
+        assert stored == [*old, new]
 
     async def test_of_two_processes_that_want_a_lease_at_once_one_gets_it(
         self, address: str

@@ -87,7 +87,7 @@ class OptimizationRecordsContract:
         self, optimizations: OptimizationRepository, experiments: ExperimentRepository
     ) -> None:
         await experiments.create_experiment(make_experiment())
-        nobodys = Lease(optimization_id="none\x00", owner="me", token=1)
+        nobodys = Lease(job_id="none\x00", owner="me", token=1)
         attempts: list[Callable[[], Awaitable[Any]]] = [
             lambda: optimizations.create_optimization(make_record(dataset_id="nowhere")),
             lambda: optimizations.get_optimization("none\x00"),

@@ -50,6 +50,7 @@ class OptimizationTrialsContract:
             parent_candidate_ids=(AWKWARD_TEXTS[8], "o1-0"),
             rationale=AWKWARD_TEXTS[6],
             mask_id=AWKWARD_TEXTS[4],
+            metadata={"kind": AWKWARD_TEXTS[6], "nested": [AWKWARD_JSON, None, 2**60]},
         )
         given = [make_candidate(0), make_candidate(1, rationale=""), rich]
 
@@ -68,7 +69,7 @@ class OptimizationTrialsContract:
         self, optimizations: OptimizationRepository
     ) -> None:
         lease = await begin(optimizations, candidates=2)
-        changed = make_candidate(1, rationale="another one", mask_id="another mask")
+        changed = make_candidate(1, rationale="another one", metadata={"another": 1})
 
         await optimizations.save_step(
             lease, candidates=planned(changed, make_candidate(2)), rejections=[], checkpoint={}

@@ -7,7 +7,7 @@ import pytest
 
 from burnish.domain import UnavailableError, UsageError
 from burnish.overrides import Patience, RedisPromptOverridesStore, S3PromptOverridesStore
-from burnish.overrides.redis_retry import Calls, Found, PassingError
+from burnish.overrides.server_calls import Calls, Found, PassingError
 from burnish.testing.clocks import FakeClock
 
 PATIENCE = Patience(deadline_seconds=30.0, first_wait_seconds=0.1, longest_wait_seconds=2.0)

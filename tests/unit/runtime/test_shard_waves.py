@@ -121,7 +121,7 @@ class World:
         for stale in self.block.stale.values():
             self.repository.results["e"][stale.item_id, stale.repeat] = stale
         self.carrier = Carrier(work)
-        lease = Lease(optimization_id="o", owner="w", token=1)
+        lease = Lease(job_id="o", owner="w", token=1)
         blocks = ShardedBlocks(self.carrier, self.repository, self.gate, lease, self.settings)
         try:
             async with asyncio.timeout(5):
@@ -192,7 +192,7 @@ async def test_a_mailbox_that_answers_nonsense_costs_time_and_nothing_else():
         raise next(answers)
 
     carrier.replies = replies
-    lease = Lease(optimization_id="o", owner="w", token=1)
+    lease = Lease(job_id="o", owner="w", token=1)
     blocks = ShardedBlocks(carrier, world.repository, world.gate, lease, QUICK)
     async with asyncio.timeout(5):
         await blocks.run(world.block)
@@ -253,7 +253,7 @@ async def test_no_worker_for_long_is_no_lost_shard():
     await world.repository.create_experiment(world.experiment)
     carrier = Carrier(lambda request, number: None)
     carrier.held = 5
-    lease = Lease(optimization_id="o", owner="w", token=1)
+    lease = Lease(job_id="o", owner="w", token=1)
     blocks = ShardedBlocks(
         carrier, world.repository, world.gate, lease, world.settings, HurriedClock()
     )
@@ -337,7 +337,7 @@ async def test_an_experiment_that_failed_leaves_its_room_to_the_next():
         world.save(request, error=away if number == 1 else None)
         return [done(request)]
 
-    lease = Lease(optimization_id="o", owner="w", token=1)
+    lease = Lease(job_id="o", owner="w", token=1)
     blocks = ShardedBlocks(Carrier(work), world.repository, world.gate, lease, QUICK)
     async with asyncio.timeout(5):
         with pytest.raises(UnavailableError, match="2 in a row"):

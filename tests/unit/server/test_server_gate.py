@@ -5,9 +5,8 @@ import base64
 import pytest
 
 from burnish.domain import UsageError
-from burnish.server.http.auth import host_name
-from burnish.server.http.cursors import decode_cursor, encode_cursor
-from burnish.server.http.keys import Keys, Scope
+from burnish.server.http.auth import Keys, Scope, host_name
+from burnish.server.http.requests import decode_cursor, encode_cursor
 from burnish.server.http.settings import ServerSettings
 from burnish.support.secrets import without_secrets
 

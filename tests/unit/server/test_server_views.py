@@ -8,7 +8,7 @@ from burnish.app.report.run_lines import line_of
 from burnish.domain import AgentOutput, ExperimentStatus, ExperimentType, Score, Spending
 from burnish.domain.read_models import ItemLine, LineageNode, TrialLine
 from burnish.domain.run_insights import RunSpan
-from burnish.server.http.ready_json import ready_json
+from burnish.server.http.responses import ready_json
 from burnish.server.http.sse import encode_event
 from burnish.server.optimizations.line_schemas import OptimizationLine
 from burnish.server.optimizations.trial_schemas import (

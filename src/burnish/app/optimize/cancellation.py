@@ -95,10 +95,10 @@ async def _end_trials(workspace: Workspace, lease: Lease) -> None:
     """Nothing of a cancelled run goes on looking as if it ran."""
     repository = workspace.optimizations
     numbers = {
-        one.id: one.number for one in await repository.list_candidates(lease.optimization_id)
+        one.id: one.number for one in await repository.list_candidates(lease.job_id)
     }
     trials: Sequence[TrialResult] = await repository.list_trials(
-        lease.optimization_id, mini_batches=True
+        lease.job_id, mini_batches=True
     )
     for trial in trials:
         if trial.status.final:

@@ -113,10 +113,10 @@ class MailboxRunner:
         lease: Lease,
     ) -> BlockExperimentAdapter:
         """An adapter with a connection of its own, which it closes."""
-        from burnish.overrides.redis_documents import open_client  # noqa: PLC0415 - an extra
         from burnish.runtime.mailboxes import RedisMailbox  # noqa: PLC0415 - redis is an extra
         from burnish.runtime.shards.adapter import MailboxExperimentAdapter  # noqa: PLC0415
         from burnish.runtime.shards.transport import MailboxCarrier  # noqa: PLC0415
+        from burnish.support.redis_client import open_client  # noqa: PLC0415 - an extra
 
         client = open_client(self._url, what="the mailboxes cannot be opened")
         carrier = MailboxCarrier(
@@ -138,7 +138,7 @@ class MailboxRunner:
 
 async def require_answer(url: str) -> None:
     """UnavailableError when no Redis answers at the address."""
-    from burnish.overrides.redis_documents import open_client  # noqa: PLC0415 - an extra
+    from burnish.support.redis_client import open_client  # noqa: PLC0415 - an extra
 
     client = open_client(url, what="the mailboxes cannot be opened")
     from redis.exceptions import RedisError  # noqa: PLC0415 - it is there if the client is

@@ -14,15 +14,14 @@ from burnish.app.evaluate.executor import EvaluationExecutor
 from burnish.app.optimize.executor import ExecutorSettings, RunExecutor
 from burnish.app.optimize.runners import MailboxRunner, check_mailbox, place_of, require_answer
 from burnish.app.wiring import Workspace, database_location
-from burnish.app.worker.overrides_location import open_overrides, overrides_location, shown
+from burnish.app.worker.overrides_location import overrides_location, shown
 from burnish.app.worker.run_loop import RunLoop
 from burnish.app.worker.shard_worker import shard_evaluator
 from burnish.config.served_project import ServedProject
 from burnish.config.settings import CONFIG_NAME
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import UsageError
-from burnish.overrides import PromptOverridesStore
-from burnish.overrides.redis_documents import open_client
+from burnish.overrides import PromptOverridesStore, open_overrides
 from burnish.runtime.loops import (
     EVAL_REQUESTS,
     MAIN_REQUESTS,
@@ -39,6 +38,7 @@ from burnish.runtime.mailboxes import RedisMailbox
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES
 from burnish.runtime.shards import SHARD_REQUESTS
 from burnish.runtime.shards.shard_loop import ShardLoop
+from burnish.support.redis_client import open_client
 
 LOOPS = ("main", "eval", "optimize")
 # Served only where it is asked for: runs that `burnish serve` has queued in the database.

@@ -137,7 +137,7 @@ class OpikExperiments:
             await self.get(experiment.id)
 
     async def _add_trial(self, lease: Lease, experiment: Experiment) -> None:
-        repository, identity = self._workspace.optimizations, lease.optimization_id
+        repository, identity = self._workspace.optimizations, lease.job_id
         trials = await repository.list_trials(identity, mini_batches=True)
         await self._add(experiment, lease)
         if any(one.experiment_id == experiment.id for one in trials):

@@ -92,11 +92,11 @@ class OpikProjection:
 
     async def _trial(self, lease: Lease, experiment: Experiment) -> None:
         repository = self._workspace.optimizations
-        trials = await repository.list_trials(lease.optimization_id, mini_batches=True)
+        trials = await repository.list_trials(lease.job_id, mini_batches=True)
         trial = next((one for one in trials if one.experiment_id == experiment.id), None)
         if trial is None:
             return
-        candidates = await repository.list_candidates(lease.optimization_id)
+        candidates = await repository.list_candidates(lease.job_id)
         candidate = next(one for one in candidates if one.id == trial.candidate_id)
         step = StepCandidate(candidate=candidate, experiment_id=experiment.id)
         raw = RawExperimentResults(

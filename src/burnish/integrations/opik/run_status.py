@@ -19,7 +19,7 @@ async def save_standing(
     repository: OptimizationRepository, lease: Lease, candidates: Sequence[Candidate]
 ) -> None:
     """Best and baseline from the trials; mini-batches never count."""
-    identity = lease.optimization_id
+    identity = lease.job_id
     record = await repository.get_optimization(identity)
     trials = await repository.list_trials(identity, mini_batches=True)
     numbers = {one.id: one.number for one in candidates}

@@ -123,7 +123,7 @@ class Wave:
         context = block.context()
         return ShardRequest(
             shard_id=secrets.token_hex(8),
-            optimization_id=lease.optimization_id,
+            optimization_id=lease.job_id,
             experiment_id=block.experiment.id,
             overrides_tag=block.mask_id,
             configuration_hash=block.experiment.configuration.hash,

@@ -54,7 +54,7 @@ class ShardRequest:
     def lease(self) -> Lease:
         """The right under which a worker may write."""
         return Lease(
-            optimization_id=self.optimization_id, owner=self.lease_owner, token=self.lease_token
+            job_id=self.optimization_id, owner=self.lease_owner, token=self.lease_token
         )
 
 

@@ -6,8 +6,8 @@ from fastapi import APIRouter
 
 from burnish.app.agents.promotions import promote_candidate
 from burnish.server.agents.promotion_schemas import PromoteBest, PromotionView
-from burnish.server.http.parameters import OptimizationId
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import OptimizationId
 from burnish.server.http.services import Serving
 
 router = APIRouter(prefix="/v1/private/optimizations", tags=["optimizations"])

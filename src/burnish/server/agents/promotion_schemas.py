@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from burnish.app.agents.promotions import Promoted, PromotionRequest
 from burnish.server.agents.schemas import DifferenceView, VersionView
 from burnish.server.http import examples
-from burnish.server.http.context import caller
-from burnish.server.http.people import ExpectedVersion, Note, Person, Strict
+from burnish.server.http.logs import caller
+from burnish.server.http.requests import ExpectedVersion, Note, Person, Strict
 
 
 class Promote(Strict):

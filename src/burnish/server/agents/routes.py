@@ -7,9 +7,8 @@ from fastapi import APIRouter
 from burnish.domain import Configuration
 from burnish.server.agents.registry import AgentName, Agents
 from burnish.server.agents.schemas import AgentPage, AgentView, NewAgent
-from burnish.server.http.cursors import decode_cursor, encode_cursor
-from burnish.server.http.parameters import Cursor, Limit
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import Cursor, Limit, decode_cursor, encode_cursor
 
 router = APIRouter(prefix="/v1/private/agents", tags=["agents"])
 _ORDER = "agent"

@@ -11,16 +11,16 @@ from burnish.app.report.differences import Difference
 from burnish.domain import AgentVersion
 from burnish.models.outbound.access import without_query
 from burnish.server.http import examples
-from burnish.server.http.json_objects import JsonObject
-from burnish.server.http.people import (
+from burnish.server.http.requests import (
     ExpectedVersion,
+    JsonObject,
     NewName,
     Note,
     Person,
     Strict,
     VersionNumber,
 )
-from burnish.server.http.views import View
+from burnish.server.http.responses import View
 
 _FROM_FILE = ("run", "base_url", "api_key", "api_key_env", "headers")
 _OF_PROMPTS = {"model", "labels", "output_schema"}

@@ -16,9 +16,8 @@ from burnish.server.agents.schemas import (
     VersionPage,
     VersionView,
 )
-from burnish.server.http.cursors import decode_cursor, encode_cursor
-from burnish.server.http.parameters import Cursor, Limit
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import Cursor, Limit, decode_cursor, encode_cursor
 from burnish.server.http.services import Serving
 
 router = APIRouter(prefix="/v1/private/agents/{agent}", tags=["agents"])

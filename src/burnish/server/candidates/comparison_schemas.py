@@ -14,7 +14,7 @@ from burnish.domain import ItemResult, Json
 from burnish.domain.read_models import ItemLine
 from burnish.server.agents.schemas import DifferenceView
 from burnish.server.http import examples
-from burnish.server.http.views import View
+from burnish.server.http.responses import View
 from burnish.server.optimizations.trial_schemas import ItemView
 
 _PREVIEW = 200

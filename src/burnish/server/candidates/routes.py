@@ -29,9 +29,15 @@ from burnish.server.candidates.comparison_schemas import (
 )
 from burnish.server.candidates.schemas import PromotionReviewView, RunCandidate
 from burnish.server.http import examples
-from burnish.server.http.cursors import decode_cursor, encode_cursor
-from burnish.server.http.parameters import CandidateId, Cursor, Limit, OptimizationId
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import (
+    CandidateId,
+    Cursor,
+    Limit,
+    OptimizationId,
+    decode_cursor,
+    encode_cursor,
+)
 from burnish.server.http.services import Serving
 
 router = APIRouter(prefix="/v1/private/optimizations/{optimization_id}", tags=["trials"])

@@ -12,7 +12,7 @@ from burnish.domain import Candidate, ExperimentStatus
 from burnish.domain.read_models import LineageNode
 from burnish.server.agents.schemas import DifferenceView, VersionLine
 from burnish.server.http import examples
-from burnish.server.http.views import View
+from burnish.server.http.responses import View
 from burnish.server.optimizations.evidence_schemas import Evidence
 
 _RUN: dict[str, Any] = {

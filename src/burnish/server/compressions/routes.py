@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query
 
 from burnish.app.compress.stored import read_compression
 from burnish.server.compressions.schemas import CompressionView
-from burnish.server.http.parameters import OptimizationId
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import OptimizationId
 from burnish.server.http.services import Serving
 
 router = APIRouter(prefix="/v1/private/optimizations", tags=["optimizations"])

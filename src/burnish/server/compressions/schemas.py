@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from burnish.app.compress.report import CompressionReport
 from burnish.domain import Configuration
 from burnish.optimizers.compress.examples import part_text
-from burnish.server.http.views import View
+from burnish.server.http.responses import View
 from burnish.server.optimizations.schemas import Spent
 
 

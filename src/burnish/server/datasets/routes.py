@@ -19,11 +19,9 @@ from burnish.server.datasets.schemas import (
     StoredCases,
     StoredDataset,
 )
-from burnish.server.http.cursors import decode_cursor, encode_cursor
-from burnish.server.http.parameters import Cursor, Limit
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import Cursor, Limit, decode_cursor, encode_cursor, parts_of
 from burnish.server.http.services import Serving
-from burnish.server.http.uploads import parts_of
 
 UPLOADS = "/v1/private/datasets"
 router = APIRouter(prefix="/v1/private", tags=["datasets"])

@@ -11,8 +11,8 @@ from burnish.app.datasets.uploads import StoredUpload
 from burnish.domain import DatasetRecord
 from burnish.domain.dataset_pages import DatasetRow
 from burnish.server.http import examples
-from burnish.server.http.people import NewName, Strict
-from burnish.server.http.views import View
+from burnish.server.http.requests import NewName, Strict
+from burnish.server.http.responses import View
 
 _ID = "0199d1c8-6a11-7c02-8f5e-0c4d2b1a9e33"
 _DATASET: dict[str, Any] = {

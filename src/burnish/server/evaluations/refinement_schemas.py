@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 
 from burnish.app.evaluate.round_documents import refinement_json, round_json
 from burnish.domain import Outcome, Refinement, Round, RoundEnd
-from burnish.server.http.people import Strict
-from burnish.server.http.views import View
+from burnish.server.http.requests import Strict
+from burnish.server.http.responses import View
 from burnish.server.optimizations.schemas import Usage
 
 Limit = Annotated[int, Field(ge=0, le=20)]

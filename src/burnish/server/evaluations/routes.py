@@ -17,9 +17,8 @@ from burnish.server.evaluations.schemas import (
     NewEvaluation,
 )
 from burnish.server.http import examples
-from burnish.server.http.cursors import decode_cursor, encode_cursor
-from burnish.server.http.parameters import Cursor, Limit
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import Cursor, Limit, decode_cursor, encode_cursor
 from burnish.server.http.services import Serving
 from burnish.server.optimizations.trial_schemas import ItemPage, ItemView
 

@@ -12,9 +12,8 @@ from burnish.app.optimize.chosen_settings import Choice
 from burnish.domain import Experiment, ExperimentStatus, ExperimentType
 from burnish.server.evaluations.refinement_schemas import RefineChoice, RefineView
 from burnish.server.http import examples
-from burnish.server.http.json_objects import JsonObject
-from burnish.server.http.people import Strict, VersionNumber
-from burnish.server.http.views import View
+from burnish.server.http.requests import JsonObject, Strict, VersionNumber
+from burnish.server.http.responses import View
 from burnish.server.optimizations.request_schemas import Name
 
 _LINE: dict[str, Any] = {

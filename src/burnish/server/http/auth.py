@@ -1,11 +1,17 @@
-"""Who gets in: by Host, by key and, for what changes something, by Origin. Deny is the default.
+"""Authentication: API keys, and who gets in by Host, by key and, for what changes something, by Origin.
 
-This stands before every route, also before those that do not exist, so that none can be forgotten.
+Deny is the default. This stands before every route, also before those that do not exist, so that none can be
+forgotten. Of keys only the hashes are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+import hmac
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -15,10 +21,86 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from burnish.server.http.context import caller
+from burnish.domain import UsageError
 from burnish.server.http.errors import error_response
-from burnish.server.http.keys import Keys
+from burnish.server.http.logs import caller
 from burnish.server.http.ui_pages import UiSite
+
+KEYS_VARIABLE = "BURNISH_API_KEY"
+_NAMED = re.compile(r"(?P<name>[A-Za-z0-9._-]{1,64}):(?P<scope>[a-z]+):(?P<key>.+)")
+_BETWEEN = re.compile(r"[\s,]+")
+_SHORTEST = 16
+
+
+class KeyScope(StrEnum):
+    """What a key allows; who may write may also read."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key by its hash, so that no trace or dump can show it."""
+
+    name: str
+    scope: KeyScope
+    digest: bytes = field(repr=False)
+
+    @property
+    def may_write(self) -> bool:
+        """Whether it allows changes."""
+        return self.scope is KeyScope.WRITE
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """All keys of a server; without any, whoever reaches it may do everything."""
+
+    entries: Sequence[Key] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.entries)
+
+    @classmethod
+    def of(cls, text: str | None) -> Keys:
+        """From `KEY` or `NAME:SCOPE:KEY`, several with commas or spaces between them."""
+        entries = [_key(part) for part in _BETWEEN.split(text or "") if part]
+        names = [one.name for one in entries]
+        if len(set(names)) < len(names):
+            raise _bad("two keys have the same name", "give each a name, as NAME:SCOPE:KEY")
+        return cls(tuple(entries))
+
+    def find(self, given: str) -> Key | None:
+        """The key that was given. It takes as long for a wrong one as for a right one."""
+        digest = _digest(given)
+        found = None
+        for one in self.entries:
+            if hmac.compare_digest(one.digest, digest):
+                found = one
+        return found
+
+
+def _key(text: str) -> Key:
+    named = _NAMED.fullmatch(text)
+    name, scope, key = named.group("name", "scope", "key") if named else ("key", "write", text)
+    if scope not in [one.value for one in KeyScope]:
+        raise _bad(f"the scope of the key {name!r} is not known", "use read or write")
+    if len(key) < _SHORTEST:
+        raise _bad(
+            f"the key {name!r} is shorter than {_SHORTEST} characters, and could be guessed",
+            "make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
+        )
+    return Key(name, KeyScope(scope), _digest(key))
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
+
+
+def _bad(why: str, fix: str) -> UsageError:
+    return UsageError(what=f"{KEYS_VARIABLE} cannot be used", why=why, fix=fix, code="invalid_key")
+
 
 # These tell nothing but that the server is there, and are what a browser and a probe ask first.
 PUBLIC = frozenset({"/", "/health/live", "/health/ready"})

@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line, with ids and without secrets."""
+"""Structured logs: one JSON object a line, with the request's id and without secrets."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-from burnish.server.http.context import request_id
 from burnish.support.secrets import without_secrets
+
+request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+caller: ContextVar[str | None] = ContextVar("caller", default=None)
+
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
 

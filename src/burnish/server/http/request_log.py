@@ -11,8 +11,8 @@ from typing import Any
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from burnish.server.http.context import caller, request_id
 from burnish.server.http.errors import bug_response
+from burnish.server.http.logs import caller, request_id
 from burnish.server.http.metrics import Metrics
 
 _log = logging.getLogger("burnish.access")

@@ -12,8 +12,7 @@ from burnish.app.optimize.runners import MailboxRunner
 from burnish.config.serve_options import ServeOptions
 from burnish.domain import UsageError
 from burnish.models.outbound.access import URLS_VARIABLE, OutboundRules
-from burnish.server.http.keys import VARIABLE as KEYS_VARIABLE
-from burnish.server.http.keys import Keys
+from burnish.server.http.auth import KEYS_VARIABLE, Keys
 from burnish.server.http.ui_pages import BUILT_UI
 
 HOSTS_VARIABLE = "BURNISH_ALLOWED_HOSTS"

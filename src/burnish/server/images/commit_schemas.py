@@ -10,8 +10,8 @@ from burnish.app.images.documents import commit_document, comparison_document
 from burnish.app.images.history import ImageLineage
 from burnish.domain.images import CommitStatus, ImageCommit, ImageComparison, ImageProject
 from burnish.server.http.examples import MOMENT
-from burnish.server.http.people import Strict
-from burnish.server.http.views import View
+from burnish.server.http.requests import Strict
+from burnish.server.http.responses import View
 from burnish.server.images import examples
 from burnish.server.images.variant_schemas import ImageRubricView
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
 from burnish.server.http.services import Serving
 from burnish.server.images.commit_schemas import ImageComparisonView, NewImageComparison
 from burnish.server.images.parameters import ComparisonId

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Response
 
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
 from burnish.server.http.services import Services, Serving
 from burnish.server.images.parameters import Digest
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
 from burnish.server.http.services import Serving
 from burnish.server.images.model_schemas import ImageModelsView
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from burnish.app.images.model_options import ImageModelOption, full_name
 from burnish.config.schema import ImagesTable
-from burnish.server.http.views import View
+from burnish.server.http.responses import View
 
 _SKETCH: dict[str, Any] = {
     "name": "sketch",

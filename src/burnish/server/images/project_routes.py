@@ -7,11 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from burnish.images.planning import LONGEST_PROMPT
-from burnish.server.http.cursors import decode_cursor, encode_cursor
-from burnish.server.http.parameters import Cursor, Limit
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import Cursor, Limit, decode_cursor, encode_cursor, parts_of
 from burnish.server.http.services import Serving
-from burnish.server.http.uploads import parts_of
 from burnish.server.images.commit_schemas import (
     ImageCommitPage,
     ImageCommitView,

@@ -9,9 +9,8 @@ from fastapi import APIRouter, Header, Query, Response
 from burnish.app.names import NAME_PATTERN
 from burnish.domain import UsageError
 from burnish.domain.images import ImageRunStatus
-from burnish.server.http.cursors import decode_cursor, encode_cursor
-from burnish.server.http.parameters import Cursor, Limit
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import Cursor, Limit, decode_cursor, encode_cursor
 from burnish.server.http.services import Serving
 from burnish.server.http.sse import EventStream
 from burnish.server.images import examples

@@ -20,8 +20,8 @@ from burnish.domain.images import (
     Quality,
 )
 from burnish.images.planning import LONGEST_PROMPT
-from burnish.server.http.people import Strict
-from burnish.server.http.views import View
+from burnish.server.http.requests import Strict
+from burnish.server.http.responses import View
 from burnish.server.images import examples
 from burnish.server.images.variant_schemas import ImageError, ImageVariantView
 

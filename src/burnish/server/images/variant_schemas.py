@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from burnish.domain.images import VariantStatus
-from burnish.server.http.views import View
+from burnish.server.http.responses import View
 from burnish.server.images import examples
 
 _Score = Annotated[float | None, Field(description="From 0 to 1; None before it was judged.")]

@@ -6,7 +6,7 @@ import asyncio
 
 from fastapi import APIRouter, Response
 
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
 from burnish.server.http.services import Serving
 
 router = APIRouter(tags=["operations"])

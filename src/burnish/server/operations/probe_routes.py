@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from burnish.app.readiness import check_ready
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
 from burnish.server.http.services import Serving
 from burnish.server.operations.schemas import Live, Ready
 

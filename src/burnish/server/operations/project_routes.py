@@ -10,8 +10,8 @@ from burnish import __version__
 from burnish.config.search import SearchSpec
 from burnish.config.served_project import ServedProject, own_models, suite_name
 from burnish.optimizers.catalog import list_optimizers
-from burnish.server.http.problems import errors
-from burnish.server.http.ready_json import ready_json
+from burnish.server.http.errors import errors
+from burnish.server.http.responses import ready_json
 from burnish.server.http.services import Serving
 from burnish.server.operations.schemas import Project
 

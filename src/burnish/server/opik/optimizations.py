@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from burnish.integrations.opik.optimizations import NewOpikOptimization, status_name
-from burnish.server.http.parameters import OptimizationId
+from burnish.server.http.requests import OptimizationId
 from burnish.server.opik.bodies import Body, read_body
 from burnish.server.opik.datasets import Id, Name
 from burnish.server.opik.serving import DEFAULT_PROJECT, DEFAULT_WORKSPACE, Ingest, Place

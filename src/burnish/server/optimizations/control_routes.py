@@ -16,8 +16,8 @@ from burnish.app.optimize.creation import (
 )
 from burnish.app.report.run_summary import read_summary
 from burnish.domain import OptimizationStatus
-from burnish.server.http.parameters import OptimizationId
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import OptimizationId
 from burnish.server.http.services import Serving
 from burnish.server.optimizations.request_schemas import CopyChanges, Duplicated, NewOptimization
 from burnish.server.optimizations.schemas import OptimizationView

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Header, Query, Response
 
 from burnish.domain import UsageError
 from burnish.server.http import examples
-from burnish.server.http.parameters import OptimizationId
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import OptimizationId
 from burnish.server.http.services import Services, Serving
 from burnish.server.http.sse import EventStream, Watching
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from burnish.app.report.run_budget import BudgetUse
 from burnish.domain import Candidate, ExperimentStatus, TrialResult
 from burnish.server.http import examples
-from burnish.server.http.views import View
+from burnish.server.http.responses import View
 
 
 class Amounts(BaseModel):

@@ -11,7 +11,7 @@ from burnish.app.report.run_lines import RunLine
 from burnish.domain import OptimizationStatus
 from burnish.domain.run_insights import RunFacets
 from burnish.server.http import examples
-from burnish.server.http.views import View
+from burnish.server.http.responses import View
 
 
 class Change(BaseModel):

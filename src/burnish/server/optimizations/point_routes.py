@@ -9,10 +9,9 @@ from fastapi import APIRouter, Query, Request, Response
 
 from burnish.app.report.run_points import read_points
 from burnish.domain import EventType, UsageError
-from burnish.server.http.cursors import decode_cursor, encode_cursor
-from burnish.server.http.parameters import Cursor, Limit, OptimizationId
-from burnish.server.http.problems import errors
-from burnish.server.http.ready_json import ready_json, zipped
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import Cursor, Limit, OptimizationId, decode_cursor, encode_cursor
+from burnish.server.http.responses import ready_json, zipped
 from burnish.server.http.services import Serving
 from burnish.server.optimizations.point_schemas import EventPage, EventView, Points, point_rows
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from burnish.app.report.run_points import PointTable
 from burnish.domain import Event, EventType, ExperimentStatus
 from burnish.server.http import examples
-from burnish.server.http.views import View
+from burnish.server.http.responses import View
 
 Kind = Literal["baseline", "trial", "mini-batch"]
 

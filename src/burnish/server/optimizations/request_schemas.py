@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from burnish.config.served_project import RunRequest
 from burnish.server.evaluations.refinement_schemas import TrialRefineChoice
 from burnish.server.http import examples
-from burnish.server.http.json_objects import require_shallow
+from burnish.server.http.requests import require_shallow
 from burnish.server.optimizations.schemas import OptimizationView
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]

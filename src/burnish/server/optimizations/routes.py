@@ -13,10 +13,9 @@ from burnish.app.report.run_lines import read_lines
 from burnish.app.report.run_summary import read_front, read_summary
 from burnish.domain import OptimizationStatus
 from burnish.domain.read_models import OptimizationFilter, OptimizationOrder
-from burnish.server.http.cursors import decode_cursor, encode_cursor
-from burnish.server.http.parameters import Cursor, Limit, OptimizationId
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
 from burnish.server.http.report_policy import report_headers
+from burnish.server.http.requests import Cursor, Limit, OptimizationId, decode_cursor, encode_cursor
 from burnish.server.http.services import Serving
 from burnish.server.optimizations.line_schemas import Facets, OptimizationLine, OptimizationPage
 from burnish.server.optimizations.schemas import OptimizationView

@@ -10,10 +10,16 @@ from fastapi import APIRouter, Query, Response
 from burnish.domain import ExperimentStatus
 from burnish.domain.read_models import TrialOrder
 from burnish.server.evaluations.item_filter import WantedItems
-from burnish.server.http.cursors import decode_cursor, encode_cursor
-from burnish.server.http.parameters import CandidateId, Cursor, Limit, OptimizationId
-from burnish.server.http.problems import errors
-from burnish.server.http.ready_json import ready_json
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import (
+    CandidateId,
+    Cursor,
+    Limit,
+    OptimizationId,
+    decode_cursor,
+    encode_cursor,
+)
+from burnish.server.http.responses import ready_json
 from burnish.server.http.services import Serving
 from burnish.server.optimizations.trial_schemas import (
     Graph,

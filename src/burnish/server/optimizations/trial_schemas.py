@@ -11,7 +11,7 @@ from burnish.domain import Candidate, ExperimentStatus, ExperimentType, Rejectio
 from burnish.domain.read_models import ItemLine, LineageNode, TrialLine
 from burnish.server.evaluations.refinement_schemas import ItemRefinement, RoundView
 from burnish.server.http import examples
-from burnish.server.http.views import View
+from burnish.server.http.responses import View
 from burnish.server.optimizations.schemas import Usage
 
 

@@ -10,7 +10,7 @@ from burnish.app.agents.optimizer_configs import request_of
 from burnish.app.kinds import FRAMEWORK, optimizer_kinds, scorer_kinds
 from burnish.app.optimize.run_plan import plan_request
 from burnish.server.agents.registry import AgentName, Optimizers
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
 from burnish.server.http.services import Serving
 from burnish.server.optimizations.request_schemas import NewOptimization
 from burnish.server.optimizers.kind_schemas import (

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from burnish.app.kinds import FRAMEWORK, Kind
 from burnish.app.optimize.run_plan import RunPlan
-from burnish.server.http.views import View
+from burnish.server.http.responses import View
 
 _SETTINGS: dict[str, Any] = {
     "type": "object",

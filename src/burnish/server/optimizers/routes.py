@@ -8,9 +8,8 @@ from burnish.domain import UsageError
 from burnish.domain.configured_objects import ObjectKind, ObjectVersion
 from burnish.domain.read_models import Page
 from burnish.server.agents.registry import AgentName, Agents, Optimizer, Optimizers
-from burnish.server.http.cursors import decode_cursor, encode_cursor
-from burnish.server.http.parameters import Cursor, Limit
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import Cursor, Limit, decode_cursor, encode_cursor
 from burnish.server.http.services import Serving
 from burnish.server.optimizers.schemas import NewOptimizer, OptimizerPage, OptimizerView
 

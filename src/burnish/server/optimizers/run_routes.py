@@ -14,9 +14,8 @@ from burnish.domain.optimizer_runs import RunLine
 from burnish.server.agents.promotion_schemas import Promote, PromotionView
 from burnish.server.agents.registry import Optimizer, RunId
 from burnish.server.http import examples
-from burnish.server.http.cursors import decode_cursor, encode_cursor
-from burnish.server.http.parameters import CandidateId, Cursor, Limit
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import CandidateId, Cursor, Limit, decode_cursor, encode_cursor
 from burnish.server.http.services import Services, Serving
 from burnish.server.optimizers.run_schemas import (
     CandidatePage,

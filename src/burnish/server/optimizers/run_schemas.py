@@ -11,7 +11,7 @@ from burnish.domain import ExperimentStatus, OptimizationStatus
 from burnish.domain.optimizer_runs import CandidateLine, RunLine
 from burnish.optimization.plan import candidate_id
 from burnish.server.http import examples
-from burnish.server.http.views import View
+from burnish.server.http.responses import View
 
 CandidateState = Literal["pending", "evaluating", "evaluated", "rejected", "accepted"]
 

@@ -17,15 +17,15 @@ from burnish.app.agents.optimizer_configs import (
 from burnish.domain import SystemClock
 from burnish.domain.configured_objects import ObjectVersion
 from burnish.server.http import examples
-from burnish.server.http.json_objects import JsonObject
-from burnish.server.http.people import (
+from burnish.server.http.requests import (
     ExpectedVersion,
+    JsonObject,
     NewName,
     Person,
     Strict,
     VersionNumber,
 )
-from burnish.server.http.views import View
+from burnish.server.http.responses import View
 from burnish.server.optimizations.request_schemas import BudgetLimits
 
 _CONFIG: dict[str, Any] = {

@@ -10,9 +10,8 @@ from burnish.app.datasets.suite_items import read_items
 from burnish.domain import UsageError
 from burnish.server.agents.registry import Suites
 from burnish.server.datasets.schemas import RowView
-from burnish.server.http.cursors import decode_cursor, encode_cursor
-from burnish.server.http.parameters import Cursor, Limit
-from burnish.server.http.problems import errors
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import Cursor, Limit, decode_cursor, encode_cursor
 from burnish.server.http.services import Serving
 from burnish.server.suites.schemas import NewSuite, SuiteItemPage, SuitePage, SuiteView
 

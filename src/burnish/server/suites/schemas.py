@@ -10,9 +10,8 @@ from burnish.app.datasets.suites import KnownSuite
 from burnish.server.datasets.schemas import Identity, RowView
 from burnish.server.evaluations.refinement_schemas import NewRefineTable, RefineTableView
 from burnish.server.http import examples
-from burnish.server.http.json_objects import JsonObject
-from burnish.server.http.people import ExpectedVersion, NewName, Person, Strict
-from burnish.server.http.views import View
+from burnish.server.http.requests import ExpectedVersion, JsonObject, NewName, Person, Strict
+from burnish.server.http.responses import View
 
 _POLICY: dict[str, Any] = {
     "scorers": [{"kind": "exact_match", "field": "label"}],

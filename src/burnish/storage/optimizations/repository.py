@@ -171,7 +171,7 @@ class SqlOptimizationRepository:
         async def work(connection: AsyncConnection, now: str) -> None:
             await leases.hold(connection, lease, now, _set_status, values)
             await optimization_writer.put_document(
-                connection, lease.optimization_id, "result", result
+                connection, lease.job_id, "result", result
             )
 
         await self._write(lease, work, events)
@@ -186,7 +186,7 @@ class SqlOptimizationRepository:
         events: Sequence[Event] = (),
     ) -> None:
         """What a step will run and what it refused."""
-        identity = lease.optimization_id
+        identity = lease.job_id
         attempts = 0
 
         async def work(connection: AsyncConnection, now: str) -> None:
@@ -210,7 +210,7 @@ class SqlOptimizationRepository:
 
         async def work(connection: AsyncConnection, now: str) -> None:
             await leases.hold(connection, lease, now)
-            await optimization_writer.save_trial(connection, lease.optimization_id, trial)
+            await optimization_writer.save_trial(connection, lease.job_id, trial)
 
         await self._write(lease, work, events)
 
@@ -234,7 +234,7 @@ class SqlOptimizationRepository:
         async def work(connection: AsyncConnection, now: str) -> None:
             await leases.hold(connection, lease, now, _set_best, values)
             await optimization_writer.put_document(
-                connection, lease.optimization_id, "checkpoint", checkpoint
+                connection, lease.job_id, "checkpoint", checkpoint
             )
 
         await self._write(lease, work, events)
@@ -287,11 +287,11 @@ class SqlOptimizationRepository:
         @wraps(work)  # Failpoints are named after the method that made the work.
         async def all_of_it(connection: AsyncConnection) -> None:
             await work(connection, now)
-            await event_log.append(connection, lease.optimization_id, events, now)
+            await event_log.append(connection, lease.job_id, events, now)
 
         await self._database.write(all_of_it)
         if events and self._told is not None:
-            self._told(lease.optimization_id)
+            self._told(lease.job_id)
 
 
 async def _add(connection: AsyncConnection, row: Mapping[str, Any]) -> None:

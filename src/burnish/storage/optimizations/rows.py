@@ -79,6 +79,7 @@ def candidate_row(optimization_id: str, candidate: Candidate) -> BulkRow:
         list(candidate.parent_candidate_ids),
         candidate.rationale,
         candidate.configuration.to_json(),
+        candidate.metadata or None,
     )
 
 
@@ -98,6 +99,8 @@ def read_candidates(optimization_id: str, rows: Sequence[AnyRow]) -> list[Candid
             "parent_candidate_ids": map(tuple, decode_jsons(columns["parent_candidate_ids"])),
             "rationale": decode_texts(columns["rationale"]),
             "mask_id": decode_texts(columns["mask_id"]),
+            # Candidates of older databases have none.
+            "metadata": decode_jsons(one or "{}" for one in columns["metadata"]),
         },
     )
 

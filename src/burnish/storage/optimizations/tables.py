@@ -73,6 +73,8 @@ candidates = Table(
     Column("parent_candidate_ids", JsonText, nullable=False),
     Column("rationale", SafeText),
     Column("configuration", JsonText, nullable=False),
+    # What its proposal carried for the optimizer; NULL is nothing.
+    Column("metadata", JsonText),
     UniqueConstraint("optimization_id", "number", name="uq_candidates_number"),
 )
 

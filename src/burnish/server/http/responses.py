@@ -1,15 +1,15 @@
-"""Values that need no check any more, as a response."""
+"""Responses: their parent class, and JSON that needs no check any more."""
 
 from __future__ import annotations
 
+import json
 import zlib
 from typing import Any
 
+from pydantic import BaseModel, model_validator
 from pydantic_core import PydanticSerializationError, to_json
 from starlette.requests import Request
 from starlette.responses import Response
-
-from burnish.server.http.views import sendable
 
 # Below, packing takes longer than sending; and the first level is nearly as small as the last.
 _WORTH_PACKING = 50_000
@@ -48,3 +48,31 @@ def takes_gzip(accepted: str) -> bool:
         if name.strip() == "gzip":
             return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
     return False
+
+
+class View(BaseModel):
+    """A response. Half surrogate pairs, which no JSON over HTTP can hold, are shown as `�`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _make_sendable(cls, data: Any) -> Any:
+        return sendable(data)
+
+
+def sendable(value: Any) -> Any:
+    """The value itself, or where its text cannot be sent, the same with what can."""
+    try:
+        json.dumps(value, ensure_ascii=False, default=repr).encode()
+    except UnicodeEncodeError:
+        return _replaced(value)
+    return value
+
+
+def _replaced(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_replaced(key): _replaced(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_replaced(inner) for inner in value]
+    return value

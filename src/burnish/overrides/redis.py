@@ -1,15 +1,16 @@
-"""Documents in Redis or Valkey: the fields of one hash a prompt."""
+"""Redis and Valkey backend of the overrides: one hash a prompt, with a field a tag."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from burnish.domain import BurnishError, Clock, SystemClock, UnavailableError, UsageError
-from burnish.overrides.documents import Edit
 from burnish.overrides.names import PromptAddress, TagAddress
-from burnish.overrides.redis_retry import Calls, Found, PassingError, Patience
+from burnish.overrides.server_calls import Calls, Found, PassingError, Patience
+from burnish.overrides.tag_store import Edit, TagStore
+from burnish.support.redis_client import open_client
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -21,32 +22,8 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 return 1
 """
 _LONGEST_SHOWN = 200
-
-
 _OVERRIDES = "overrides cannot be kept in Redis"
-
-
-def open_client(url: str, *, what: str = _OVERRIDES) -> Redis:
-    """A client for an address; nothing is connected yet. `what` begins the error if there is one."""
-    try:
-        from redis.asyncio import Redis  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise UsageError(
-            what=what,
-            why="the package redis is not installed",
-            fix="install burnish[redis]",
-            code="missing_dependency",
-        ) from None
-    try:
-        return Redis.from_url(url)
-    except ValueError:
-        # The address may hold a password, so it is not shown.
-        raise UsageError(
-            what=what,
-            why="the address cannot be understood",
-            fix="write it like redis://127.0.0.1:6379/0",
-            code="invalid_address",
-        ) from None
+_PREFIX = "burnish:overrides"
 
 
 class RedisDocuments:
@@ -186,3 +163,40 @@ def _location(client: Redis) -> str:
         return f"redis at {known['path']}"
     host, port = known.get("host", "localhost"), known.get("port", 6379)
     return f"redis://{host}:{port}/{known.get('db', 0)}"
+
+
+class RedisPromptOverridesStore(TagStore):
+    """A PromptOverridesStore on a client of `redis.asyncio`.
+
+    A prompt is one hash, `PREFIX:namespace:key`, with a field a tag. Overrides live as long as the
+    server keeps its data: give it a disk, and no limit that evicts. `close` leaves the client open
+    unless `from_url` made it.
+    """
+
+    def __init__(
+        self,
+        client: Redis,
+        *,
+        prefix: str = _PREFIX,
+        patience: Patience | None = None,
+        clock: Clock | None = None,
+        owns_client: bool = False,
+    ) -> None:
+        super().__init__(
+            RedisDocuments(
+                client, prefix=prefix, patience=patience, clock=clock, owns_client=owns_client
+            )
+        )
+
+    @classmethod
+    def from_url(
+        cls,
+        url: str,
+        *,
+        prefix: str = _PREFIX,
+        patience: Patience | None = None,
+        clock: Clock | None = None,
+    ) -> Self:
+        """On a server's address, such as `redis://127.0.0.1:6379/0`."""
+        client = open_client(url, what=_OVERRIDES)
+        return cls(client, prefix=prefix, patience=patience, clock=clock, owns_client=True)

@@ -1,4 +1,4 @@
-"""How long a server is waited for, and how writers that met try again."""
+"""Calls to an overrides server: retries by one deadline, compare-and-swap between writers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from burnish.domain import Clock, UnavailableError
-from burnish.overrides.documents import Edit
+from burnish.overrides.tag_store import Edit
 
 T = TypeVar("T")
 VersionT = TypeVar("VersionT")
-
 _FIRST_REST_SECONDS = 0.02
 _LONGEST_REST_SECONDS = 0.5
 _SILENT = "it did not answer in time"

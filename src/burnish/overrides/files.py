@@ -1,4 +1,4 @@
-"""Documents as files: whole or not there, one writer at a time, whoever is killed.
+"""File backend of the overrides: one file a tag, whole or not there, one writer at a time.
 
 Writers of a prompt take turns by a lock on a file beside its tags, which the system lets go of when
 a process ends. A document is written to a hidden file, brought to the disk and renamed, so readers
@@ -17,8 +17,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from burnish.domain import Clock, SystemClock, UnavailableError, UsageError
-from burnish.overrides.documents import Edit
 from burnish.overrides.names import PromptAddress, TagAddress
+from burnish.overrides.tag_store import Edit, TagStore
 
 _SUFFIX = ".json"
 # Names of tags never begin with a dot.
@@ -199,3 +199,19 @@ def _readable_failures(path: Path) -> Iterator[None]:
             fix="free some space" if full else "check the folder, its permissions and the disk",
             code="overrides_unavailable",
         ) from error
+
+
+class LocalPromptOverridesStore(TagStore):
+    """A PromptOverridesStore in a folder: one JSON file a tag, `FOLDER/namespace/key/tag.json`.
+
+    A writer that waits `lock_seconds` for the others ends in UnavailableError.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        lock_seconds: float = 30.0,
+        clock: Clock | None = None,
+    ) -> None:
+        super().__init__(FileDocuments(folder, lock_seconds=lock_seconds, clock=clock))

@@ -1,12 +1,11 @@
-"""Overrides in the database that runs are kept in, SQLite or PostgreSQL."""
+"""SQL backend of the overrides: rows of the database that runs are kept in."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from burnish.overrides.documents import Edit
 from burnish.overrides.names import PromptAddress, TagAddress
-from burnish.overrides.tag_store import TagStore
+from burnish.overrides.tag_store import Edit, TagStore
 
 if TYPE_CHECKING:
     from burnish.storage import Database
