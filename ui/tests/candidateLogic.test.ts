@@ -15,7 +15,7 @@ import {
   versionToCome,
 } from '@/screens/candidate/promote/promotion';
 import { byScore, mainExperiment, splitRationale, totalTokens } from '@/screens/candidate/roles';
-import { traceTree } from '@/screens/candidate/items/trace';
+import { traceTree } from '@/screens/candidate/items/TraceView';
 
 const child = { candidate_id: 'c3', baseline: false, parents: [{ candidate_id: 'c1' }] };
 const baseline = { candidate_id: 'c0', baseline: true, parents: [] };

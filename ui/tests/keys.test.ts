@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { match } from '@/lib/keys';
-import { throttled } from '@/live/throttle';
+import { throttled } from '@/live/useThrottled';
 import { hasChanges, wordDiff } from '@/lib/words';
 
 const shortcut = (keys: string) => ({ keys, says: keys, act: () => undefined });

@@ -1,5 +1,4 @@
 import { useCallback, useEffect, useEffectEvent, useRef } from 'react';
-import { throttled } from './throttle';
 
 /** Calls `act`, as it is by then, at most every `milliseconds`; the last call is never lost. */
 export function useThrottled(act: () => void, milliseconds: number): () => void {
@@ -12,4 +11,22 @@ export function useThrottled(act: () => void, milliseconds: number): () => void 
     };
   }, [milliseconds]);
   return useCallback(() => gate.current?.(), []);
+}
+
+/** Calls `act` at once, then at most every `milliseconds`; the last call is never lost. */
+export function throttled(act: () => void, milliseconds: number): () => void {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let again = false;
+  const fire = () => {
+    again = false;
+    act();
+    timer = setTimeout(() => {
+      timer = null;
+      if (again) fire();
+    }, milliseconds);
+  };
+  return () => {
+    if (timer === null) fire();
+    else again = true;
+  };
 }

@@ -10,14 +10,13 @@ import {
   withTerm,
 } from '@/screens/images/workbench/form';
 import { historyOf, lineOf, roleOf } from '@/screens/images/history/history';
-import { nextCommit } from '@/screens/images/history/keys';
-import { requestOf as layoutOf } from '@/screens/images/history/places';
-import { optionsFor } from '@/screens/images/workbench/modelChoices';
-import { branchParent } from '@/screens/images/workbench/parent';
+import { nextCommit, requestOf as layoutOf } from '@/screens/images/history/places';
+import { optionsFor } from '@/screens/images/workbench/Models';
+import { branchParent } from '@/screens/images/workbench/NextSteps';
 import { poll, POLL_ATTEMPTS, POLL_MS } from '@/screens/images/run/polling';
 import { endMessage, hasEnded, percentOf, stageMessage } from '@/screens/images/run/stages';
 import { partOf, RUBRIC } from '@/screens/images/rubric';
-import { stepOver } from '@/screens/images/workbench/steps';
+import { stepOver } from '@/screens/images/workbench/Leaderboard';
 import type { ImageModels, RunStatus } from '@/screens/images/types';
 import { arrange } from '@/components/graph/layout';
 import { commit, rubric, run, variant } from './given';
@@ -324,7 +323,7 @@ describe('the history', () => {
       lost: { x: 0, y: 250 },
     };
     const go = (from: string | null, way: 'left' | 'right' | 'up' | 'down') =>
-      nextCommit({ history, places }, from, way);
+      nextCommit({ graph: history, places }, from, way);
     expect(go(null, 'left')).toBe('two');
     expect(go('two', 'left')).toBe('root');
     expect(go('root', 'left')).toBe('root');

@@ -11,7 +11,7 @@ import {
   worthShowing,
   type Folding,
 } from '@/screens/run/lineage/family';
-import { move } from '@/screens/run/lineage/keys';
+import { move } from '@/screens/run/lineage/places';
 import { arrange } from '@/components/graph/layout';
 import { point, setOf } from './pointsGiven';
 
@@ -151,7 +151,7 @@ describe('lineage', () => {
     });
 
     for (const edge of now.edges) expect(places[edge.from]!.x).toBeLessThan(places[edge.to]!.x);
-    const arranged = { shown: now, places };
+    const arranged = { graph: now, places };
     expect(move(arranged, '1', 'left')).toBe('0');
     expect(['1', '5']).toContain(move(arranged, '0', 'right'));
     const [upper, lower] = places['1']!.y < places['5']!.y ? ['1', '5'] : ['5', '1'];

@@ -15,8 +15,8 @@ import {
   yRange,
   zoomed,
 } from '@/screens/run/score/axis';
-import { cloud } from '@/screens/run/score/cloud';
-import { nearest, neighbour } from '@/screens/run/score/hit';
+import { cloud } from '@/screens/run/score/Marks';
+import { nearest, neighbour } from '@/screens/run/score/Plot';
 import { lookOf } from '@/screens/run/score/shapes';
 import { sentence } from '@/screens/run/score/words';
 import { point, setOf } from './pointsGiven';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { condensed } from '@/screens/run/condensed';
-import { hasGap, eventWords, joined } from '@/screens/run/eventWords';
-import { reasonCounts, reasonWords } from '@/screens/run/rejectionWords';
-import { limitsOf, purposesOf } from '@/screens/run/spending';
+import { condensed } from '@/screens/run/Outcome';
+import { eventWords, hasGap, joined } from '@/screens/run/EventsPanel';
+import { reasonCounts, reasonWords } from '@/screens/run/RejectionsPanel';
+import { limitsOf, purposesOf } from '@/screens/run/Spend';
 import { actionsOf, patchedRun, tabOf, type RunView } from '@/screens/run/view';
 import { chance } from '@/lib/evidence';
 import { evidenceWords, explained, overruledWords, points, stopWords } from '@/screens/run/words';

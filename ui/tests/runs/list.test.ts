@@ -7,8 +7,8 @@ import {
   queryOf,
   type RunLine,
 } from '@/screens/runs/filters';
-import { followed, patched } from '@/screens/runs/patch';
-import { sparkPath } from '@/screens/runs/sparkPath';
+import { followed, patched } from '@/screens/runs/useRuns';
+import { sparkPath } from '@/screens/runs/Spark';
 import type { RunEvent } from '@/live/useStream';
 
 const address = (text: string) => {

@@ -1,7 +1,6 @@
-import type { MouseEvent, ReactNode } from 'react';
+import { useSyncExternalStore, type MouseEvent, type ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useRows } from '@/lib/rows';
-import { useNarrow } from './useNarrow';
 import './list.css';
 
 interface ListProps<Line> {
@@ -107,5 +106,19 @@ export function CardHead({ href, name, children }: NameProps) {
       </Link>
       {children}
     </div>
+  );
+}
+
+const PHONE = '(max-width: 760px)';
+
+/** Whether the page is as narrow as a phone: tables become cards there. */
+function useNarrow(): boolean {
+  return useSyncExternalStore(
+    (tell) => {
+      const media = window.matchMedia(PHONE);
+      media.addEventListener('change', tell);
+      return () => media.removeEventListener('change', tell);
+    },
+    () => window.matchMedia(PHONE).matches,
   );
 }

@@ -3,11 +3,10 @@ import { useState } from 'react';
 import { answer, api, ApiError } from '@/api/client';
 import { ConfigurationDiff } from '@/components/configuration/Diff';
 import { Dialog } from '@/components/Dialog';
-import { SignFields } from '@/components/form/SignFields';
+import { rememberedPerson, rememberPerson, SignFields } from '@/components/form/SignFields';
 import { Failure, Loaded } from '@/components/States';
 import { say } from '@/components/shell/Toasts';
 import { asConfiguration, changesInWords, compareConfigurations } from '@/lib/configurations';
-import { rememberedPerson, rememberPerson } from '@/lib/person';
 import { useVersion } from './data';
 
 /** Back to an old version, after a look at what that changes. */

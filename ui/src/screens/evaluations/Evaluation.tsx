@@ -1,18 +1,26 @@
 import { Link, useParams } from 'wouter';
-import { Card } from '@/components/Card';
+import type { ReactNode } from 'react';
+import { Card, Stat } from '@/components/Card';
 import { PollingHint } from '@/components/LiveHint';
 import { Page } from '@/components/shell/Page';
 import { Failure, Loaded } from '@/components/States';
 import { Status } from '@/components/Status';
 import { Duration, Time } from '@/components/Time';
-import { count, percent } from '@/lib/format';
-import { POLL_MS, useEvaluation } from './data';
-import { Figures } from './Figures';
+import { count, interval, milliseconds, percent, tokens } from '@/lib/format';
+import { Money, Score } from '@/components/Numbers';
+import { POLL_MS, useAgent, useEvaluation, useItems, useSuite } from './data';
 import { Items } from './Items';
 import { listPath } from './list/filters';
-import { Models } from './Models';
 import { RefinementPart } from './RefinementPart';
-import { failureOf, isLive, resultOf, type EvaluationView } from './result';
+import {
+  failureOf,
+  isLive,
+  resultOf,
+  spending,
+  type EvaluationResult,
+  type EvaluationView,
+} from './result';
+import { judgesOf } from './suite';
 import './evaluations.css';
 
 export default function Evaluation() {
@@ -164,4 +172,94 @@ function Nothing({ view }: { view: EvaluationView }) {
       </div>
     </Card>
   );
+}
+
+function Figures({ result }: { result: EvaluationResult }) {
+  const [low, high] = result.pass_interval;
+  return (
+    <div className="grid-cards">
+      <Stat label="Score" value={<Score value={result.score} />}>
+        <span className="muted">{`95% interval ${interval(...result.score_interval)}`}</span>
+      </Stat>
+      <Stat label="Passed" value={percent(result.pass_rate)}>
+        <span className="muted">
+          {`${count(result.items - result.failed)} of ${count(result.items)} items, 95% interval ${percent(low)} to ${percent(high)}`}
+        </span>
+      </Stat>
+      <Stat label="Cost" value={<Money value={result.usage.cost_usd} />}>
+        <Spent result={result} />
+      </Stat>
+      <Stat label="Latency of an item" value={milliseconds(result.avg_latency_ms)}>
+        <span className="muted">
+          {`mean of ${count(result.items)}${result.cached > 0 ? `, ${count(result.cached)} from a cache` : ''}`}
+        </span>
+      </Stat>
+    </div>
+  );
+}
+
+function Spent({ result }: { result: EvaluationResult }) {
+  const parts = spending(result.usage);
+  if (parts.length === 0) return <span className="muted">no call was paid for</span>;
+  return (
+    <span className="muted">
+      {parts.map(({ who, usage }, index) => (
+        <span key={who} title={`${count(usage.calls)} calls`}>
+          {index > 0 && ' · '}
+          <span className="nowrap">
+            {who} <Money value={usage.cost_usd} />
+          </span>
+        </span>
+      ))}
+      <br />
+      {`${count(result.usage.calls)} calls, ${tokens(result.usage.input_tokens + result.usage.output_tokens)}`}
+    </span>
+  );
+}
+
+/** The three roles, each with its model. */
+function Models({ view }: { view: EvaluationView }) {
+  const agent = useAgent(view.agent);
+  const suite = useSuite(view.suite);
+  const { runs } = useItems(view.experiment_id, 'all', '', { live: isLive(view.status) });
+  // What wrote the first output is the truth; the agent may have another model by now.
+  const wrote = runs.find((run) => run.rounds.length > 0)?.rounds[0]?.model;
+  const judges = view.refine?.judges.length
+    ? view.refine.judges
+    : [...new Set(judgesOf(suite.data).map((judge) => judge.model))];
+  return (
+    <dl className="card evals-models" aria-label="Models">
+      <Role name="Under test" does="writes the first output">
+        {wrote ?? agent.data?.model ?? view.agent}
+      </Role>
+      <Role name="Judge" does="scores every output">
+        {judges.length > 0 ? judges.join(', ') : <None>none: rules score the outputs</None>}
+      </Role>
+      <Role name="Optimizer" does="writes outputs anew">
+        {view.refine?.model && view.refine.limit > 0 ? (
+          <>
+            {view.refine.model}
+            {!view.refine.active && <span className="badge warn">inactive</span>}
+          </>
+        ) : (
+          <None>none: outputs are not refined</None>
+        )}
+      </Role>
+    </dl>
+  );
+}
+
+function Role({ name, does, children }: { name: string; does: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>
+        <span className="evals-role">{name}</span> <span className="muted small">{does}</span>
+      </dt>
+      <dd className="row">{children}</dd>
+    </div>
+  );
+}
+
+function None({ children }: { children: ReactNode }) {
+  return <span className="muted">{children}</span>;
 }

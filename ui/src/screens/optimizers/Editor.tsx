@@ -10,7 +10,6 @@ import { Failure, Loading } from '@/components/States';
 import { Ticked } from '@/components/form/Ticked';
 import { say } from '@/components/shell/Toasts';
 import { EstimateCard } from '@/screens/runs/new/EstimateCard';
-import '@/screens/runs/runs.css';
 import { useConfigEstimate, type Config } from './data';
 import {
   bothProblems,
@@ -24,7 +23,8 @@ import {
   WHEN,
   type ConfigBody,
 } from './form';
-import { ScheduleFields } from './ScheduleFields';
+import { cronWords, PRESETS } from './cron';
+import '@/screens/runs/runs.css';
 
 type Kinds = NonNullable<ReturnType<typeof useOptimizerKinds>['data']>['items'];
 
@@ -206,4 +206,54 @@ function useSave(agent: string, version: number) {
       go(`/optimizers/${encodeURIComponent(agent)}/${encodeURIComponent(saved.name)}`);
     },
   });
+}
+
+const OWN = 'own';
+
+/** A schedule out of a few, or one of one's own. */
+function ScheduleFields({
+  schedule,
+  zone,
+  problem,
+  onChange,
+}: {
+  schedule: string;
+  zone: string;
+  problem: string | null;
+  onChange: (schedule: string) => void;
+}) {
+  const known = PRESETS.some((preset) => preset.value === schedule);
+  const [own, setOwn] = useState(!known);
+  return (
+    <div className="optimizers-grid">
+      <Choice
+        label="Runs"
+        value={own ? OWN : schedule}
+        options={[...PRESETS, { value: OWN, label: 'As I write it…' }]}
+        onChange={(chosen) => {
+          setOwn(chosen === OWN);
+          if (chosen !== OWN) onChange(chosen);
+        }}
+      />
+      {own && (
+        <Field
+          label="Schedule"
+          hint={`Minute, hour, day, month, weekday. ${cronWords(schedule, zone)}.`}
+          problem={problem}
+        >
+          {(given) => (
+            <input
+              {...given}
+              className="input mono"
+              value={schedule}
+              maxLength={100}
+              autoComplete="off"
+              placeholder="0 2 * * *"
+              onChange={(event) => onChange(event.target.value)}
+            />
+          )}
+        </Field>
+      )}
+    </div>
+  );
 }

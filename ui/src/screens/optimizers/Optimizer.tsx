@@ -8,11 +8,12 @@ import { Tabs } from '@/components/Tabs';
 import { Time } from '@/components/Time';
 import { say } from '@/components/shell/Toasts';
 import { useAddress } from '@/lib/address';
+import { Diff } from '@/components/Diff';
 import { cronWords } from './cron';
-import { useConfig, type Config } from './data';
+import { useConfig, useVersions, type Config } from './data';
 import { Editor } from './Editor';
 import { PastRuns } from './PastRuns';
-import { Versions } from './Versions';
+import { configText } from './form';
 import './optimizers.css';
 
 const CRUMBS = [{ label: 'Optimizers', to: '/optimizers' }];
@@ -118,4 +119,40 @@ function useRunNow(agent: string, name: string) {
       go(`/runs/${run.id}`);
     },
   });
+}
+
+/** Every version, with what changed against the one before. */
+function Versions({ agent, name }: { agent: string; name: string }) {
+  const versions = useVersions(agent, name);
+  return (
+    <Loaded query={versions}>
+      {({ items }) => {
+        const sorted = [...items].sort((one, other) => other.version - one.version);
+        return (
+          <div className="stack">
+            {sorted.map((one, index) => {
+              const before = sorted[index + 1];
+              return (
+                <Card
+                  key={one.version}
+                  title={`Version ${one.version}`}
+                  actions={
+                    <span className="muted small row">
+                      {one.active && <span className="badge good">active</span>}
+                      {one.author}, <Time at={one.created_at} />
+                    </span>
+                  }
+                >
+                  <Diff
+                    before={configText(before?.config ?? one.config)}
+                    after={configText(one.config)}
+                  />
+                </Card>
+              );
+            })}
+          </div>
+        );
+      }}
+    </Loaded>
+  );
 }

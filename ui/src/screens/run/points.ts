@@ -45,6 +45,13 @@ export interface PointSet {
   byNumber: ReadonlyMap<number, Point>;
 }
 
+/** What every panel of a run's trials is given. */
+export interface PanelProps {
+  runId: string;
+  set: PointSet;
+  running: boolean;
+}
+
 export type PointsAnswer = Schemas['Points'];
 export type Measure = 'tokens' | 'cost' | 'latency';
 

@@ -8,10 +8,9 @@ import {
 import { useMemo } from 'react';
 import { answer, api, type Schemas } from '@/api/client';
 import type { Mode } from '@/live/stream';
-import { useStream } from '@/live/useStream';
+import { useStream, type RunEvent } from '@/live/useStream';
 import { useThrottled } from '@/live/useThrottled';
-import { queryOf, type RunFilters, type RunLine } from './filters';
-import { followed, patched } from './patch';
+import { queryOf, type RunFilters, type RunLine, type RunStatus } from './filters';
 
 type Pages = InfiniteData<Schemas['OptimizationPage'], string | null>;
 
@@ -102,4 +101,46 @@ export function useFacets() {
     queryFn: () => answer(api.GET('/v1/private/optimizations/facets')),
     refetchInterval: LOOK_MS,
   });
+}
+
+/** At most so many runs share one stream. */
+const FOLLOWED = 100;
+
+/** The runs whose events are wanted, in an order that does not change with the list's. */
+export function followed(lines: readonly RunLine[]): string[] {
+  const running = lines.filter((line) => line.status === 'running' || line.owned);
+  return running
+    .slice(0, FOLLOWED)
+    .map((line) => line.optimization_id)
+    .sort();
+}
+
+/** A line after an event: what the event itself says, until the list is read again. */
+export function patched(line: RunLine, event: RunEvent): RunLine {
+  if (event.optimization_id !== line.optimization_id) return line;
+  const { payload } = event;
+  switch (event.type) {
+    case 'run_status_changed':
+    case 'run_finished':
+      return { ...line, status: (payload.status as RunStatus | undefined) ?? line.status };
+    case 'best_candidate_changed':
+      return withBest(line, payload);
+    default:
+      return line;
+  }
+}
+
+function withBest(line: RunLine, payload: Record<string, unknown>): RunLine {
+  const score = typeof payload.score === 'number' ? payload.score : null;
+  if (score === null) return line;
+  const delta = line.baseline_score === null ? null : score - line.baseline_score;
+  return {
+    ...line,
+    best_score: score,
+    best_candidate_id: String(payload.candidate_id ?? line.best_candidate_id),
+    change:
+      delta === null
+        ? line.change
+        : { delta, ci_low: null, ci_high: null, p_value: null, held_out: false, items: null },
+  };
 }

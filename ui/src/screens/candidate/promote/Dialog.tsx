@@ -3,9 +3,8 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { answer, api, ApiError, type Schemas } from '@/api/client';
 import { Dialog } from '@/components/Dialog';
-import { SignFields } from '@/components/form/SignFields';
+import { rememberedPerson, rememberPerson, SignFields } from '@/components/form/SignFields';
 import { Failure, Loaded } from '@/components/States';
-import { rememberedPerson, rememberPerson } from '@/lib/person';
 import { useReview, type Review, type RunCandidate } from '../data';
 import {
   conflictWords,

@@ -4,8 +4,7 @@ import '@xyflow/react/dist/style.css';
 import { LOOKED_AT, ZoomPanel } from '@/components/graph/View';
 import { WAYS } from '@/components/graph/keys';
 import { lineOf, type History } from './history';
-import { NODE, usePlaces, type Placed } from './places';
-import { nextCommit } from './keys';
+import { nextCommit, NODE, usePlaces, type PlacedHistory } from './places';
 import { NODE_TYPES, RunFromContext, type CommitNode } from './CommitNode';
 
 interface GraphProps {
@@ -87,10 +86,10 @@ function Graph(props: GraphProps) {
   );
 }
 
-function useNodes(placed: Placed | null, { current, marked }: GraphProps): CommitNode[] {
+function useNodes(placed: PlacedHistory | null, { current, marked }: GraphProps): CommitNode[] {
   return useMemo(() => {
     if (!placed) return [];
-    const { history, places } = placed;
+    const { graph: history, places } = placed;
     const line = lineOf(history, current);
     return [...history.commits.values()].flatMap((commit): CommitNode[] => {
       const id = commit.commit_id;
@@ -108,11 +107,11 @@ function useNodes(placed: Placed | null, { current, marked }: GraphProps): Commi
   }, [placed, current, marked]);
 }
 
-function useEdges(placed: Placed | null, current: string | null) {
+function useEdges(placed: PlacedHistory | null, current: string | null) {
   return useMemo(() => {
     if (!placed) return [];
-    const line = lineOf(placed.history, current);
-    return placed.history.edges.map(({ from, to }) => ({
+    const line = lineOf(placed.graph, current);
+    return placed.graph.edges.map(({ from, to }) => ({
       id: `${from}-${to}`,
       source: from,
       target: to,
@@ -123,7 +122,7 @@ function useEdges(placed: Placed | null, current: string | null) {
 }
 
 /** At first the whole, or one commit where the whole could not be read; then it stays as it is. */
-function useFirstView(placed: Placed | null, focus: string | null, beside: boolean): void {
+function useFirstView(placed: PlacedHistory | null, focus: string | null, beside: boolean): void {
   const flow = useReactFlow();
   const done = useRef(false);
   const settle = useEffectEvent(() => {
@@ -138,7 +137,7 @@ function useFirstView(placed: Placed | null, focus: string | null, beside: boole
     });
   });
   useEffect(() => {
-    if (!placed || placed.history.commits.size === 0) return;
+    if (!placed || placed.graph.commits.size === 0) return;
     // The nodes have to be there before a view can be fitted to them.
     const frame = requestAnimationFrame(() => settle());
     return () => cancelAnimationFrame(frame);

@@ -1,48 +1,15 @@
-import { useEffect, useRef, useState } from 'react';
-import type { LayoutAnswer, LayoutRequest } from '@/components/graph/layout';
+import { nearestBeside, type Way } from '@/components/graph/keys';
+import type { LayoutRequest } from '@/components/graph/layout';
+import { useLayout, type Placed } from '@/components/graph/useLayout';
 import type { History } from './history';
 
 export const NODE = { width: 128, height: 134 } as const;
 
-export interface Placed {
-  history: History;
-  places: LayoutAnswer['places'];
-}
+export type PlacedHistory = Placed<History>;
 
-/** Where each commit stands: arranged beside the page; the last stays until the next is there. */
-export function usePlaces(history: History): Placed | null {
-  const [placed, setPlaced] = useState<Placed | null>(null);
-  const worker = useRef<Worker | null>(null);
-  const asked = useRef({ id: 0, history });
-
-  useEffect(() => {
-    const made = new Worker(new URL('../../../components/graph/worker.ts', import.meta.url), {
-      type: 'module',
-    });
-    worker.current = made;
-    made.onmessage = ({ data }: MessageEvent<LayoutAnswer>) => {
-      const wanted = asked.current;
-      if (data.id === wanted.id) setPlaced({ history: wanted.history, places: data.places });
-    };
-    // A browser that refuses workers arranges on the page.
-    made.onerror = () => {
-      worker.current = null;
-      const wanted = asked.current;
-      void here(requestOf(wanted.id, wanted.history)).then((places) =>
-        setPlaced({ history: wanted.history, places }),
-      );
-    };
-    return () => made.terminate();
-  }, []);
-
-  useEffect(() => {
-    const id = asked.current.id + 1;
-    asked.current = { id, history };
-    if (worker.current) worker.current.postMessage(requestOf(id, history));
-    else void here(requestOf(id, history)).then((places) => setPlaced({ history, places }));
-  }, [history]);
-
-  return placed;
+/** Where each commit stands. */
+export function usePlaces(history: History): PlacedHistory | null {
+  return useLayout(history, requestOf);
 }
 
 /** The best of what was made from one commit stands above the others: what comes last is on top. */
@@ -62,7 +29,17 @@ export function requestOf(id: number, history: History): LayoutRequest {
   };
 }
 
-async function here(wanted: LayoutRequest): Promise<LayoutAnswer['places']> {
-  const { arrange } = await import('@/components/graph/layout');
-  return arrange(wanted).places;
+/**
+ * Where an arrow leads: left to the parent, right to the first child, up and down to the nearest
+ * of about the same generation. From nowhere, to the best.
+ */
+export function nextCommit(
+  { graph: history, places }: PlacedHistory,
+  from: string | null,
+  way: Way,
+): string | null {
+  if (from === null || !places[from]) return history.best ?? [...history.commits.keys()][0] ?? null;
+  if (way === 'left') return history.edges.find((edge) => edge.to === from)?.from ?? from;
+  if (way === 'right') return history.edges.find((edge) => edge.from === from)?.to ?? from;
+  return nearestBeside(places, from, way, Object.keys(places));
 }

@@ -2,7 +2,6 @@ import { useState } from 'react';
 import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
 import type { WorkbenchForm } from './form';
-import { nameOf, OTHER, optionsFor, type ModelKind } from './modelChoices';
 import type { ImageModels } from '../types';
 
 const KINDS: readonly {
@@ -92,4 +91,34 @@ function ModelSelect({
       )}
     </>
   );
+}
+
+type ModelKind = 'image' | 'judge' | 'text';
+
+/** The choice that lets one type a name. */
+const OTHER = '\u0000other';
+
+/** What a select shows: the server's own choice is the value until another is chosen. */
+export function optionsFor(kind: ModelKind, models: ImageModels | undefined, chosen: string) {
+  const all = models?.[`${kind}_models`] ?? [];
+  // A request that names no model has the usual one: without a name there is no other choice.
+  const own = all.filter((model) => model.name !== null || model.default);
+  const shown = own.map((model) => ({
+    // Templates are no model, and have no name.
+    value: model.name ?? '',
+    label: model.why_not ? `${model.label} · ${model.why_not}` : model.label,
+    disabled: !model.usable,
+  }));
+  const value = chosen === '' ? (own.find((model) => model.default)?.name ?? '') : chosen;
+  // One that a run before had, or that somebody typed.
+  if (models && !shown.some((option) => option.value === value))
+    shown.push({ value, label: value, disabled: false });
+  return { shown, value };
+}
+
+/** The chosen one in a word. */
+function nameOf(kind: ModelKind, models: ImageModels | undefined, chosen: string): string {
+  const { value } = optionsFor(kind, models, chosen);
+  if (value === '') return models ? 'templates' : '…';
+  return value.replace(/^openai\//, '');
 }

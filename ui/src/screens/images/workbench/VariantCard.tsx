@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { milliseconds, percent } from '@/lib/format';
+import { change, milliseconds, percent } from '@/lib/format';
 import { BeforeAfterDialog } from '../picture/BeforeAfter';
 import { Picture } from '../picture/Picture';
-import { RubricBars } from './RubricBars';
-import type { Commit, Variant } from '../types';
+import type { Commit, Rubric, Variant } from '../types';
 import { ZoomDialog } from '../picture/ZoomDialog';
+import { partOf, RUBRIC } from '../rubric';
 
 const WORDS: Record<string, string> = {
   planned: 'Planned',
@@ -157,5 +157,33 @@ function Tags({ rubric }: { rubric: NonNullable<Variant['rubric']> }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+/** The five numbers of a verdict, and what each adds to the score. */
+function RubricBars({ rubric }: { rubric: Rubric }) {
+  return (
+    <dl className="rubric">
+      {RUBRIC.map(({ name, label, short, weight }) => (
+        <div key={name} data-rubric={name}>
+          <dt title={label}>{short}</dt>
+          <dd>
+            <span className="bar" aria-hidden="true">
+              <span
+                style={{ width: `${rubric[name] * 100}%` }}
+                data-tone={weight < 0 ? 'against' : 'for'}
+              />
+            </span>
+            <span className="num">{rubric[name].toFixed(2)}</span>
+            <span
+              className="num muted"
+              title={`Weighs ${weight} in the score: ${change(partOf(rubric, name, weight), 4)}`}
+            >
+              {change(partOf(rubric, name, weight), 3)}
+            </span>
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -7,13 +7,12 @@ import { Empty, Failure, Loading } from '@/components/States';
 import { say } from '@/components/shell/Toasts';
 import { useAddress } from '@/lib/address';
 import { SEND, useShortcuts } from '@/lib/keys';
-import { Anchor } from './Anchor';
+import { shortId } from '@/lib/format';
 import { images } from '../client';
 import { useCommit, useImageModels, useLookAgain } from '../data';
 import { FIRST_FORM, formOf, promptProblem, requestOf, type WorkbenchForm } from './form';
 import { Leaderboard } from './Leaderboard';
-import { NextSteps } from './NextSteps';
-import { branchParent } from './parent';
+import { branchParent, NextSteps } from './NextSteps';
 import { Problem } from '../Problem';
 import { hasEnded } from '../run/stages';
 import { RunProgress } from '../run/Progress';
@@ -21,6 +20,7 @@ import { Suggestions } from './Suggestions';
 import type { ImageRun } from '../types';
 import { useImageRun } from '../run/useImageRun';
 import { WorkbenchFields } from './Fields';
+import { Picture } from '../picture/Picture';
 import '../images.css';
 import './workbench.css';
 
@@ -182,4 +182,37 @@ function useCancel(project: string) {
     },
     onError: (error) => say(error.message, 'bad'),
   });
+}
+
+/** The commit that the next run starts from. */
+function Anchor({ id, onDrop }: { id: string | null; onDrop: () => void }) {
+  const commit = useCommit(id);
+  if (id === null)
+    return (
+      <p className="small muted" data-anchor="">
+        A first picture is drawn from the prompt, and the variants are made from it.
+      </p>
+    );
+  return (
+    <div className="anchor" data-anchor={id}>
+      <span className="anchor-picture">
+        <Picture
+          url={commit.data?.thumbnail_url}
+          alt={commit.data?.prompt ?? 'The picture to start from'}
+          missing="…"
+        />
+      </span>
+      <div className="stack tight grow">
+        <span>
+          <strong>Starts from</strong> <code>{shortId(id)}</code>
+        </span>
+        <span className="small muted anchor-prompt">
+          {commit.error ? commit.error.message : commit.data?.prompt}
+        </span>
+      </div>
+      <button type="button" className="btn ghost small" onClick={onDrop} aria-label="Start afresh">
+        ✕
+      </button>
+    </div>
+  );
 }

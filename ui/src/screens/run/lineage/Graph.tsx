@@ -5,9 +5,8 @@ import { LOOKED_AT, ZoomPanel } from '@/components/graph/View';
 import { WAYS } from '@/components/graph/keys';
 import type { PointSet } from '../points';
 import { shareOf, type Shown } from './family';
-import { move } from './keys';
 import { ActsContext, NODE_TYPES, scaleColour, type Acts, type GraphNode } from './Nodes';
-import { SIZES, useArranged, type Arranged } from './places';
+import { move, SIZES, useArranged, type Arranged } from './places';
 
 interface GraphProps {
   shown: Shown;
@@ -52,7 +51,7 @@ function Graph(props: GraphProps) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (!arranged || event.ctrlKey || event.metaKey || event.altKey) return;
-    const node = arranged.shown.nodes.find((one) => one.id === current);
+    const node = arranged.graph.nodes.find((one) => one.id === current);
     const way = WAYS[event.key];
     if (way) goTo(move(arranged, current ?? String(best ?? 0), current === null ? null : way));
     else if (event.key === 'Enter' && node?.kind === 'bundle') acts.open(node.number);
@@ -115,7 +114,7 @@ function colourOf(node: GraphNode): string {
 function useNodes(arranged: Arranged | null, { set, path, range, best, current }: GraphProps) {
   const plain = useMemo(() => {
     if (!arranged) return [];
-    return arranged.shown.nodes.flatMap((node): GraphNode[] => {
+    return arranged.graph.nodes.flatMap((node): GraphNode[] => {
       const position = arranged.places[node.id];
       if (!position) return [];
       const common = { id: node.id, position, ...SIZES[node.kind] };
@@ -163,7 +162,7 @@ function useNodes(arranged: Arranged | null, { set, path, range, best, current }
 function useEdges(arranged: Arranged | null): Edge[] {
   return useMemo(
     () =>
-      (arranged?.shown.edges ?? []).map((edge) => ({
+      (arranged?.graph.edges ?? []).map((edge) => ({
         id: edge.id,
         source: edge.from,
         target: edge.to,

@@ -4,7 +4,7 @@ import { ChartFrame } from '@/components/ChartFrame';
 import { Empty } from '@/components/States';
 import { useAddress } from '@/lib/address';
 import { count, score } from '@/lib/format';
-import { counts, type PointSet } from '../points';
+import { counts, type PointSet, type PanelProps } from '../points';
 import {
   ancestry,
   bestNumber,
@@ -27,15 +27,7 @@ import './lineage.css';
 const NOTHING: Folding = { opened: new Map(), folded: new Set() };
 
 /** Which candidate came from which. */
-export default function LineagePanel({
-  runId,
-  set,
-  running,
-}: {
-  runId: string;
-  set: PointSet;
-  running: boolean;
-}) {
+export default function LineagePanel({ runId, set, running }: PanelProps) {
   const address = useAddress();
   const [, go] = useLocation();
   const [folding, setFolding] = useState(NOTHING);

@@ -1,53 +1,22 @@
-import { useEffect, useRef, useState } from 'react';
+import { nearestBeside, type Way } from '@/components/graph/keys';
+import type { LayoutRequest } from '@/components/graph/layout';
+import { useLayout, type Placed } from '@/components/graph/useLayout';
 import type { Shown } from './family';
-import type { LayoutAnswer, LayoutRequest } from '@/components/graph/layout';
 
 export const SIZES = {
   candidate: { width: 148, height: 44 },
   bundle: { width: 74, height: 32 },
 } as const;
 
-export interface Arranged {
-  shown: Shown;
-  places: LayoutAnswer['places'];
-}
+export type Arranged = Placed<Shown>;
 
-/** Arranges in a worker; the last arrangement stays until the next is there. */
+/** Where each candidate stands; busy while there is a newer lineage than what is arranged. */
 export function useArranged(shown: Shown): { arranged: Arranged | null; busy: boolean } {
-  const [arranged, setArranged] = useState<Arranged | null>(null);
-  const worker = useRef<Worker | null>(null);
-  const asked = useRef({ id: 0, shown });
-
-  useEffect(() => {
-    const made = new Worker(new URL('../../../components/graph/worker.ts', import.meta.url), {
-      type: 'module',
-    });
-    worker.current = made;
-    made.onmessage = ({ data }: MessageEvent<LayoutAnswer>) => {
-      const wanted = asked.current;
-      if (data.id === wanted.id) setArranged({ shown: wanted.shown, places: data.places });
-    };
-    // A browser that refuses workers arranges on the page.
-    made.onerror = () => {
-      worker.current = null;
-      void here(request(asked.current)).then((places) =>
-        setArranged({ shown: asked.current.shown, places }),
-      );
-    };
-    return () => made.terminate();
-  }, []);
-
-  useEffect(() => {
-    const wanted = { id: asked.current.id + 1, shown };
-    asked.current = wanted;
-    if (worker.current) worker.current.postMessage(request(wanted));
-    else void here(request(wanted)).then((places) => setArranged({ shown, places }));
-  }, [shown]);
-
-  return { arranged, busy: arranged?.shown !== shown };
+  const arranged = useLayout(shown, requestOf);
+  return { arranged, busy: arranged?.graph !== shown };
 }
 
-function request({ id, shown }: { id: number; shown: Shown }): LayoutRequest {
+function requestOf(id: number, shown: Shown): LayoutRequest {
   return {
     id,
     nodes: shown.nodes.map((node) => ({ id: node.id, ...SIZES[node.kind] })),
@@ -55,7 +24,29 @@ function request({ id, shown }: { id: number; shown: Shown }): LayoutRequest {
   };
 }
 
-async function here(wanted: LayoutRequest): Promise<LayoutAnswer['places']> {
-  const { arrange } = await import('@/components/graph/layout');
-  return arrange(wanted).places;
+/**
+ * Sideways along the lineage: left to a parent, right to the nearest child. Up and down to the
+ * nearest node of about the same generation. Answers where one stands then.
+ */
+export function move({ graph: shown, places }: Arranged, from: string, way: Way | null): string {
+  const at = places[from];
+  if (!at) return shown.nodes[0]?.id ?? from;
+  if (way === null) return from;
+  if (way === 'left') return shown.edges.find((edge) => edge.to === from)?.from ?? from;
+  if (way !== 'right')
+    return nearestBeside(
+      places,
+      from,
+      way,
+      shown.nodes.map((node) => node.id),
+    );
+  let found = from;
+  let closest = Infinity;
+  for (const { from: parent, to } of shown.edges) {
+    const place = places[to];
+    if (parent !== from || !place || to === from) continue;
+    const distance = Math.abs(place.y - at.y);
+    if (distance < closest) [closest, found] = [distance, to];
+  }
+  return found;
 }

@@ -7,40 +7,38 @@ import { Empty } from '@/components/States';
 import { Segmented } from '@/components/Tabs';
 import { useAddress } from '@/lib/address';
 import { interval, score } from '@/lib/format';
-import { front, measured, type Measure, type Point, type PointSet } from '../points';
+import {
+  front,
+  measured,
+  type Measure,
+  type Point,
+  type PointSet,
+  type PanelProps,
+} from '../points';
 import {
   airy,
   asMeasure,
   emptyMeasure,
   frontLine,
-  MEASURES,
   MEASURE_TITLE,
+  MEASURES,
   measureText,
   tickText,
   tradeOffs,
 } from './marks';
 import { yRange, type Mark } from '../score/axis';
 import { PointCard } from '../score/TrialCard';
-import { Frame } from '../score/Frame';
+import { Frame, Measured } from '../score/Frame';
 import { Legend } from '../score/Legend';
 import { Plot } from '../score/Plot';
 import { MARGIN, scales as scalesOf, type Scales } from '../score/scale';
 import { looksIn } from '../score/shapes';
 import { PagedTable, type TableColumn } from '../score/Table';
-import { Measured } from '../score/Width';
 import { sentence } from '../score/words';
 import './pareto.css';
 
 /** What a better score costs: score against tokens, cost or latency. */
-export default function ParetoPanel({
-  runId,
-  set,
-  running,
-}: {
-  runId: string;
-  set: PointSet;
-  running: boolean;
-}) {
+export default function ParetoPanel({ runId, set, running }: PanelProps) {
   const address = useAddress();
   const [, go] = useLocation();
   const measure = asMeasure(address.get('by'));

@@ -1,4 +1,5 @@
-import { memo } from 'react';
+import { memo, type ReactNode } from 'react';
+import { useWidth } from '@/components/ChartFrame';
 import { MARGIN, RAIL, type Scales } from './scale';
 
 /** Grid, axes and their words. */
@@ -59,3 +60,22 @@ export const Frame = memo(function Frame({
     </>
   );
 });
+
+/** Draws once it knows how wide it is. It comes and goes with the chart, so it measures anew. */
+export function Measured({
+  panel,
+  children,
+  foot,
+}: {
+  panel: string;
+  children: (width: number) => ReactNode;
+  foot: ReactNode;
+}) {
+  const [element, width] = useWidth();
+  return (
+    <div ref={element} className="score-body" data-panel={panel}>
+      {width > 0 && children(width)}
+      {foot}
+    </div>
+  );
+}

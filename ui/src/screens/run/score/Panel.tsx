@@ -6,7 +6,7 @@ import { Status } from '@/components/Status';
 import { Segmented } from '@/components/Tabs';
 import { useAddress } from '@/lib/address';
 import { count, interval, money, score } from '@/lib/format';
-import type { Point, PointSet } from '../points';
+import type { Point, PanelProps } from '../points';
 import {
   asAxis,
   AXES,
@@ -24,20 +24,12 @@ import { ScoreChart } from './Chart';
 import { looksIn } from './shapes';
 import { Legend, Toggle } from './Legend';
 import { PagedTable, type TableColumn } from './Table';
-import { Measured } from './Width';
+import { Measured } from './Frame';
 import { sentence } from './words';
 import './score.css';
 
 /** Scores of all trials along the run, with the best so far. */
-export default function ScorePanel({
-  runId,
-  set,
-  running,
-}: {
-  runId: string;
-  set: PointSet;
-  running: boolean;
-}) {
+export default function ScorePanel({ runId, set, running }: PanelProps) {
   const address = useAddress();
   const [, go] = useLocation();
   const axis = asAxis(address.get('x'));

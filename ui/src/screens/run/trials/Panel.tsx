@@ -4,7 +4,7 @@ import { Card } from '@/components/Card';
 import { Empty } from '@/components/States';
 import { useAddress } from '@/lib/address';
 import { count } from '@/lib/format';
-import type { PointSet } from '../points';
+import type { PointSet, PanelProps } from '../points';
 import { asColumns } from './columns';
 import { download, trialsCsv } from './csv';
 import { TrialsFilters } from './Filters';
@@ -14,15 +14,7 @@ import '../score/score.css';
 import './trials.css';
 
 /** All trials as rows: to sort, to narrow down, to compare, to take away. */
-export default function TrialsPanel({
-  runId,
-  set,
-  running,
-}: {
-  runId: string;
-  set: PointSet;
-  running: boolean;
-}) {
+export default function TrialsPanel({ runId, set, running }: PanelProps) {
   const address = useAddress();
   const [, go] = useLocation();
   const view = useMemo(
