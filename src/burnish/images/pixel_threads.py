@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from typing import TypeVar
 
-from burnish.models.threads import DaemonThreads
+from burnish.support.threads import DaemonThreads
 
 T = TypeVar("T")
 _background = DaemonThreads(max(1, (os.cpu_count() or 2) - 1))

@@ -1,10 +1,8 @@
-"""Talks to language and image models; limits, retries, prices, call cache."""
+"""Language models: providers, limits, retries, prices, call cache, tokens."""
 
-from burnish.models.cached_model import CachedModel
 from burnish.models.callable_model import CallableModel
-from burnish.models.catalog import as_model, open_model
-from burnish.models.openai.chat import OpenAIModel
-from burnish.models.openai.responses import OpenAIResponsesModel
+from burnish.models.catalog import CachedModel, as_model, open_model
+from burnish.models.openai.models import OpenAIModel, OpenAIResponsesModel
 from burnish.models.replay import RecordingModel, ReplayModel
 from burnish.models.scripted import ErrorRule, ScriptedModel
 from burnish.models.settings import ModelSettings

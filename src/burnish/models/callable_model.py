@@ -1,4 +1,4 @@
-"""A plain function from text to text as a model."""
+"""Callable model: a plain function from text to text as a model."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from burnish.domain import (
     Usage,
     UsageError,
 )
-from burnish.models.deadlines import within
 from burnish.models.fingerprints import callable_fingerprint
-from burnish.models.threads import DaemonThreads
+from burnish.models.retry import within
 from burnish.models.tokens import count_tokens
+from burnish.support.threads import DaemonThreads
 
 _MAX_THREADS = 256
 TextFunction = Callable[[str], str] | Callable[[str], Awaitable[str]]

@@ -1,4 +1,4 @@
-"""What can go wrong on the way to a model, in words that hold no secret."""
+"""Failures of model calls, in words that hold no secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many calls an endpoint gets at once and a minute."""
+"""Limiter of model calls: how many an endpoint gets at once and a minute."""
 
 from __future__ import annotations
 

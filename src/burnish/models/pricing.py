@@ -1,4 +1,4 @@
-"""What a call cost, from the prices that come with genai-prices; nothing is fetched."""
+"""Prices of model calls, from the tables of genai-prices; nothing is fetched."""
 
 from __future__ import annotations
 

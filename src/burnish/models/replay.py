@@ -1,4 +1,4 @@
-"""Recording the calls of a run, and running again without the model."""
+"""Replay and recording models: a run's calls are recorded, and run again without the model."""
 
 from __future__ import annotations
 

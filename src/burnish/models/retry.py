@@ -1,4 +1,4 @@
-"""Trying again: when, how often, and when to stop.
+"""Retries and deadlines of model calls: when a call is tried again, and when it ends.
 
 Written by hand, because stamina always sleeps on the real clock, and has no budget that many
 calls share.
@@ -6,6 +6,7 @@ calls share.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping
@@ -152,3 +153,19 @@ def _number(text: str | None) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) and value >= 0 else None
+
+
+async def within(seconds: float | None, work: Awaitable[T], *, who: str) -> T:
+    """The work's result, or UnavailableError once the time is over; the work is cancelled then."""
+    try:
+        async with asyncio.timeout(seconds) as deadline:
+            return await work
+    except TimeoutError:
+        if not deadline.expired():
+            raise
+    raise UnavailableError(
+        what=f"{who} did not answer in time",
+        why=f"the deadline of {seconds:g} s passed, with all waits and retries",
+        fix="allow the call more time, or send fewer at once",
+        code="deadline",
+    )

@@ -1,4 +1,4 @@
-"""A model whose answers, delays and failures are written down beforehand."""
+"""Scripted model: its answers, delays and failures are written down beforehand."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from burnish.domain import (
     exact_hash,
 )
 from burnish.models.callable_model import lasting_fingerprint
-from burnish.models.deadlines import within
 from burnish.models.failures import Endpoint, TransientError, error_of_status
-from burnish.models.retry import RetryBudget, RetryPolicy, call_with_retries
+from burnish.models.retry import RetryBudget, RetryPolicy, call_with_retries, within
 
 AnswerFunction = Callable[[ModelRequest], str] | Callable[[ModelRequest], Awaitable[str]]
 Answers = AnswerFunction | Mapping[str, str] | Sequence[str]

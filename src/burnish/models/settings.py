@@ -1,4 +1,4 @@
-"""How a model is reached and how hard it may be driven."""
+"""Model settings: how a model is reached and how hard it may be driven."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counting tokens without asking anybody."""
+"""Token counts without asking anybody."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from burnish.domain import (
 )
 from burnish.evaluation.agents import PromptAgent, PythonAgent, as_output
 from burnish.evaluation.agents.labels import read_label
-from burnish.models.cached_model import CachedModel
-from burnish.models.threads import DaemonThreads
+from burnish.models.catalog import CachedModel
+from burnish.support.threads import DaemonThreads
 
 ITEM = Item(id="1", data={"review": "Dull.", "label": "negative"})
 

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from burnish.domain import Message, ModelRequest, ModelResponse, UnavailableError, Usage
-from burnish.models.cached_model import CachedModel, call_key
+from burnish.models.catalog import CachedModel, call_key
 
 
 class MemoryCache:

@@ -15,8 +15,8 @@ from burnish.images.models.image_wire import image_body, picture_file, read_pict
 from burnish.images.models.picture_fetch import rules_beside
 from burnish.images.models.verdicts import NUMBERS, read_verdict, verdict_schema
 from burnish.models.failures import BadAnswerError
-from burnish.models.openai.responses_wire import read_response_text, responses_body, strict_format
-from burnish.models.outbound.access import OutboundRules
+from burnish.models.openai.wire import read_response_text, responses_body, strict_format
+from burnish.models.outbound_rules import OutboundRules
 from burnish.models.pricing import price_call
 from burnish.models.settings import ModelSettings
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from burnish.domain import Message, ModelRequest, UnavailableError, UsageError
-from burnish.models.local.chat import chat_payload, chat_response, leading_text
+from burnish.models.local.model import chat_payload, chat_response, leading_text
 
 
 def ask(**options) -> ModelRequest:

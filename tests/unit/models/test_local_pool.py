@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from burnish.domain import ModelRequest, UnavailableError, UsageError
 from burnish.models.local.model import LocalModel
-from burnish.models.local.pool import Pool
-from burnish.models.local.routing import MAX_JUMPS, choose_request, choose_worker, common_prefix
+from burnish.models.local.pool import MAX_JUMPS, Pool, choose_request, choose_worker, common_prefix
 
 # Does what a request says: echo, die, hang, die the first time, wait a while.
 _WORKER = """

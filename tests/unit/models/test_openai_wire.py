@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from burnish.domain import Message, ModelRequest, ModelResponse, UsageError
 from burnish.models.failures import BadAnswerError
-from burnish.models.openai.chat_wire import parse_body, read_answer, request_body
+from burnish.models.openai.wire import parse_body, read_answer, request_body
 
 QUESTION = ModelRequest.text("hello world")
 anything = st.recursive(

@@ -4,8 +4,8 @@ import httpx2
 import pytest
 
 from burnish.domain import UsageError
-from burnish.models.outbound.access import OutboundRules, resolve_host
-from burnish.models.outbound.transport import GuardedTransport
+from burnish.models.outbound_rules import OutboundRules, resolve_host
+from burnish.models.outbound_transport import GuardedTransport
 
 PUBLIC = "93.184.216.34"
 

@@ -22,7 +22,7 @@ from burnish.domain import (
 from burnish.evaluation.agents.python_agent import as_output
 from burnish.models.failures import TransientError, clean_message
 from burnish.models.limiter import shared_limits
-from burnish.models.outbound.access import OutboundRules, without_query
+from burnish.models.outbound_rules import OutboundRules, without_query
 from burnish.models.retry import RetryPolicy, call_with_retries, retry_after_seconds
 from burnish.models.settings import ModelSettings
 
@@ -160,7 +160,7 @@ class HttpAgent:
 def _guarded(rules: OutboundRules | None) -> httpx2.AsyncBaseTransport | None:
     if rules is None:
         return None
-    from burnish.models.outbound.transport import GuardedTransport  # noqa: PLC0415 - loads httpx2
+    from burnish.models.outbound_transport import GuardedTransport  # noqa: PLC0415 - loads httpx2
 
     return GuardedTransport(rules)
 

@@ -10,7 +10,7 @@ from typing import Any
 from burnish.domain import AgentOutput, Configuration, Item, UsageError, require_json
 from burnish.evaluation.views import ConfigurationView, ItemView
 from burnish.models.fingerprints import callable_fingerprint
-from burnish.models.threads import DaemonThreads
+from burnish.support.threads import DaemonThreads
 
 _MAX_THREADS = 256
 

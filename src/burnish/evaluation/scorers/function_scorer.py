@@ -14,7 +14,7 @@ from burnish.evaluation.scorers.fields import error_score, require_text
 from burnish.evaluation.scorers.results import as_score
 from burnish.evaluation.views import ItemView, OutputText
 from burnish.models.fingerprints import callable_fingerprint
-from burnish.models.threads import DaemonThreads
+from burnish.support.threads import DaemonThreads
 
 _THREADS = 32
 

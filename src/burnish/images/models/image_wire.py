@@ -13,8 +13,7 @@ from burnish.domain import Usage, UsageError
 from burnish.domain.images import Quality
 from burnish.models.failures import BadAnswerError
 from burnish.models.openai.access import Answer
-from burnish.models.openai.chat_wire import token_count
-from burnish.models.openai.responses_wire import read_response_usage
+from burnish.models.openai.wire import read_response_usage, token_count
 
 LARGEST_IMAGE = 24 * 1024 * 1024
 # Base64 makes four bytes of three, and a little JSON stands around it.

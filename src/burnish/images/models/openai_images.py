@@ -18,10 +18,9 @@ from burnish.images.models.image_wire import (
 )
 from burnish.images.models.openai_failures import with_image_codes
 from burnish.images.models.picture_fetch import fetch_picture, rules_beside
-from burnish.models.deadlines import within
 from burnish.models.openai.access import OpenAIAccess
-from burnish.models.outbound.access import OutboundRules, Resolve
-from burnish.models.retry import RetryBudget, call_with_retries
+from burnish.models.outbound_rules import OutboundRules, Resolve
+from burnish.models.retry import RetryBudget, call_with_retries, within
 from burnish.models.settings import ModelSettings
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from burnish.images.models.image_wire import picture_file
 from burnish.images.models.openai_failures import with_image_codes
 from burnish.images.models.verdicts import read_verdict, verdict_schema
 from burnish.models.openai.access import Answer, OpenAIAccess
-from burnish.models.openai.responses_wire import (
+from burnish.models.openai.wire import (
     read_response_text,
     read_response_usage,
     strict_format,

@@ -11,7 +11,7 @@ from burnish.domain import UnavailableError, UsageError
 from burnish.images.models.image_wire import LARGEST_IMAGE
 from burnish.images.models.openai_failures import UNAVAILABLE
 from burnish.models.failures import TransientError, clean_message
-from burnish.models.outbound.access import OutboundRules, Resolve, without_query
+from burnish.models.outbound_rules import OutboundRules, Resolve, without_query
 
 if TYPE_CHECKING:
     import httpx2
@@ -33,7 +33,7 @@ async def fetch_picture(
     """The bytes at the address, counted while they come; redirects are not followed."""
     import httpx2  # noqa: PLC0415 - slow to load, and few endpoints answer with addresses
 
-    from burnish.models.outbound.transport import GuardedTransport  # noqa: PLC0415
+    from burnish.models.outbound_transport import GuardedTransport  # noqa: PLC0415
 
     client = httpx2.AsyncClient(
         timeout=timeout_seconds,

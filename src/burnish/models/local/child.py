@@ -1,4 +1,4 @@
-"""One child process that answers a JSON line with a JSON line, and can always be given up."""
+"""Child process of a local model: answers a JSON line with a JSON line, can always be given up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A choice of labels as a GBNF grammar, the form in which llama.cpp takes constraints."""
+"""GBNF grammar for a choice of labels, the form in which llama.cpp takes constraints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real language model inside the program: llama.cpp in worker processes, no key, no server."""
+"""Local model: llama.cpp in worker processes, no key, no server; its requests and answers."""
 
 from __future__ import annotations
 
@@ -7,22 +7,27 @@ import os
 import sys
 import threading
 import weakref
+from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from burnish.domain import Model, ModelRequest, ModelResponse, UsageError, canonical_hash
-from burnish.models.local import worker as local_worker
-from burnish.models.local.chat import (
-    chat_payload,
-    chat_response,
-    decided_label,
-    leading_text,
-    may_stop_early,
+from burnish.domain import (
+    Json,
+    Model,
+    ModelRequest,
+    ModelResponse,
+    UnavailableError,
+    Usage,
+    UsageError,
+    canonical_hash,
 )
-from burnish.models.local.digest import model_digest
+from burnish.models.local import worker as local_worker
+from burnish.models.local.grammar import label_tokens, labels_grammar
 from burnish.models.local.pool import Pool
-from burnish.models.local.pull import path_of
+from burnish.models.local.pull import model_digest, path_of
+from burnish.models.local.worker import CONTEXT_TOKENS
 
 if TYPE_CHECKING:
     from burnish.models.settings import ModelSettings
@@ -31,6 +36,25 @@ if TYPE_CHECKING:
 _DECODING_VERSION = 1
 _MOST_WORKERS_BY_DEFAULT = 2
 _MAGIC = b"GGUF"
+DEFAULT_MAX_TOKENS = 256
+_LEAST_LOGPROB = -9999.0  # what is impossible has no number in JSON
+_SEEDS = 2**32 - 1  # the last of 32 bits asks the engine for a random seed
+_PARAMETERS = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "seed",
+    "max_tokens",
+    "max_completion_tokens",
+    "stop",
+    "logprobs",
+    "top_logprobs",
+    "logit_bias",
+    "frequency_penalty",
+    "presence_penalty",
+    "repeat_penalty",
+)
 
 
 def open_local(name: str, settings: ModelSettings) -> Model:
@@ -155,4 +179,180 @@ def _unreadable(path: Path, why: str) -> UsageError:
         why=why,
         fix="give the path of a GGUF model file, or use local/smollm2-135m",
         code="model_missing",
+    )
+
+
+def chat_payload(request: ModelRequest) -> dict[str, Any]:
+    """What the engine is sent.
+
+    The seed is always set and grows with `repeat`: equal requests are answered alike, and repeats
+    of a sampled answer differ.
+    """
+    _check(request)
+    given = {name: value for name, value in request.parameters.items() if value is not None}
+    limit = given.pop("max_completion_tokens", given.get("max_tokens"))
+    payload: dict[str, Any] = {
+        "temperature": 0,
+        **given,
+        "seed": (_whole("seed", given.get("seed", 0), at_least=0) + request.repeat) % _SEEDS,
+        "max_tokens": _max_tokens(request, limit),
+        "cache_prompt": True,
+        "messages": [message.to_json() for message in request.messages],
+    }
+    if request.labels:
+        payload["grammar"] = labels_grammar(request.labels)
+        payload.pop("stop", None)  # the grammar ends the answer; a stop could only cut a label
+    elif request.schema is not None:
+        payload["json_schema"] = request.schema
+    return payload
+
+
+def leading_text(request: ModelRequest) -> str:
+    """The conversation in the order in which the model reads it."""
+    return "\n".join(f"{message.role}: {message.content}" for message in request.messages)
+
+
+def may_stop_early(request: ModelRequest) -> bool:
+    """Whether the first token alone is worth a look: a choice of labels, without logprobs."""
+    return bool(request.labels) and not request.parameters.get("logprobs")
+
+
+def decided_label(request: ModelRequest, answer: Mapping[str, Any]) -> ModelResponse | None:
+    """The label that an answer of one token leads to, when the grammar leaves only one."""
+    if "error" in answer:
+        return None
+    begun = answer["choices"][0]["message"].get("content") or ""
+    possible = {label for label in request.labels if begun and label.startswith(begun)}
+    if len(possible) != 1:
+        return None
+    return ModelResponse(text=possible.pop(), usage=_usage(answer), ttft_ms=_ttft(answer))
+
+
+def chat_response(request: ModelRequest, answer: Mapping[str, Any]) -> ModelResponse:
+    """What the engine said; an error in it is raised."""
+    if "error" in answer:
+        _raise(answer["error"])
+    choice = answer["choices"][0]
+    text = choice["message"].get("content") or ""
+    usage = answer["usage"]
+    if request.labels and choice["finish_reason"] == "length":
+        _raise_too_long(f"{usage['prompt_tokens']} tokens leave no room for a label")
+    logprobs = choice.get("logprobs")
+    return ModelResponse(
+        text=text,
+        usage=_usage(answer),
+        finish_reason=choice["finish_reason"],
+        logprobs=None if logprobs is None else _logprobs(logprobs["content"]),
+        ttft_ms=_ttft(answer),
+    )
+
+
+def _usage(answer: Mapping[str, Any]) -> Usage:
+    usage = answer["usage"]
+    return Usage(
+        calls=1,
+        input_tokens=usage["prompt_tokens"],
+        output_tokens=usage["completion_tokens"],
+        cached_tokens=usage.get("prompt_tokens_details", {}).get("cached_tokens", 0),
+        cost_usd=0.0,
+    )
+
+
+def _ttft(answer: Mapping[str, Any]) -> float | None:
+    return answer.get("timings", {}).get("prompt_ms")  # type: ignore[no-any-return]
+
+
+def _check(request: ModelRequest) -> None:
+    if not request.messages:
+        _refuse("it has no messages", "give at least one message", code="invalid_request")
+    if request.labels and request.schema is not None:
+        _refuse(
+            "it asks for a label and for JSON by a schema",
+            "set labels or output_schema, not both",
+            code="invalid_request",
+        )
+    try:
+        leading_text(request).encode()
+    except UnicodeEncodeError:
+        _refuse(
+            "its text holds half of a surrogate pair, which is not valid Unicode",
+            "save the source as valid UTF-8",
+            code="not_unicode",
+        )
+    for name in request.parameters:
+        if name not in _PARAMETERS:
+            near = get_close_matches(name, _PARAMETERS, n=1)
+            _refuse(
+                f"a local model has no parameter {name!r}",
+                f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(_PARAMETERS)}",
+                code="unknown_parameter",
+            )
+
+
+def _max_tokens(request: ModelRequest, given: Json) -> int:
+    """Never too few for a label: the grammar ends the answer by itself."""
+    needed = label_tokens(request.labels) if request.labels else 1
+    if given is None:
+        return needed if request.labels else DEFAULT_MAX_TOKENS
+    return max(needed, min(CONTEXT_TOKENS, _whole("max_tokens", given, at_least=1)))
+
+
+def _whole(name: str, value: Json, *, at_least: int) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or value < at_least:
+        _refuse(
+            f"{name} is {value!r}",
+            f"write a whole number from {at_least} up",
+            code="parameter_out_of_range",
+        )
+    return value
+
+
+def _logprobs(tokens: list[dict[str, Any]]) -> tuple[dict[str, Json], ...]:
+    """Without the end mark, which has no text."""
+    return tuple(
+        {**_token(token), "top_logprobs": [_token(rival) for rival in token["top_logprobs"]]}
+        for token in tokens
+        if token["bytes"]
+    )
+
+
+def _token(value: Mapping[str, Any]) -> dict[str, Json]:
+    logprob = value["logprob"]
+    return {"token": value["token"], "logprob": _LEAST_LOGPROB if logprob is None else logprob}
+
+
+def _raise(error: Mapping[str, Any]) -> NoReturn:
+    if error.get("type") == "exceed_context_size_error":
+        _raise_too_long(
+            f"it has {error.get('n_prompt_tokens')} tokens, and {error.get('n_ctx')} fit"
+        )
+    message = str(error.get("message"))
+    if 400 <= int(error.get("code", 500)) < 500:
+        _refuse(
+            f"the engine says: {message}",
+            "correct the parameter or the schema that it names",
+            code="model_refused",
+        )
+    raise UnavailableError(
+        what="the local model did not answer",
+        why=f"the engine says: {message}",
+        fix="try again; BURNISH_WORKER_LOG=FILE keeps what the engine says",
+        code="engine_failed",
+    )
+
+
+def _raise_too_long(why: str) -> NoReturn:
+    raise UsageError(
+        what="the prompt is too long for the local model",
+        why=why,
+        fix="shorten the prompt, its examples or the item",
+        code="prompt_too_long",
+    )
+
+
+def _refuse(why: str, fix: str, *, code: str) -> NoReturn:
+    raise UsageError(
+        what="the request cannot be sent to the local model", why=why, fix=fix, code=code
     )

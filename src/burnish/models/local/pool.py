@@ -1,4 +1,4 @@
-"""A pool of worker processes: replaced when they die, killed when they hang, started when needed.
+"""Pool of worker processes: replaced when they die, killed when they hang, started when needed.
 
 Threads own the processes, not an event loop, so the pool outlives any one loop and leaves nothing
 for a closing loop to clean up.
@@ -16,10 +16,51 @@ from typing import Any
 
 from burnish.domain import UnavailableError, UsageError
 from burnish.models.local.child import Child, ChildDiedError, ChildOverdueError
-from burnish.models.local.routing import LOOK_AHEAD, choose_request, choose_worker
 
+LOOK_AHEAD = 64
+# A jump ahead must save the reading of about a line of text, or first come is first served.
+_WORTH_A_JUMP = 32
+# So many requests may jump ahead of the oldest one before its turn comes.
+MAX_JUMPS = 16
 _MAX_WAITING = 10_000
 _JOIN_SECONDS = 5.0
+
+
+def common_prefix(one: str, other: str) -> int:
+    """How many leading characters two texts share."""
+    low, high = 0, min(len(one), len(other))
+    if one[:high] == other[:high]:
+        return high
+    while low < high:  # halving, with comparisons at the speed of memory
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def choose_request(leads: Sequence[str], last: str, *, jumps: int) -> int:
+    """Which of the waiting requests (oldest first) a worker takes that has just answered `last`.
+
+    `jumps` counts how often the oldest has been passed over.
+    """
+    if jumps >= MAX_JUMPS:
+        return 0
+    shared = [common_prefix(lead, last) for lead in leads[:LOOK_AHEAD]]
+    enough = max(shared) - _WORTH_A_JUMP
+    return next(i for i, length in enumerate(shared) if length > enough)
+
+
+def choose_worker(lead: str, workers: Sequence[tuple[str, bool]]) -> int:
+    """Which of the free workers, given as (last leading text, running), takes a request.
+
+    The one that read most of it, else one that runs: a process is started only when it must be.
+    """
+    return max(
+        range(len(workers)),
+        key=lambda i: (common_prefix(lead, workers[i][0]), workers[i][1], -i),
+    )
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

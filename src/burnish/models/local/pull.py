@@ -1,9 +1,10 @@
-"""Gets the embedded models: one checked file each, in the user's cache."""
+"""Local model files: downloaded once, checked, kept in the user's cache with their SHA-256."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn
 
-from burnish.domain import UnavailableError, UsageError
+from burnish.domain import UnavailableError, UsageError, text_hash
 
 _DOWNLOAD_SECONDS = 1800.0
 _CHUNK = 1 << 20
@@ -36,15 +37,6 @@ class KnownModel:
     licence: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledModel:
-    """A known model that is in the cache."""
-
-    name: str
-    path: Path
-    size_bytes: int
-
-
 KNOWN: Mapping[str, KnownModel] = {
     "smollm2-135m": KnownModel(
         name="smollm2-135m",
@@ -57,6 +49,15 @@ KNOWN: Mapping[str, KnownModel] = {
         licence="Apache-2.0",
     ),
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledModel:
+    """A known model that is in the cache."""
+
+    name: str
+    path: Path
+    size_bytes: int
 
 
 def cache_directory() -> Path:
@@ -265,3 +266,25 @@ def _is_complete(known: KnownModel, path: Path) -> bool:
         return path.stat().st_size == known.size_bytes
     except OSError:
         return False
+
+
+def model_digest(path: Path) -> str:
+    """SHA-256 of the file, computed anew only when its size or its time of change differ."""
+    status = path.stat()
+    seen = {"path": str(path), "size": status.st_size, "modified_ns": status.st_mtime_ns}
+    note = cache_directory() / "digests" / f"{text_hash(str(path))[:32]}.json"
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        known = json.loads(note.read_text(encoding="utf-8"))
+        if {name: known.get(name) for name in seen} == seen and known.get("sha256"):
+            return str(known["sha256"])
+    digest = file_sha256(path)
+    with contextlib.suppress(OSError):  # a note that cannot be kept costs time, nothing else
+        _write(note, json.dumps({**seen, "sha256": digest}))
+    return digest
+
+
+def _write(note: Path, text: str) -> None:
+    note.parent.mkdir(parents=True, exist_ok=True)
+    part = note.with_suffix(f".{os.getpid()}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(note)

@@ -1,4 +1,4 @@
-"""The child process of a local model: JSON lines in on stdin, JSON lines out on stdout.
+"""Worker process of a local model: JSON lines in on stdin, JSON lines out on stdout.
 
 Runs by its file name, on the standard library and xllamacpp alone, so that it starts fast and
 needs nothing of the parent. It ends by itself when stdin closes, even in the middle of an answer.

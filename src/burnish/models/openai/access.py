@@ -1,4 +1,4 @@
-"""One model at an OpenAI-compatible endpoint: its key, address, limits, retries and prices."""
+"""OpenAI access: one model's key, address, limits, retries and prices at an endpoint."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from burnish.domain import Clock, SystemClock, Usage, UsageError
-from burnish.models.deadlines import within
 from burnish.models.failures import BadAnswerError, Endpoint, TransientError, error_of_bad_answer
 from burnish.models.limiter import shared_limits
 from burnish.models.pricing import price_call
-from burnish.models.retry import RetryPolicy, call_with_retries
+from burnish.models.retry import RetryPolicy, call_with_retries, within
 from burnish.models.settings import ModelSettings
 
 if TYPE_CHECKING:

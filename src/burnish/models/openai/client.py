@@ -1,4 +1,4 @@
-"""The official SDK, held to our limits. Import it late: the SDK is slow to load."""
+"""OpenAI's SDK, held to our limits. Import it late: the SDK is slow to load."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from burnish.models.failures import (
     error_of_bad_answer,
     error_of_status,
 )
-from burnish.models.openai.chat_wire import parse_body
+from burnish.models.openai.wire import parse_body
 from burnish.models.retry import retry_after_seconds
 
 LARGEST_BODY = 8 * 1024 * 1024

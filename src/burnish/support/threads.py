@@ -1,4 +1,4 @@
-"""Threads for blocking user code, which a hung function cannot keep the program alive with."""
+"""Daemon threads for blocking user code: a hung function cannot keep the program alive."""
 
 from __future__ import annotations
 

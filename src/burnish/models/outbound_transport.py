@@ -1,10 +1,10 @@
-"""Calls the addresses that were checked, and no others."""
+"""HTTP transport that calls only addresses which the outbound rules have checked."""
 
 from __future__ import annotations
 
 import httpx2
 
-from burnish.models.outbound.access import OutboundRules, Resolve
+from burnish.models.outbound_rules import OutboundRules, Resolve
 
 # A name with very many dead addresses must not hold a call for as many timeouts.
 _MOST_ADDRESSES = 3

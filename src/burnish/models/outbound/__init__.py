@@ -1,1 +1,0 @@
-"""Calls to addresses that came from requests: checked, resolved and pinned."""
