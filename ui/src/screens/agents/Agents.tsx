@@ -2,6 +2,7 @@ import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Card } from '@/components/Card';
+import { SearchInput } from '@/components/list/SearchBox';
 import { Page } from '@/components/shell/Page';
 import { Empty, Failure, Loading } from '@/components/States';
 import { Time } from '@/components/Time';
@@ -21,14 +22,12 @@ export default function Agents() {
   return (
     <Page title="Agents">
       <div className="filters">
-        <input
-          className="input agents-search"
-          type="search"
-          data-search
-          aria-label="Search agents"
+        <SearchInput
+          className="agents-search"
+          label="Search agents"
           placeholder="Search by name or model"
           value={sought}
-          onChange={(event) => address.set({ q: event.target.value })}
+          onChange={(q) => address.set({ q })}
         />
         {query.data && (
           <span className="muted small" role="status">

@@ -1,6 +1,7 @@
 import { useDeferredValue } from 'react';
 import { Link, useParams } from 'wouter';
 import { Card } from '@/components/Card';
+import { SearchInput } from '@/components/list/SearchBox';
 import { Page } from '@/components/shell/Page';
 import { Loaded } from '@/components/States';
 import { Time } from '@/components/Time';
@@ -75,14 +76,12 @@ function Items({ id, total }: { id: string; total: number }) {
       title={items.data ? `Items (${itemsWords(rows.length, all)})` : 'Items'}
       flush
       actions={
-        <input
-          className="input data-search"
-          type="search"
-          data-search
-          aria-label="Search items"
+        <SearchInput
+          className="data-search"
+          label="Search items"
           placeholder="Search items"
           value={address.get('q')}
-          onChange={(event) => address.set({ q: event.target.value })}
+          onChange={(q) => address.set({ q })}
         />
       }
     >

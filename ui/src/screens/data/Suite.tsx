@@ -2,6 +2,7 @@ import { useDeferredValue } from 'react';
 import { Link, useParams } from 'wouter';
 import type { Schemas } from '@/api/client';
 import { Card, Stat } from '@/components/Card';
+import { SearchInput } from '@/components/list/SearchBox';
 import { Page } from '@/components/shell/Page';
 import { Loaded } from '@/components/States';
 import { Segmented } from '@/components/Tabs';
@@ -139,14 +140,12 @@ function Items({ suite }: { suite: View }) {
             onChoose={(next) => address.set({ split: next || null })}
             options={SPLITS.map((value) => ({ value, label: value || 'all' }))}
           />
-          <input
-            className="input data-search"
-            type="search"
-            data-search
-            aria-label="Search items"
+          <SearchInput
+            className="data-search"
+            label="Search items"
             placeholder="Search items"
             value={address.get('q')}
-            onChange={(event) => address.set({ q: event.target.value })}
+            onChange={(q) => address.set({ q })}
           />
         </>
       }

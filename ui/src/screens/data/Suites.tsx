@@ -1,6 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { Link } from 'wouter';
 import { Card } from '@/components/Card';
+import { SearchInput } from '@/components/list/SearchBox';
 import { Page } from '@/components/shell/Page';
 import { Empty, Loaded } from '@/components/States';
 import { Time } from '@/components/Time';
@@ -113,14 +114,11 @@ function DatasetList() {
       title="Datasets"
       flush
       actions={
-        <input
-          className="input"
-          type="search"
-          data-search
-          aria-label="Search datasets"
+        <SearchInput
+          label="Search datasets"
           placeholder="Search datasets"
           value={sought}
-          onChange={(event) => address.set({ q: event.target.value })}
+          onChange={(q) => address.set({ q })}
         />
       }
     >

@@ -1,5 +1,6 @@
 import { Link, useLocation } from 'wouter';
 import { Card } from '@/components/Card';
+import { SearchInput } from '@/components/list/SearchBox';
 import { Page } from '@/components/shell/Page';
 import { Empty, Loaded } from '@/components/States';
 import { Status } from '@/components/Status';
@@ -25,14 +26,11 @@ export default function Optimizers() {
       title="Optimizers"
       actions={
         <>
-          <input
-            className="input"
-            type="search"
-            data-search
-            aria-label="Search optimizers"
+          <SearchInput
+            label="Search optimizers"
             placeholder="Search"
             value={address.get('q')}
-            onChange={(event) => address.set({ q: event.target.value })}
+            onChange={(q) => address.set({ q })}
           />
           {first && (
             <Link className="btn primary" href={`/optimizers/${encodeURIComponent(first)}/new`}>

@@ -1,5 +1,6 @@
 import { useDeferredValue, useEffect } from 'react';
 import { Card } from '@/components/Card';
+import { SearchInput } from '@/components/list/SearchBox';
 import { Empty, Failure, Loading } from '@/components/States';
 import { Segmented } from '@/components/Tabs';
 import { useAddress } from '@/lib/address';
@@ -100,14 +101,11 @@ function Matrix({ pair, candidate, other }: { pair: Pair; candidate: RunCandidat
                 />
               </div>
             )}
-            <input
-              className="input"
-              type="search"
-              data-search
-              aria-label="Search items"
+            <SearchInput
+              label="Search items"
               placeholder="Search items"
               value={address.get('q')}
-              onChange={(event) => address.set({ q: event.target.value })}
+              onChange={(q) => address.set({ q })}
             />
             <span className="muted small" role="status">
               {list.isFetching ? '…' : total === 1 ? '1 item' : `${count(total)} items`}

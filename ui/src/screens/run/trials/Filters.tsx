@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { Segmented } from '@/components/Tabs';
+import { SearchInput } from '@/components/list/SearchBox';
 import type { useAddress } from '@/lib/address';
 import { asKind, KINDS, type View } from './view';
 import { COLUMNS, writeColumns } from './columns';
@@ -40,14 +41,12 @@ export function TrialsFilters({
     view.q !== '' || view.statuses.length > 0 || view.low !== null || view.high !== null;
   return (
     <div className="filters trials-filters">
-      <input
-        className="input trials-search"
-        type="search"
-        data-search
-        aria-label="Search rationales, errors and numbers"
+      <SearchInput
+        className="trials-search"
+        label="Search rationales, errors and numbers"
         placeholder="Search reasons, errors, #number"
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={setText}
       />
       {hasMini && (
         <Segmented
