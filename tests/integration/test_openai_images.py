@@ -13,7 +13,7 @@ from burnish.domain.images import Constraints, ObjectivePreset, Quality
 from burnish.images.models import OpenAIImageJudge, OpenAIImageModel, image_wire, picture_fetch
 from burnish.images.models.scripted import flat_picture
 from burnish.models import ModelSettings, OpenAIResponsesModel, open_model
-from burnish.models.outbound.access import OutboundRules
+from burnish.models.outbound_rules import OutboundRules
 from burnish.testing.misbehaving_server import MisbehavingServer, cut, hang, raw, status
 
 CANARY = "Canary-7F3A9c51d2e84b60"

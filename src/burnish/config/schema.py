@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import Budget, UsageError
 from burnish.evaluation.datasets import Dataset
-from burnish.models.outbound.access import OutboundRules
+from burnish.models.outbound_rules import OutboundRules
 
 
 class _Table(BaseModel):

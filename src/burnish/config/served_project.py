@@ -17,7 +17,7 @@ from burnish.config.schema import BudgetTable, Settings
 from burnish.config.search import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS
 from burnish.config.settings import load_settings
 from burnish.domain import UsageError
-from burnish.models.outbound.access import OutboundRules
+from burnish.models.outbound_rules import OutboundRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

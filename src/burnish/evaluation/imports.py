@@ -1,4 +1,4 @@
-"""Your own code by name: "module:function", found in your folder first."""
+"""Imports of user code by name: `module:function`, found in your folder first."""
 
 from __future__ import annotations
 

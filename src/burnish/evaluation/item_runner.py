@@ -1,4 +1,4 @@
-"""One item, run once: the agent, then the scorers, with every failure as a result."""
+"""Item runner: the agent, then the scorers, once, with every failure as a result."""
 
 from __future__ import annotations
 

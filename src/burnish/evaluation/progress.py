@@ -1,4 +1,4 @@
-"""What a run has reached so far, for whoever shows it."""
+"""Progress of an experiment so far, for whoever shows it."""
 
 from __future__ import annotations
 

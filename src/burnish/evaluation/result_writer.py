@@ -1,4 +1,4 @@
-"""Results on their way to storage: written as they complete, in whatever batch has gathered."""
+"""Result writer: saves results as they complete, in whatever batch has gathered."""
 
 from __future__ import annotations
 

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from burnish.domain import (
     Agent,
     BurnishError,
     CacheScope,
+    ErrorKind,
     Experiment,
     ExperimentRepository,
     ExperimentStatus,
     ExperimentSummary,
     Item,
     ItemResult,
+    Lease,
     Round,
     Spending,
+    UnavailableError,
     canonical_hash,
     current_experiment,
 )
-from burnish.evaluation.failure_streak import FailureStreak
-from burnish.evaluation.gates import Gate, OpenGate
 from burnish.evaluation.item_runner import ItemRunner
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.refine import RefineLoop
@@ -34,6 +35,47 @@ from burnish.evaluation.work_source import Run, Work, WorkSource, runs_of
 
 # Instant agents never give the loop away by themselves; the writer and the display need turns.
 _ITEMS_A_TURN = 32
+
+
+class Gate(Protocol):
+    """Decides before each run whether it may start, and hears what it cost."""
+
+    def admit(self, item: Item, repeat: int) -> None:
+        """Return to let the run start, raise to end the experiment; what runs already ends."""
+        ...
+
+    def running(self) -> AbstractContextManager[None]:
+        """Around a run that was let start, until its cost is known."""
+        ...
+
+    def record(self, result: ItemResult) -> None:
+        """Count what a run cost."""
+        ...
+
+    def pay(self, spending: Spending) -> bool:
+        """Count a part of what a run costs, while it runs; whether it may cost more.
+
+        What was counted in parts is not recorded again.
+        """
+        ...
+
+
+class OpenGate:
+    """No limit."""
+
+    def admit(self, item: Item, repeat: int) -> None:
+        """Always."""
+
+    def running(self) -> AbstractContextManager[None]:
+        """Nothing is counted."""
+        return nullcontext()
+
+    def record(self, result: ItemResult) -> None:
+        """Nothing is counted."""
+
+    def pay(self, spending: Spending) -> bool:
+        """Always more."""
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +97,14 @@ class RunOptions:
 
 
 class ExperimentRunner:
-    """Evaluates the items of an experiment."""
+    """Evaluates the items of an experiment. Its writes carry the lease, if it is given one:
 
-    def __init__(self, repository: ExperimentRepository) -> None:
+    an owner that was replaced gets a conflict instead of a late write.
+    """
+
+    def __init__(self, repository: ExperimentRepository, lease: Lease | None = None) -> None:
         self._repository = repository
+        self._lease = lease
 
     async def run(
         self,
@@ -75,7 +121,9 @@ class ExperimentRunner:
         progress = progress if progress is not None else Progress(planned=experiment.planned_items)
         status = ExperimentStatus.FAILED
         try:
-            await self._repository.update_experiment(experiment.id, status=ExperimentStatus.RUNNING)
+            await self._repository.update_experiment(
+                experiment.id, status=ExperimentStatus.RUNNING, lease=self._lease
+            )
             await self.evaluate(
                 experiment, agent, suite, items, options=options, progress=progress, skip=skip
             )
@@ -85,7 +133,7 @@ class ExperimentRunner:
             raise
         finally:
             finished = asyncio.create_task(
-                self._repository.update_experiment(experiment.id, status=status)
+                self._repository.update_experiment(experiment.id, status=status, lease=self._lease)
             )
             await asyncio.shield(finished)
         return await self._repository.summarise(experiment.id)
@@ -105,7 +153,7 @@ class ExperimentRunner:
 
         Every result is saved, also when this raises; the experiment's status stays as it is.
         """
-        run = _Run(self._repository, experiment, agent, suite, options or RunOptions())
+        run = _Run(self._repository, self._lease, experiment, agent, suite, options or RunOptions())
         await run.all(items, progress if progress is not None else Progress(), skip)
 
 
@@ -115,12 +163,14 @@ class _Run:
     def __init__(
         self,
         repository: ExperimentRepository,
+        lease: Lease | None,
         experiment: Experiment,
         agent: Agent,
         suite: Suite,
         options: RunOptions,
     ) -> None:
         self._repository = repository
+        self._lease = lease
         self._experiment = experiment
         self._suite = suite
         self._options = options
@@ -252,6 +302,7 @@ class _Run:
             cache=self._scope,
             scorers_fingerprint=self._suite.scorers.fingerprint,
             rounds=rounds,
+            lease=self._lease,
         )
 
 
@@ -279,3 +330,26 @@ def _scope(agent: Agent, experiment: Experiment) -> CacheScope | None:
 def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     first = failures.exceptions[0]
     return _first(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+class FailureStreak:
+    """Counts infrastructure failures in a row; too many, with no success among them, raise."""
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._length = 0
+
+    def note(self, result: ItemResult, *, done: int) -> None:
+        """Look at one result; `done` is how many runs there are with it."""
+        if result.error is None or result.error.kind is not ErrorKind.INFRASTRUCTURE:
+            self._length = 0
+            return
+        self._length += 1
+        if self._length >= self._longest:
+            raise UnavailableError(
+                what=f"the evaluation stopped after {done} runs",
+                why=f"{self._length} in a row failed for reasons outside the agent; "
+                f"the last: {result.error.message}",
+                fix="run the same command again once it answers; finished items are kept",
+                code="endpoint_unavailable",
+            )

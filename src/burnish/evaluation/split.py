@@ -1,4 +1,4 @@
-"""Which items are for training, for validation and for the final test.
+"""Splits of a dataset: which items are for training, for validation and for the final test.
 
 Rows are ordered by SHA-256 of (seed, id) and cut, so a split depends on the seed and the ids
 alone, not on the rows' order, and rows that are added later move few others. With a stratum (a

@@ -1,4 +1,4 @@
-"""What an agent is measured with: a dataset, scorers and a policy."""
+"""Suite: the dataset, scorers and policy that an agent is measured with."""
 
 from __future__ import annotations
 

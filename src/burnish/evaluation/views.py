@@ -1,4 +1,4 @@
-"""What user functions get to see: plain dicts and text, with the record behind them."""
+"""Views for user functions: plain dicts and text, with the record behind them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is still to run: items times repeats, less what the cache can answer."""
+"""Work source of an experiment: items times repeats, less what the cache can answer."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from burnish.domain import (
     WinnerChooser,
 )
 from burnish.evaluation.item_runner import describe
-from burnish.models.threads import DaemonThreads
+from burnish.support.threads import DaemonThreads
 
 
 class OptimizerFailed(BurnishError):  # noqa: N818 - names what happened to the run

@@ -7,7 +7,7 @@ from burnish.config.schema import AgentTable, Settings
 from burnish.config.served_project import ServedProject
 from burnish.config.settings import load_settings
 from burnish.domain import UsageError
-from burnish.models.outbound.access import URLS_VARIABLE, OutboundRules
+from burnish.models.outbound_rules import URLS_VARIABLE, OutboundRules
 
 URL = "http://127.0.0.1:9000/run"
 SUITE = {"dataset": "rows.jsonl", "scorers": [{"kind": "exact_match", "field": "label"}]}

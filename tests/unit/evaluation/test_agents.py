@@ -16,7 +16,7 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.evaluation.agents import PromptAgent, PythonAgent, as_output
-from burnish.evaluation.agents.labels import read_label
+from burnish.evaluation.agents.prompt_agent import read_label
 from burnish.models.catalog import CachedModel
 from burnish.support.threads import DaemonThreads
 

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from burnish.domain import ConflictError, Item, UsageError, exact_hash
-from burnish.evaluation.datasets import Dataset, ProblemKind, json_cursor
+from burnish.evaluation.datasets import Dataset, ProblemKind
+from burnish.evaluation.datasets import json_files as json_cursor
 
 ROWS = [
     {"text": "warm and sharp", "label": "positive"},

@@ -18,9 +18,8 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.evaluation.datasets import Dataset
-from burnish.evaluation.gates import OpenGate
 from burnish.evaluation.progress import Progress
-from burnish.evaluation.runner import ExperimentRunner, RunOptions
+from burnish.evaluation.runner import ExperimentRunner, OpenGate, RunOptions
 from burnish.evaluation.scorers import ExactMatch, FunctionScorer, ScorerSet
 from burnish.evaluation.suite import Suite, SuitePolicy
 from burnish.testing.memory_experiments import MemoryExperimentRepository

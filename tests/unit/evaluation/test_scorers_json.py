@@ -4,7 +4,7 @@ import pytest
 
 from burnish.domain import AgentOutput, Item, UsageError
 from burnish.evaluation.scorers import JsonField, JsonSchema
-from burnish.evaluation.scorers.json_output import NotJsonError, parse_json
+from burnish.evaluation.scorers.json_values import NotJsonError, parse_json
 
 SCHEMA = {
     "type": "object",

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from burnish.domain import AgentOutput, Item, UsageError
 from burnish.evaluation.scorers import NumericTolerance
-from burnish.evaluation.scorers.numbers_in_text import Number, NumberReader
+from burnish.evaluation.scorers.numeric import Number, NumberReader
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from driver import FakeHistory, Run
 from worlds import LABELS, REVIEWS
 
 from burnish.domain import Configuration, Item, SearchSpace, StopReason, UsageError
-from burnish.evaluation.agents.messages import chat_messages
+from burnish.evaluation.agents.prompt_agent import chat_messages
 from burnish.optimizers import FewShot
 
 

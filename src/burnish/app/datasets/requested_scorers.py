@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from burnish.domain import UsageError
-from burnish.evaluation.scorers.pattern_guard import WHY_SLOW, may_take_for_ever
+from burnish.evaluation.scorers.assert_checks import WHY_SLOW, may_take_for_ever
 
 _CODE_KINDS = ("python", "function")
 

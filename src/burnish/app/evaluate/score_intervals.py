@@ -8,7 +8,7 @@ from typing import Any
 from burnish.app.wiring import Workspace
 from burnish.domain import OptimizationRecord
 from burnish.domain.run_insights import RunPoint
-from burnish.evaluation.score_intervals import is_rate, mean_interval, rate_interval
+from burnish.evaluation.statistics import is_rate, mean_interval, rate_interval
 
 Intervals = Mapping[str, tuple[float, float]]
 

@@ -11,11 +11,10 @@ from typing import Any
 from burnish.config.settings import model_settings
 from burnish.domain import Agent, AgentOutput, Configuration, Item, Message, Round, Score, Usage
 from burnish.evaluation.agents import PromptAgent
-from burnish.evaluation.agents.labels import label_words
-from burnish.evaluation.agents.messages import chat_messages
-from burnish.evaluation.refine.question import refine_messages
+from burnish.evaluation.agents.prompt_agent import chat_messages, label_words
+from burnish.evaluation.refine.refiner import refine_messages
 from burnish.evaluation.scorers import judges_in, row_judges
-from burnish.evaluation.scorers.judge_prompt import judge_messages, system_text
+from burnish.evaluation.scorers.judge import judge_messages, system_text
 from burnish.evaluation.suite import Suite
 from burnish.models.pricing import price_call
 from burnish.models.tokens import count_message_tokens, count_tokens

@@ -20,7 +20,7 @@ from burnish.domain import (
 )
 from burnish.domain.read_models import LineageNode
 from burnish.domain.run_insights import HeldOutRun
-from burnish.evaluation.score_intervals import mean_interval
+from burnish.evaluation.statistics import mean_interval
 from burnish.models import count_tokens
 
 EXAMPLES = "@examples"

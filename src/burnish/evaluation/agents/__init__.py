@@ -1,4 +1,4 @@
-"""The agents Burnish can run: a prompt, a Python function, an HTTP service."""
+"""Agents that Burnish can run: a prompt, a Python function, an HTTP service."""
 
 from burnish.evaluation.agents.http_agent import HttpAgent
 from burnish.evaluation.agents.prompt_agent import PromptAgent

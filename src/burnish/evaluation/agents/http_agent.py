@@ -1,4 +1,4 @@
-"""An agent behind a URL: the configuration and the item are posted as JSON."""
+"""HTTP agent: the configuration and the item are posted as JSON to a URL."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""An agent that is a prompt: sections in, one model call, an answer out."""
+"""Prompt agent: sections to chat messages, one model call, an answer or a label out of it."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 from burnish.domain import (
@@ -10,6 +11,7 @@ from burnish.domain import (
     Configuration,
     Item,
     Json,
+    Message,
     Model,
     ModelRequest,
     ModelResponse,
@@ -17,12 +19,13 @@ from burnish.domain import (
     Spending,
     UsageError,
     canonical_hash,
+    render,
 )
-from burnish.evaluation.agents.labels import label_words, read_label
-from burnish.evaluation.agents.messages import chat_messages
 
 # Parameters that this agent reads itself; all others go to the model.
 _OWN_PARAMETERS = frozenset({"label_words"})
+_EDGES = " \t\r\n.,;:!?\"'`*()[]{}<>"
+_ROLES = ("system", "developer", "user", "assistant")
 
 
 class PromptAgent:
@@ -105,3 +108,98 @@ def _trace(response: ModelResponse, text: str) -> Json:
     if response.logprobs is not None:
         trace["logprobs"] = [dict(one) for one in response.logprobs]
     return trace or None
+
+
+def label_words(labels: Sequence[str], parameters: Mapping[str, Json]) -> dict[str, str]:
+    """The word the model says for each label: the label itself, or what `label_words` maps it to."""
+    chosen = parameters.get("label_words") or {}
+    if not isinstance(chosen, Mapping):
+        raise _invalid(f"it is a {type(chosen).__name__}, not an object of label to word")
+    unknown = [label for label in chosen if label not in labels]
+    if unknown:
+        raise _invalid(f"{unknown[0]!r} is not one of the labels {', '.join(labels)}")
+    words = {label: str(chosen.get(label, label)) for label in labels}
+    if len(set(words.values())) < len(words) or not all(words.values()):
+        raise _invalid("two labels share a word, or a word is empty")
+    return words
+
+
+def read_label(text: str, words: Mapping[str, str]) -> str | None:
+    """The label whose word the answer is, or holds as the only one; None when that is unclear."""
+    answer = text.strip(_EDGES).casefold()
+    for label, word in words.items():
+        if answer == word.casefold():
+            return label
+    found = [
+        label
+        for label, word in words.items()
+        if re.search(rf"(?<!\w){re.escape(word.casefold())}(?!\w)", answer)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _invalid(why: str) -> UsageError:
+    return UsageError(
+        what="the parameter label_words cannot be used",
+        why=why,
+        fix='write one distinct word a label, such as {"positive": "good", "negative": "bad"}',
+        code="parameter_out_of_range",
+    )
+
+
+def role_of(path: str) -> str:
+    """The chat role a section speaks in: its path's first part, or system for any other name."""
+    first = path.split(".", 1)[0]
+    return first if first in _ROLES else "system"
+
+
+def chat_messages(
+    configuration: Configuration,
+    fields: Mapping[str, Json],
+    *,
+    order: Sequence[str],
+    answers: Mapping[str, str],
+) -> tuple[Message, ...]:
+    """System first, then the examples as turns, then the item.
+
+    Sections of one role stand in the agent's declared order (others follow by name) and are joined
+    by a blank line. `answers` maps an example's output to the words the model should say.
+    """
+    texts = _texts_by_role(configuration, order)
+    messages = [
+        Message(role, render(texts[role], fields))
+        for role in ("system", "developer")
+        if role in texts
+    ]
+    user = texts.get("user", "")
+    for number, example in enumerate(configuration.examples):
+        shown, output = _example_parts(example, number)
+        messages.append(Message("user", render(user, shown)))
+        messages.append(Message("assistant", answers.get(output, output)))
+    messages.extend(
+        Message(role, render(texts[role], fields))
+        for role in ("user", "assistant")
+        if role in texts
+    )
+    return tuple(message for message in messages if message.content)
+
+
+def _texts_by_role(configuration: Configuration, order: Sequence[str]) -> dict[str, str]:
+    declared = [path for path in order if path in configuration.sections]
+    added = sorted(path for path in configuration.sections if path not in order)
+    by_role: dict[str, list[str]] = {}
+    for path in (*declared, *added):
+        by_role.setdefault(role_of(path), []).append(configuration.sections[path])
+    return {role: "\n\n".join(text for text in texts if text) for role, texts in by_role.items()}
+
+
+def _example_parts(example: Mapping[str, Json], number: int) -> tuple[Mapping[str, Json], str]:
+    shown, output = example.get("input"), example.get("output")
+    if not isinstance(shown, Mapping) or not isinstance(output, str):
+        raise UsageError(
+            what=f"example {number} cannot be shown",
+            why="it needs an object `input` with the item's fields and a text `output`",
+            fix='write {"input": {"review": "…"}, "output": "positive"}',
+            code="invalid_example",
+        )
+    return shown, output

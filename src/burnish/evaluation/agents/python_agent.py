@@ -1,4 +1,4 @@
-"""An agent that is a Python function."""
+"""Python agent: an agent that is a Python function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows from lists and files, streamed: read again for each pass and never held in memory."""
+"""Dataset rows from lists and files, streamed: read for each pass, never held in memory."""
 
 from burnish.evaluation.datasets.dataset import Dataset
 from burnish.evaluation.datasets.index import DatasetIndex

@@ -1,4 +1,4 @@
-"""CSV: a line of column names, then rows of text."""
+"""CSV datasets: a line of column names, then rows of text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dataset: a re-iterable stream of items."""
+"""Dataset: a re-iterable stream of items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One pass over a dataset: what it holds, and what is wrong with it."""
+"""Dataset index: one pass over the rows, what they hold and what is wrong with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with rows, where it stands, and the one error that says so."""
+"""Row problems: what is wrong with rows, where it stands, and the one error that says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One row as it is read: its own id and split, and the data that is left."""
+"""Dataset row as it is read: its own id and split, and the data that is left."""
 
 from __future__ import annotations
 

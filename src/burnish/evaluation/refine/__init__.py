@@ -1,4 +1,4 @@
-"""Improves single outputs in rounds: judged, written anew by an optimizer model, judged again."""
+"""Refinement of single outputs in rounds: judged, written anew by a model, judged again."""
 
 from burnish.evaluation.refine.loop import RefineLoop
 from burnish.evaluation.refine.plan import RefinePlan, plan_refinement

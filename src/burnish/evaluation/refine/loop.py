@@ -1,20 +1,116 @@
-"""The rounds of one output: a wrapper of scoring it once."""
+"""Refine loop: the rounds of one output, what is kept of them, and when they end."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from burnish.domain import AgentOutput, Item, ItemResult, Round, RoundEnd, Spending
-from burnish.evaluation.refine.endings import ending_of
+from burnish.domain import (
+    AgentOutput,
+    AnswerChoice,
+    ErrorKind,
+    Item,
+    ItemError,
+    ItemResult,
+    Refinement,
+    Round,
+    RoundEnd,
+    Spending,
+)
+from burnish.domain.refinement import PERFECT_SCORE, SLACK
 from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.evaluation.refine.refiner import Refiner, RefinerFailedError, Revision
-from burnish.evaluation.refine.standing import Standing
-from burnish.evaluation.scorers import ScorerSet
+from burnish.evaluation.scorers import JUDGE_UNAVAILABLE, ScorerSet
 
+_LONGEST_REASON = 1_000
 Keep = Callable[[Round], Awaitable[None]]
 # Told what a round cost; False when nothing more may be paid for.
 Pay = Callable[[Spending], bool]
+Ending = tuple[RoundEnd, str]
+
+
+@dataclass(slots=True)
+class RoundTally:
+    """The first, the latest and the best round, and what all of them cost.
+
+    `latest` and `best` are rounds with a verdict, as long as there is one; of equals the earlier is
+    best. `last` is the one that came last, judged or not.
+    """
+
+    first: Round
+    latest: Round
+    best: Round
+    last: Round
+    spending: Spending
+
+    @classmethod
+    def of(cls, rounds: Sequence[Round]) -> RoundTally:
+        """After some rounds, one at least."""
+        first = rounds[0]
+        tally = cls(first, first, first, first, first.spending)
+        for one in rounds[1:]:
+            tally.add(one)
+        return tally
+
+    def add(self, one: Round) -> None:
+        """One more round."""
+        self.last = one
+        self.spending = self.spending + one.spending
+        if one.judged:
+            self.latest = one
+            if one.score > self.best.score + SLACK or not self.best.judged:
+                self.best = one
+
+    def end(self, ended: RoundEnd, why: str) -> Round:
+        """The last round, with why it is that."""
+        self.last = replace(self.last, ended=ended, ended_why=why)
+        return self.last
+
+    def answer(self, choice: AnswerChoice) -> Round:
+        """The round that counts."""
+        return self.best if choice is AnswerChoice.BEST else self.latest
+
+    def result(self, policy: RefinePolicy, error: ItemError | None) -> ItemResult:
+        """The item's result. An error is only that of an output that was never judged."""
+        first, chosen = self.first, self.answer(policy.answer)
+        return ItemResult(
+            item_id=first.item_id,
+            item_hash=first.item_hash,
+            repeat=first.repeat,
+            score=chosen.score,
+            passed=chosen.passed,
+            output=chosen.output,
+            scores=chosen.scores,
+            error=None if chosen.judged else error or _error_of(chosen),
+            spending=self.spending,
+            latency_ms=first.latency_ms,
+            cached=first.cached,
+            reused=first.reused,
+            refinement=self._refinement(policy, chosen),
+        )
+
+    def _refinement(self, policy: RefinePolicy, chosen: Round) -> Refinement:
+        last = self.last
+        assert last.ended is not None
+        return Refinement(
+            rounds=last.number,
+            first_score=self.first.score,
+            first_reason=self.first.reason[:_LONGEST_REASON],
+            latest_score=self.latest.score,
+            best_score=self.best.score,
+            best_round=self.best.number,
+            answer=policy.answer,
+            answer_round=chosen.number,
+            target=policy.target,
+            ended=last.ended,
+            ended_why=last.ended_why,
+        )
+
+
+def _error_of(unjudged: Round) -> ItemError:
+    outside = unjudged.ended is RoundEnd.JUDGE_UNAVAILABLE
+    kind = ErrorKind.INFRASTRUCTURE if outside else ErrorKind.SCORER
+    return ItemError(kind=kind, message=unjudged.error or "")
 
 
 async def _forget(_: Round) -> None:
@@ -54,8 +150,8 @@ class RefineLoop:
         if first.output is None:
             pay(first.spending)
             return first
-        standing = Standing.of([self._first_round(first)])
-        return await self._go_on(item, standing, first, keep, pay)
+        tally = RoundTally.of([self._first_round(first)])
+        return await self._go_on(item, tally, first, keep, pay)
 
     async def resume(
         self,
@@ -66,33 +162,33 @@ class RefineLoop:
         pay: Pay = lambda _: True,
     ) -> ItemResult:
         """Go on after the last of the rounds, which were kept before."""
-        standing = Standing.of(rounds)
-        if standing.last.ended is not None:
-            pay(standing.spending)
-            return standing.result(self._policy, None)
-        return await self._go_on(item, standing, None, keep, pay)
+        tally = RoundTally.of(rounds)
+        if tally.last.ended is not None:
+            pay(tally.spending)
+            return tally.result(self._policy, None)
+        return await self._go_on(item, tally, None, keep, pay)
 
     async def _go_on(
-        self, item: Item, standing: Standing, first: ItemResult | None, keep: Keep, pay: Pay
+        self, item: Item, tally: RoundTally, first: ItemResult | None, keep: Keep, pay: Pay
     ) -> ItemResult:
-        affordable = pay(standing.spending)
+        affordable = pay(tally.spending)
         kept = first is None
-        while (ending := ending_of(standing.last, self._policy)) is None:
+        while (ending := ending_of(tally.last, self._policy)) is None:
             if not affordable:
                 ending = RoundEnd.BUDGET, "the budget is spent"
                 break
             if not kept:
-                await keep(standing.last)
+                await keep(tally.last)
             kept = False
             try:
-                revision = await self._refiner.revise(standing.latest, item)
+                revision = await self._refiner.revise(tally.latest, item)
             except RefinerFailedError as error:
                 ending = RoundEnd.OPTIMIZER_UNAVAILABLE, str(error)
                 break
-            standing.add(await self._judged(revision, standing.last, item))
-            affordable = pay(standing.last.spending)
-        await keep(standing.end(*ending))
-        return standing.result(self._policy, None if first is None else first.error)
+            tally.add(await self._judged(revision, tally.last, item))
+            affordable = pay(tally.last.spending)
+        await keep(tally.end(*ending))
+        return tally.result(self._policy, None if first is None else first.error)
 
     async def _judged(self, revision: Revision, before: Round, item: Item) -> Round:
         """The next round: whatever was written is judged, also when it is empty or broken."""
@@ -136,3 +232,28 @@ class RefineLoop:
 def _kept(output: AgentOutput) -> AgentOutput:
     """What is stored of an output: its cost is the round's."""
     return AgentOutput.of(output.to_json())
+
+
+def ending_of(latest: Round, policy: RefinePolicy) -> Ending | None:
+    """Why the round is the last one; None when another may follow.
+
+    The threshold is looked at after every evaluation, the first included, and before the limit: an
+    output that became good enough in its last round ended because of that.
+    """
+    if not latest.judged:
+        return _without_verdict(latest)
+    score, threshold = latest.score, policy.threshold
+    if threshold is not None and score >= threshold - SLACK:
+        return RoundEnd.THRESHOLD, f"{score:g} is at least the threshold {threshold:g}"
+    if score >= PERFECT_SCORE - SLACK:
+        return RoundEnd.PERFECT, f"{score:g} is a perfect score"
+    if latest.number >= policy.limit:
+        times = "once" if policy.limit == 1 else f"{policy.limit} times"
+        return RoundEnd.LIMIT, f"it was refined {times}, which is the limit"
+    return None
+
+
+def _without_verdict(latest: Round) -> Ending:
+    outside = any((one.error or "").startswith(JUDGE_UNAVAILABLE) for one in latest.scores)
+    end = RoundEnd.JUDGE_UNAVAILABLE if outside else RoundEnd.EVALUATION_FAILED
+    return end, latest.error or ""

@@ -1,4 +1,4 @@
-"""Whether a suite's outputs are refined, by what, and if not, why not."""
+"""Refine plan: whether a suite's outputs are refined, by what, and if not, why not."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from burnish.domain import Agent, Configuration, Model, UsageError, exact_hash
 from burnish.evaluation.agents import PromptAgent
 from burnish.evaluation.refine.loop import RefineLoop
 from burnish.evaluation.refine.policy import RefinePolicy
-from burnish.evaluation.refine.question import PROMPT_VERSION
-from burnish.evaluation.refine.refiner import Refiner
+from burnish.evaluation.refine.refiner import PROMPT_VERSION, Refiner
 from burnish.evaluation.scorers import ScorerSet, deciding_judges
 
 LLM_MODE = "llm"

@@ -1,4 +1,4 @@
-"""What a user decides about refinement: `[suite.refine]`."""
+"""Refine policy: what a user decides in `[suite.refine]`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What refinement did to an experiment's outputs: scores by round, outcomes, cost."""
+"""Refinement statistics of an experiment: scores by round, outcomes, cost."""
 
 from __future__ import annotations
 

@@ -1,15 +1,16 @@
-"""What each type of assert looks for in an output; nothing is called and no code is run."""
+"""Assert checks of a row: read, and held against an output; no code is run."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from burnish.domain import AgentOutput, Json, UsageError
-from burnish.evaluation.scorers.assert_values import BadAssertError, Check
 from burnish.evaluation.scorers.comparison import (
     TextRule,
     Tolerance,
@@ -18,19 +19,143 @@ from burnish.evaluation.scorers.comparison import (
     same_value,
     shown,
 )
-from burnish.evaluation.scorers.json_output import NotJsonError, json_of
-from burnish.evaluation.scorers.json_schemas import schema_validator
-from burnish.evaluation.scorers.pattern_guard import WHY_SLOW, may_take_for_ever
+from burnish.evaluation.scorers.json_values import NotJsonError, json_of, schema_validator
 
+SET = "assert-set"
+RUBRIC = "llm-rubric"
+_NOT = "not-"
+_DEEPEST = 5
+_MOST = 1000
+AnyCheck: TypeAlias = "Check | CheckSet"
+LONGEST_PATTERN = 500
+# Two of them side by side take a time that grows with the square of the text, and so on.
+MOST_REPEATS = 3
+_REPEATED_GROUP = re.compile(r"(?<!\\)\)[*+{]")
+_REPEAT = re.compile(r"(?<!\\)(?:[*+]|\{\d*,\})")
+WHY_SLOW = (
+    "the pattern could take for ever: it repeats a group, repeats without an end more "
+    f"than {MOST_REPEATS} times, or has more than {LONGEST_PATTERN} characters"
+)
 # What promptfoo allows where an assert says nothing.
 _EDITS = 5
 _MOST_OPENINGS = 500
 _STRIPPED = TextRule()
 _AS_IT_IS = TextRule(strip=False)
 _ANY_CASE = TextRule(strip=False, ignore_case=True)
-
 # Why an output fails, or None when it passes.
 Finding: TypeAlias = "str | None"
+
+
+class BadAssertError(ValueError):
+    """An assert that cannot be used; the message says which and why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One assert. `negated` is the `not-` before its type."""
+
+    type: str
+    value: Json = None
+    negated: bool = False
+    weight: float = 1.0
+    threshold: float | None = None
+    metric: str = ""
+
+    @property
+    def label(self) -> str:
+        """How a reason names it."""
+        named = f"{_NOT * self.negated}{self.type}"
+        words = "" if self.value is None else f" {shown(self.value)}"
+        return f"{self.metric}: {named}{words}" if self.metric else f"{named}{words}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckSet:
+    """Asserts that count together: all of them, or a share of at least `threshold`."""
+
+    checks: tuple[AnyCheck, ...]
+    weight: float = 1.0
+    threshold: float | None = None
+    metric: str = ""
+
+    @property
+    def label(self) -> str:
+        """How a reason names it."""
+        return self.metric or SET
+
+
+def read_asserts(value: Any) -> CheckSet:
+    """The asserts of a row: a list, or an object with `assert` and a `threshold`."""
+    wrapped = {"assert": value} if isinstance(value, (list, tuple)) else value
+    if not isinstance(wrapped, Mapping) or "assert" not in wrapped:
+        raise BadAssertError("it is neither a list of asserts nor an object with `assert`")
+    return _read_set(wrapped, "", 0)
+
+
+def _read_set(value: Mapping[str, Any], place: str, depth: int) -> CheckSet:
+    inner = value.get("assert")
+    if not isinstance(inner, (list, tuple)):
+        raise BadAssertError(f"{_named(place)}`assert` is not a list")
+    if depth > _DEEPEST:
+        raise BadAssertError(f"{_named(place)}sets nest more than {_DEEPEST} deep")
+    if len(inner) > _MOST:
+        raise BadAssertError(f"{_named(place)}there are more than {_MOST} asserts")
+    checks = tuple(
+        _read_one(one, f"{place}{number}", depth) for number, one in enumerate(inner, start=1)
+    )
+    return CheckSet(checks=checks, **_common(value, place))
+
+
+def _read_one(value: Any, place: str, depth: int) -> AnyCheck:
+    if not isinstance(value, Mapping):
+        raise BadAssertError(f"{_named(place)}it is not an object")
+    kind = value.get("type")
+    if not isinstance(kind, str) or not kind:
+        raise BadAssertError(f"{_named(place)}it has no `type`")
+    if kind == SET:
+        return _read_set(value, f"{place}.", depth + 1)
+    return Check(
+        type=kind.removeprefix(_NOT),
+        negated=kind.startswith(_NOT),
+        value=value.get("value"),
+        **_common(value, place),
+    )
+
+
+def _common(value: Mapping[str, Any], place: str) -> dict[str, Any]:
+    weight, threshold = value.get("weight"), value.get("threshold")
+    for name, given in (("weight", weight), ("threshold", threshold)):
+        if given is not None and (not _is_number(given) or given < 0):
+            why = f"its {name} {given!r:.100} is not a finite number from 0 up"
+            raise BadAssertError(f"{_named(place)}{why}")
+    metric = value.get("metric")
+    return {
+        "weight": 1.0 if weight is None else float(weight),
+        "threshold": None if threshold is None else float(threshold),
+        "metric": metric if isinstance(metric, str) else "",
+    }
+
+
+def _named(place: str) -> str:
+    return f"assert {place.rstrip('.')}: " if place else ""
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def may_take_for_ever(pattern: str) -> bool:
+    """Whether some text could keep the pattern busy; it errs on the side of saying so."""
+    return (
+        len(pattern) > LONGEST_PATTERN
+        or _REPEATED_GROUP.search(pattern) is not None
+        or len(_REPEAT.findall(pattern)) > MOST_REPEATS
+    )
 
 
 def check_output(check: Check, output: AgentOutput, text: str) -> Finding:

@@ -1,4 +1,4 @@
-"""The scorer for rows that bring their own checks, as promptfoo's test cases do."""
+"""Asserts scorer: rows that bring their own checks, as promptfoo's test cases do."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from burnish.domain import AgentOutput, Item, Json, Model, Score, Spending
-from burnish.evaluation.scorers.assert_checks import check_output
-from burnish.evaluation.scorers.assert_values import (
+from burnish.evaluation.scorers.assert_checks import (
     RUBRIC,
     AnyCheck,
     BadAssertError,
     Check,
     CheckSet,
+    check_output,
     read_asserts,
 )
 from burnish.evaluation.scorers.comparison import as_text, shown
@@ -24,8 +24,7 @@ from burnish.evaluation.scorers.fields import (
     read_filled,
     require_text,
 )
-from burnish.evaluation.scorers.judge import LLMJudge
-from burnish.evaluation.scorers.judge_prompt import PROMPT_VERSION, shown_output
+from burnish.evaluation.scorers.judge import PROMPT_VERSION, LLMJudge, shown_output
 
 _SLACK = 1e-9
 _LISTED = 8

@@ -1,8 +1,11 @@
-"""Scorers by name: what `scorers = […]` of a suite may hold."""
+"""Scorer catalog: scorers by name and their settings, as `scorers = […]` of a suite holds them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,18 +15,19 @@ from burnish.evaluation.scorers.asserts import Asserts
 from burnish.evaluation.scorers.fields import DEFAULT_FIELD, bad_setting
 from burnish.evaluation.scorers.function_scorer import FunctionScorer
 from burnish.evaluation.scorers.json_scorers import JsonField, JsonSchema
-from burnish.evaluation.scorers.judge import LLMJudge, has_criteria
+from burnish.evaluation.scorers.judge import LLMJudge, SkippedJudge, has_criteria
 from burnish.evaluation.scorers.numeric import NumericTolerance
 from burnish.evaluation.scorers.patterns import Contains, Regex
-from burnish.evaluation.scorers.scorer_set import ScorerSet, is_scorer
-from burnish.evaluation.scorers.settings import checked_settings, checked_weight, nearest
-from burnish.evaluation.scorers.skipped_judge import SkippedJudge
+from burnish.evaluation.scorers.scorer_set import ScorerSet, Weighted, is_scorer
 from burnish.evaluation.scorers.text import ExactMatch, Similarity
-from burnish.evaluation.scorers.weighted import Weighted
 
+# Settings of `build_scorer` itself, which every kind takes.
+COMMON = ("kind", "weight")
+_TEXTS = ("field", "pattern", "path", "name", "match", "decimal", "version")
+_FLAGS = ("ignore_case", "strip", "repair", "blocking")
+_NUMBERS = ("absolute", "relative", "threshold", "timeout_seconds", "weight")
 ScorerSpec: TypeAlias = "Mapping[str, Any] | str | Callable[..., Any] | Scorer"
 OpenModel: TypeAlias = Callable[[Any], Model]
-
 _MAKERS: Mapping[str, Callable[..., Scorer]] = {
     "exact_match": ExactMatch,
     "contains": Contains,
@@ -39,6 +43,70 @@ _MAKERS: Mapping[str, Callable[..., Scorer]] = {
 _ALIASES = {"llm_judge": "judge", "numeric_tolerance": "numeric", "function": "python"}
 # Kinds whose field holds the right answer, of which there may be only a few: worth stratifying by.
 _LABELLED = ("exact_match", "contains", "json_field", "regex")
+
+
+def nearest(name: str, choices: Iterable[str]) -> str:
+    """A hint for people: the choice most like the name, and all there are."""
+    known = sorted(choices)
+    close = get_close_matches(name, known, n=1)
+    every = ", ".join(known)
+    return f"did you mean {close[0]!r}? There are {every}" if close else f"use one of {every}"
+
+
+def checked_settings(
+    kind: str, spec: Mapping[str, Any], make: Callable[..., Any]
+) -> dict[str, Any]:
+    """The settings that the scorer's constructor takes, each checked for its type."""
+    known = inspect.signature(make).parameters
+    settings = {key: value for key, value in spec.items() if key not in COMMON}
+    for key, value in settings.items():
+        if key not in known:
+            raise UsageError(
+                what=f"the scorer {kind!r} has no setting {key!r}",
+                why="it cannot be guessed what it is for",
+                fix=nearest(str(key), [*known, "weight"]),
+                code="unknown_setting",
+            )
+        _check_type(kind, key, value)
+    missing = [
+        key
+        for key, parameter in known.items()
+        if parameter.default is parameter.empty and key not in settings
+    ]
+    if missing:
+        raise bad_setting(kind, missing[0], "it is missing", f"add {missing[0]!r}")
+    return settings
+
+
+def checked_weight(spec: object) -> float:
+    """A spec's weight: 1 unless it says otherwise."""
+    weight = spec.get("weight", 1.0) if isinstance(spec, Mapping) else 1.0
+    if not _is_number(weight) or weight < 0:
+        raise bad_setting("scorer", "weight", f"{weight!r} is not a finite number from 0 up")
+    return float(weight)
+
+
+def _check_type(kind: str, key: str, value: Any) -> None:
+    if key in _TEXTS and not isinstance(value, str):
+        raise bad_setting(kind, key, f"{value!r} is not text")
+    if key in _FLAGS and not isinstance(value, bool):
+        raise bad_setting(kind, key, f"{value!r} is neither true nor false")
+    if key in _NUMBERS and not _is_number(value):
+        raise bad_setting(kind, key, f"{value!r} is not a finite number")
+    if key == "fields" and not _is_text_list(value):
+        raise bad_setting(kind, key, f"{value!r} is not a list of names")
+    if key == "parameters" and not isinstance(value, Mapping):
+        raise bad_setting(kind, key, f"{value!r} is not a table")
+    if key == "text" and not isinstance(value, str) and not _is_text_list(value):
+        raise bad_setting(kind, key, f"{value!r} is neither text nor a list of texts")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_text_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
 
 
 def scorer_makers() -> Mapping[str, Callable[..., Scorer]]:

@@ -1,4 +1,4 @@
-"""When two values count as the same, and how they are shown in a reason."""
+"""Comparison of values: when two count as the same, and how a reason shows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the item's field that an output is compared with."""
+"""Field scorers: reading the item's field that an output is compared with."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Scorers for outputs that are JSON."""
+"""JSON scorers: a field of the output by its path, or the output against a schema."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
@@ -18,16 +19,24 @@ from burnish.evaluation.scorers.comparison import (
 from burnish.evaluation.scorers.fields import (
     DEFAULT_FIELD,
     FieldComparison,
+    bad_setting,
     error_score,
     fingerprint_of,
     require_text,
 )
-from burnish.evaluation.scorers.json_output import NotJsonError, json_of
-from burnish.evaluation.scorers.json_paths import NothingThereError, path_steps, value_at
-from burnish.evaluation.scorers.json_schemas import load_schema, schema_validator
+from burnish.evaluation.scorers.json_values import (
+    NotJsonError,
+    json_of,
+    load_schema,
+    schema_validator,
+)
 from burnish.evaluation.scorers.numeric import tolerance_of
 
 _REPORTED_ERRORS = 5
+_STEP = re.compile(
+    r"\.?(?P<key>[^.\[\]]+)|\[(?P<index>-?\d+)\]"
+    r"|\[\"(?P<double>[^\"]*)\"\]|\['(?P<single>[^']*)'\]"
+)
 
 
 class JsonSchema:
@@ -137,3 +146,42 @@ class JsonField(FieldComparison):
             except ValueError:
                 return False
         return as_text(got) == expected.casefold()
+
+
+class NothingThereError(LookupError):
+    """A path leads nowhere in a value; the message says what there is instead."""
+
+
+def path_steps(path: str) -> tuple[str | int, ...]:
+    """A path's keys and positions, in order."""
+    require_text("json_field", "path", path)
+    rest = path.removeprefix("$").removeprefix(".") if path.startswith("$") else path
+    steps: list[str | int] = []
+    position = 0
+    while position < len(rest):
+        step = _STEP.match(rest, position)
+        if step is None:
+            why = f"{path!r} cannot be read from {rest[position:]!r} on"
+            raise bad_setting("json_field", "path", why, "write it like answer.items[0].total")
+        key, index, quoted = step["key"], step["index"], step["double"] or step["single"]
+        steps.append(int(index) if index is not None else key or quoted or "")
+        position = step.end()
+    return tuple(steps)
+
+
+def value_at(value: Json, steps: tuple[str | int, ...]) -> Json:
+    """The value at the end of a path; NothingThereError if there is none."""
+    inner: Any = value
+    for step in steps:
+        if isinstance(step, str) and isinstance(inner, Mapping):
+            if step not in inner:
+                raise NothingThereError(
+                    f"no key {step!r} among {', '.join(map(repr, inner)) or 'none'}"
+                )
+        elif isinstance(step, int) and isinstance(inner, (list, tuple)):
+            if not -len(inner) <= step < len(inner):
+                raise NothingThereError(f"no position {step} in a list of {len(inner)}")
+        else:
+            raise NothingThereError(f"cannot go to {step!r} in {shown(inner)}")
+        inner = inner[step]
+    return inner  # type: ignore[no-any-return]

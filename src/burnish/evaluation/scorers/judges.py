@@ -1,4 +1,4 @@
-"""Which of a suite's scorers are judges."""
+"""Judges among a suite's scorers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from burnish.domain import Item, Scorer
 from burnish.evaluation.scorers.asserts import Asserts
 from burnish.evaluation.scorers.judge import LLMJudge
-from burnish.evaluation.scorers.scorer_set import ScorerSet
-from burnish.evaluation.scorers.weighted import Weighted
+from burnish.evaluation.scorers.scorer_set import ScorerSet, Weighted
 
 
 def judges_in(scorers: Sequence[Scorer]) -> Iterator[LLMJudge]:

@@ -1,4 +1,4 @@
-"""Scorers that look for something in the output's text."""
+"""Pattern scorers: something that the output's text contains or matches."""
 
 from __future__ import annotations
 

@@ -1,24 +1,45 @@
-"""All the scorers of a suite, and the one number that they come to."""
+"""Scorer set of a suite: all its scorers, weighted ones, and the one number they come to."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import TypeGuard
+from dataclasses import dataclass, replace
+from typing import Any, TypeGuard
 
-from burnish.domain import AgentOutput, Item, Score, Scorer, UsageError, exact_hash
+from burnish.domain import AgentOutput, Item, Score, Scorer, Spending, UsageError, exact_hash
 from burnish.evaluation.scorers.fields import (
     FieldScorer,
     InstantScorer,
     error_score,
     is_missing,
+    require_text,
 )
-from burnish.evaluation.scorers.systemic import is_systemic
 
+SYSTEMIC_CODES = frozenset(
+    {
+        "bad_key",
+        "engine_missing",
+        "missing_extra",
+        "missing_key",
+        "model_missing",
+        "not_open",
+        "not_recorded",
+        "not_scripted",
+        "tag_ignored",
+        "unknown_model",
+        "unknown_parameter",
+        "unsupported_parameter",
+    }
+)
 # Means of decimal fractions land a hair below what they are on paper.
 _SLACK = 1e-9
+
+
+def is_systemic(error: BaseException) -> bool:
+    """Whether going on with the next item would only repeat the error."""
+    return isinstance(error, UsageError) and error.code in SYSTEMIC_CODES
 
 
 class ScorerSet:
@@ -147,3 +168,48 @@ def _check(scorers: Sequence[Scorer], weights: Sequence[float]) -> None:
 
 def _bad(why: str, fix: str) -> UsageError:
     return UsageError(what="the scorers cannot be used", why=why, fix=fix, code="invalid_scorer")
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedScore(Score):
+    """A combined score that keeps the scores it was made from."""
+
+    parts: tuple[Score, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The stored form, with the parts."""
+        # Zero-argument super() does not find the class that `slots=True` makes.
+        return {**Score.to_json(self), "parts": [part.to_json() for part in self.parts]}
+
+
+class Weighted:
+    """The mean of several scorers by weight; one that fails or refuses decides for all."""
+
+    def __init__(self, parts: Sequence[tuple[Scorer, float]], *, name: str = "weighted") -> None:
+        self.name = require_text("weighted", "name", name)
+        self.parts = ScorerSet([scorer for scorer, _ in parts], [weight for _, weight in parts])
+        self.fields_needed = self.parts.fields_needed
+        self.instant = self.parts.instant
+        inner = self.parts.fingerprint
+        self.fingerprint = None if inner is None else exact_hash(["weighted", 1, inner])
+
+    async def score(self, output: AgentOutput, item: Item) -> Score:
+        """The combined verdict, with every part's reason."""
+        scores = await self.parts.score_all(output, item)
+        decisive = [
+            score for score, weight in zip(scores, self.parts.weights, strict=True) if weight > 0
+        ]
+        error = next((f"{one.name}: {one.error}" for one in decisive if one.error), None)
+        return WeightedScore(
+            self.parts.objective(scores),
+            "; ".join(_line(score) for score in scores if score.reason or score.value < 1),
+            False if any(score.passed is False for score in decisive) else None,
+            self.name,
+            error,
+            Spending.sum(score.spending for score in scores),
+            scores,
+        )
+
+
+def _line(score: Score) -> str:
+    return f"{score.name} {score.value:g}" + (f" ({score.reason})" if score.reason else "")

@@ -1,4 +1,4 @@
-"""Scorers that look at the output's text."""
+"""Text scorers: exact match and similarity."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from burnish.evaluation.scorers.fields import (
     bad_setting,
     fingerprint_of,
 )
-from burnish.evaluation.scorers.json_output import NotJsonError, json_of
+from burnish.evaluation.scorers.json_values import NotJsonError, json_of
 
 _EXACT = Tolerance()
 

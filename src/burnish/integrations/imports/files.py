@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from burnish.domain import UsageError
+from burnish.evaluation.datasets.json_files import BrokenJson, StrictDecoder
 from burnish.evaluation.datasets.problems import ProblemKind, RowProblem, unusable_rows
-from burnish.evaluation.datasets.strict_json import BrokenJson, StrictDecoder
 from burnish.integrations.imports.yaml_text import BrokenYamlError, parse_yaml
 
 _LARGEST_FILE = 100 * 1024**2

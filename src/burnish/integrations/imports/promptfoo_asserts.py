@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from burnish.domain import AgentOutput, Json
-from burnish.evaluation.scorers.assert_checks import check_output, known_types
-from burnish.evaluation.scorers.assert_values import (
+from burnish.evaluation.scorers.assert_checks import (
     RUBRIC,
     SET,
     BadAssertError,
     Check,
+    check_output,
+    known_types,
     read_asserts,
 )
 from burnish.integrations.imports.files import Beside, CannotTakeError, is_code

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from burnish.domain import placeholders
-from burnish.evaluation.datasets.json_lines import read_json_lines
+from burnish.evaluation.datasets.json_files import read_json_lines
 from burnish.evaluation.datasets.problems import RowProblem
 from burnish.integrations.imports.files import (
     YAML,

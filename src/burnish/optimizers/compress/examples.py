@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from burnish.domain import Configuration, Json, UsageError, render, text_hash
-from burnish.evaluation.agents.messages import role_of
+from burnish.evaluation.agents.prompt_agent import role_of
 from burnish.models import count_tokens
 from burnish.optimizers.compress.edits import SectionEdit
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from burnish.domain import BurnishError, Item, ItemResult, UnavailableError
-from burnish.evaluation.failure_streak import FailureStreak
+from burnish.evaluation.runner import FailureStreak
 from burnish.optimization.experiments.blocks import Block
 from burnish.runtime.shards.failures import error_of, nobody_works, shard_lost
 from burnish.runtime.shards.in_flight import Flight

@@ -5,9 +5,8 @@ import asyncio
 from refine_bench import CALL, RefineBench, Told, judge_of, optimizer_of, output_in, verdict
 
 from burnish.domain import RoundEnd
-from burnish.evaluation.gates import OpenGate
-from burnish.evaluation.refine.standing import Standing
-from burnish.evaluation.runner import RunOptions
+from burnish.evaluation.refine.loop import RoundTally
+from burnish.evaluation.runner import OpenGate, RunOptions
 from burnish.evaluation.scorers import LLMJudge
 
 CHAIN = {"A": "B", "B": "C", "C": "D", "D": "E"}
@@ -127,17 +126,17 @@ async def test_memory_holds_three_rounds_of_an_output_however_many_there_are():
     bench = RefineBench(drafts=["x"], scorers=[judge])
     kept = []
 
-    original = Standing.add
+    original = RoundTally.add
 
     def watching(self, one):
         original(self, one)
         kept.append(len({id(self.first), id(self.latest), id(self.best), id(self.last)}))
 
-    Standing.add = watching
+    RoundTally.add = watching
     try:
         await bench.run(model=optimizer_of(longer), limit=limit)
     finally:
-        Standing.add = original
+        RoundTally.add = original
 
     assert len(kept) == limit
     assert max(kept) <= 3

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.domain import Configuration, SearchSpace, UsageError, placeholders
-from burnish.evaluation.agents.labels import label_words
-from burnish.evaluation.agents.messages import role_of
+from burnish.evaluation.agents.prompt_agent import label_words, role_of
 from burnish.optimizers.edits.operators.lexicon import aspect_of
 from burnish.optimizers.edits.operators.texts import any_of, humanised, sentences, shows_input_only
 from burnish.optimizers.edits.operators.verbs import verb_class
