@@ -101,6 +101,7 @@ class AskingRun(Run):
             configuration=accepted.configuration,
             parent_candidate_ids=accepted.parent_candidate_ids,
             rationale=accepted.rationale,
+            metadata={} if number < self.metadata_from else accepted.metadata,
         )
         self.candidates[candidate.id] = candidate
         return candidate

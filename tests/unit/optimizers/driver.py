@@ -70,6 +70,8 @@ class Run:
     seed: int = 1
     places: int = 4
     racing: Racing = field(default_factory=Racing)
+    # Candidates before this number have no metadata, as in a run that an older version began.
+    metadata_from: int = 0
 
     candidates: dict[str, Candidate] = field(default_factory=dict)
     trials: list[TrialResult] = field(default_factory=list)
@@ -152,6 +154,7 @@ class Run:
                 configuration=one.configuration,
                 parent_candidate_ids=one.parent_candidate_ids,
                 rationale=one.rationale,
+                metadata={} if number < self.metadata_from else one.metadata,
             )
             self.candidates[candidate.id] = candidate
             made.append(candidate)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from burnish.domain import AgentOutput, Candidate, Configuration, ItemResult, Score
+from burnish.optimizers.gepa.moves import Kind
 from burnish.optimizers.shared.evidence import Evidence, Known
 
 
@@ -27,7 +28,7 @@ def known(
     parents: Sequence[int] = (),
     text: str = "Route it.",
     trial: float | None = None,
-    rationale: str | None = None,
+    kind: Kind | None = None,
 ) -> Known:
     candidate = Candidate(
         id=f"c-{number}",
@@ -36,7 +37,7 @@ def known(
         step_index=number,
         configuration=Configuration.of({"sections": {"system": text}}),
         parent_candidate_ids=tuple(f"c-{one}" for one in parents),
-        rationale=rationale,
+        metadata={} if kind is None else {"kind": kind.value},
     )
     results = {item: result(item, score) for item, score in scores.items()}
     return Known(candidate=candidate, results=results, trial_score=trial)

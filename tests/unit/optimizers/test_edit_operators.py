@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from worlds import LABELS, REVIEWS, facts_of
 
 from burnish.domain import CandidateProposal, Configuration, SearchSpace
-from burnish.evaluation.agents.labels import label_words
+from burnish.evaluation.agents.prompt_agent import label_words
 from burnish.optimization.validator import CandidateValidator
 from burnish.optimizers import Edits
 from burnish.optimizers.edits.edit_catalog import Library
 from burnish.optimizers.edits.operators.texts import add_to_task, any_of, replace_words
+from burnish.testing.optimization_samples import make_candidate
 
 SHAPES = {
     "reviews": (REVIEWS.to_json()["sections"], LABELS),
@@ -100,14 +101,18 @@ def test_any_set_of_edits_is_accepted_and_applied_alike_in_any_order(shape, data
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_rationale_gives_the_names_back(shape):
+def test_the_metadata_gives_the_names_back(shape):
     lib = library(shape)
-    names = tuple(list(lib.edits)[:3])
+    made = lib.build(lib.singles[:1])
 
-    assert lib.names_in(lib.describe(names)) == names
-    assert lib.names_in("A person wrote this.") is None
-    assert lib.names_in('Odd. [edits: ["no:such:edit"]]') is None
-    assert lib.names_in(None) is None
+    def names_of(metadata):
+        return lib.names_of(make_candidate(1, metadata=metadata))
+
+    assert names_of(made.metadata) == made.names
+    assert names_of({"edits": ["no:such:edit"]}) is None
+    assert names_of({"edits": [1]}) is None
+    assert names_of({"edits": None}) is None
+    assert names_of({}) is None
 
 
 def test_a_locked_section_is_never_changed():

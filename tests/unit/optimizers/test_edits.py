@@ -32,7 +32,7 @@ def new_run(optimizer=None, world=None, **more) -> Run:
 
 def share_of_gain(run: Run, world: EditWorld) -> float:
     best = run.best_candidate
-    names = () if best.number == 0 else world.library.names_in(best.rationale)
+    names = () if best.number == 0 else world.library.names_of(best)
     return (world.accuracy(names) - world.start) / (world.best - world.start)
 
 
@@ -122,9 +122,9 @@ class TestProposing:
         assert all(one.parent_candidate_ids == ("c-0",) for one in first)
         assert any(one.parent_candidate_ids != ("c-0",) for one in later)
         for one in later:
-            mine = set(library.names_in(one.rationale))
+            mine = set(library.names_of(one))
             for parent in one.parent_candidate_ids:
-                theirs = library.names_in(run.candidates[parent].rationale) or ()
+                theirs = library.names_of(run.candidates[parent]) or ()
                 assert not theirs or mine & set(theirs) or len(theirs) == 1
 
     def test_nothing_is_proposed_twice(self):
@@ -240,7 +240,7 @@ class TestFinding:
         """One family always collapses; it is tried and then avoided."""
 
         def world(candidate, item):
-            names = library.names_in(candidate.rationale) or ()
+            names = library.names_of(candidate) or ()
             if any(name.startswith("words:") for name in names):
                 return float(item < "v44"), "positive"
             return float(item < f"v{55 + 5 * len(names):02}"), "positive" if item < "v5" else "no"

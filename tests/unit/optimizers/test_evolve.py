@@ -69,7 +69,7 @@ class TestMechanical:
         gains = []
         for seed in range(6):
             run = edits_run(seed, settings={"patience": 100}).go(max_trials=40)
-            names = run.world.library.names_in(run.best_candidate.rationale) or ()
+            names = run.world.library.names_of(run.best_candidate) or ()
             gains.append(run.world.accuracy(names) - run.world.start)
 
         assert statistics.mean(gains) > 0.05

@@ -24,7 +24,7 @@ from gepa_driver import (
 from burnish.domain import Item
 from burnish.models import count_tokens
 from burnish.optimizers import Gepa
-from burnish.optimizers.gepa.moves import Kind, Move, described, kind_of
+from burnish.optimizers.gepa.moves import Kind, Move, Reason, kind_of
 
 QUOTED = re.compile(r"Hello, it is me")
 
@@ -266,7 +266,7 @@ class TestNotes:
     move = Move(
         configuration=ITEMS,
         parents=(),
-        rationale=described(Kind.LINE, "Added “x”."),
+        reason=Reason(kind=Kind.LINE, said="Added “x”."),
         items=None,
         cost=1,
     )
@@ -277,10 +277,10 @@ class TestNotes:
         assert said == "Added “x”. One. Two. [gepa: line]"
 
     def test_a_look_has_no_rationale_and_so_no_note(self):
-        assert replace(self.move, rationale=None).proposal("One.").rationale is None
+        assert replace(self.move, reason=None).proposal("One.").rationale is None
 
     def test_long_reasons_are_cut_and_the_kind_stays(self):
-        said = described(Kind.JOIN, "x" * 5_000)
+        said = Reason(kind=Kind.JOIN, said="x" * 5_000).rationale()
 
         assert len(said) < 700
         assert said.endswith("… [gepa: join]")

@@ -6,15 +6,14 @@ from known import evidence_of, known
 
 from burnish.optimizers.gepa.edit_history import Lessons
 from burnish.optimizers.gepa.line_edits import LineEdit, key_of
-from burnish.optimizers.gepa.moves import Kind, described
+from burnish.optimizers.gepa.moves import Kind
 
 ROOT = "Route the ticket."
 GOOD, BAD, DULL = "Parcels go to shipping.", "Write a poem.", "Be kind."
-LINE, JOIN = described(Kind.LINE, "x"), described(Kind.JOIN, "x")
 
 
-def tried(number: int, line: str, *, parent: int = 0, on: str = ROOT, rationale=LINE, **scores):
-    return known(number, scores, parents=(parent,), text=f"{on}\n{line}", rationale=rationale)
+def tried(number: int, line: str, *, parent: int = 0, on: str = ROOT, kind=Kind.LINE, **scores):
+    return known(number, scores, parents=(parent,), text=f"{on}\n{line}", kind=kind)
 
 
 def lessons(*children) -> Lessons:
@@ -52,7 +51,7 @@ def test_useless_lines_are_told_and_those_of_other_sections_are_not():
 
 
 def test_only_lines_that_were_tried_alone_are_told():
-    assert lessons(tried(1, DULL, rationale=JOIN, t1=0.0)).hints("system", ROOT)[1] == ()
+    assert lessons(tried(1, DULL, kind=Kind.JOIN, t1=0.0)).hints("system", ROOT)[1] == ()
 
 
 def test_how_often_a_section_was_worth_it():

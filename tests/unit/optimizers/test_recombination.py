@@ -6,7 +6,7 @@ import pytest
 from known import evidence_of, known
 
 from burnish.optimizers.gepa.line_edits import split_units
-from burnish.optimizers.gepa.moves import Kind, described
+from burnish.optimizers.gepa.moves import Kind
 from burnish.optimizers.gepa.recombination import Recombination, Recombined
 
 ROOT = "Route the ticket."
@@ -27,7 +27,7 @@ def tried(number: int, *lines: str, scale: float = 1.0, offset: float = 0.3):
         parents=(0,),
         text=text(*lines),
         trial=score,
-        rationale=described(Kind.MERGE, "x"),
+        kind=Kind.MERGE,
     )
 
 
@@ -108,9 +108,8 @@ def test_without_any_line_there_is_nothing_to_put_together():
 
 def test_a_line_that_was_only_gated_takes_part_if_it_mended_something():
     root = known(0, {**{f"v{n}": 0.3 for n in range(20)}, "t1": 0, "t2": 0}, text=ROOT, trial=0.3)
-    line = described(Kind.LINE, "x")
-    mended = known(1, {"t1": 1}, parents=(0,), text=text(GOOD[0]), rationale=line)
-    useless = known(2, {"t2": 0}, parents=(0,), text=text(BAD[0]), rationale=line)
+    mended = known(1, {"t1": 1}, parents=(0,), text=text(GOOD[0]), kind=Kind.LINE)
+    useless = known(2, {"t2": 0}, parents=(0,), text=text(BAD[0]), kind=Kind.LINE)
 
     assert set(Recombination(evidence_of(root, mended, useless)).lines.values()) == {
         edit

@@ -59,7 +59,7 @@ class EditWorld:
     promise: float = 0.0
 
     def __call__(self, candidate: Candidate, item: str) -> tuple[float, str]:
-        names = () if candidate.number == 0 else self.library.names_in(candidate.rationale)
+        names = () if candidate.number == 0 else self.library.names_of(candidate)
         right = self.labels[_hashed(self.seed, "label", item) < 0.5]
         wrong = self.labels[1 - self.labels.index(right)]
         if self.collapses(names):

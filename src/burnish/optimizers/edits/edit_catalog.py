@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from burnish.domain import Configuration
+from burnish.domain import Candidate, Configuration, Json
 from burnish.optimizers.edits.operators import (
     definitions,
     format_lines,
@@ -23,6 +22,7 @@ from burnish.optimizers.edits.operators import (
 from burnish.optimizers.edits.operators.edit import Edit
 from burnish.optimizers.edits.operators.subject import Subject
 from burnish.optimizers.shared.acceptance import is_acceptable, is_short_enough
+from burnish.optimizers.shared.candidate_metadata import metadata_of
 from burnish.optimizers.shared.facts import RunFacts
 
 _FAMILIES = (
@@ -36,7 +36,6 @@ _FAMILIES = (
     lines,
     settings,
 )
-_NAMED = re.compile(r" \[edits: (\[.*\])\]\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +44,11 @@ class EditSet:
 
     names: tuple[str, ...]
     configuration: Configuration
+
+    @property
+    def metadata(self) -> dict[str, Json]:
+        """What `Library.names_of` reads of a candidate that is made of it."""
+        return {"edits": list(self.names)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,21 +106,17 @@ class Library:
         return (*(one for one in names if self.edits[one].group != group), name)
 
     def describe(self, names: Sequence[str]) -> str:
-        """A rationale that people read, with the names at its end for `names_in`."""
+        """A rationale that people read, with the names at its end."""
         said = "; ".join(self.edits[name].says for name in names)
         return f"{said[:1].upper()}{said[1:]}. [edits: {json.dumps(list(names))}]"
 
-    def names_in(self, rationale: str | None) -> tuple[str, ...] | None:
-        """The edits of a candidate by its rationale; None when it is not one of ours."""
-        found = _NAMED.search(rationale or "")
-        if not found:
+    def names_of(self, candidate: Candidate) -> tuple[str, ...] | None:
+        """The edits that a candidate was made of; None when it is no set of these edits."""
+        names = metadata_of(candidate).get("edits")
+        if not isinstance(names, (list, tuple)):
             return None
-        try:
-            names = json.loads(found.group(1))
-        except ValueError:
-            return None
-        known = all(isinstance(name, str) and name in self.edits for name in names)
-        return tuple(names) if known else None
+        known = [name for name in names if isinstance(name, str) and name in self.edits]
+        return tuple(known) if len(known) == len(names) else None
 
     def _ordered(self, names: Iterable[str]) -> list[Edit]:
         by_group: dict[str, Edit] = {}

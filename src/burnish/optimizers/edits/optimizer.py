@@ -1,7 +1,7 @@
 """The `edits` optimizer: mechanical edits of sections, steered by an estimated gradient.
 
-A candidate is a set of named edits of the baseline, applied in a fixed order. Its rationale ends with
-the names, so that every later call can read from the history what was tried: the state holds
+A candidate is a set of named edits of the baseline, applied in a fixed order. Its metadata holds the
+names, so that every later call can read from the history what was tried: the state holds
 nothing but the facts of the run and how it stands.
 """
 
@@ -73,6 +73,7 @@ class Edits:
                 configuration=pick.edits.configuration,
                 parent_candidate_ids=pick.parents,
                 rationale=library.describe(pick.edits.names),
+                metadata=pick.edits.metadata,
             )
             for pick in self._picks(library, state, history, max_candidates)
         ]
@@ -139,5 +140,5 @@ def _trials(library: Library, history: TrialHistory) -> list[ReadTrial]:
     return read_trials(
         history,
         library.facts,
-        lambda candidate_id: library.names_in(history.candidate(candidate_id).rationale),
+        lambda candidate_id: library.names_of(history.candidate(candidate_id)),
     )

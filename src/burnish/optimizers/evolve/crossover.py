@@ -23,6 +23,8 @@ class Child:
 
     configuration: Configuration
     says: str
+    # The edits that it is a set of, if it is one.
+    edits: tuple[str, ...] | None = None
 
 
 class Breeder:
@@ -65,14 +67,14 @@ class Breeder:
     def _names(self, candidate: Candidate) -> tuple[str, ...] | None:
         if candidate.id == self._facts.baseline_candidate_id:
             return ()
-        return self._library.names_in(candidate.rationale)
+        return self._library.names_of(candidate)
 
     def _built(self, names: Sequence[str], how: str) -> Child | None:
         made = self._library.build(names) if names else None
         if made is None:
             return None
         said = f"{how}. {self._library.describe(made.names)}"
-        return Child(configuration=made.configuration, says=said)
+        return Child(configuration=made.configuration, says=said, edits=made.names)
 
     def _mutate_text(self, parent: Candidate, chance: random.Random) -> Child | None:
         """An edit of the parent's own text; its name would mean nothing to the baseline's library."""

@@ -204,5 +204,8 @@ class Evolve:
 
 def _proposal(child: Child, pair: _Pair) -> CandidateProposal:
     return CandidateProposal(
-        configuration=child.configuration, parent_candidate_ids=pair.ids, rationale=child.says
+        configuration=child.configuration,
+        parent_candidate_ids=pair.ids,
+        rationale=child.says,
+        metadata={"edits": None if child.edits is None else list(child.edits)},
     )

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from burnish.optimizers.gepa.conflicts import Conflicts
 from burnish.optimizers.gepa.line_edits import LineEdit
 from burnish.optimizers.gepa.moves import (
+    MOST_SAID,
     Kind,
     Move,
-    described,
+    Purpose,
+    Reason,
     edited,
+    has_purpose,
     kind_of,
     said_of,
 )
@@ -72,7 +75,7 @@ class Climb:
         tried = sum(
             1
             for child in desk.evidence.children(tip.candidate.id)
-            if _UNITED in (child.candidate.rationale or "")
+            if has_purpose(child.candidate, Purpose.UNION)
         )
         stubborn = sorted(
             failed, key=lambda item: (-desk.evidence.times_failed(item), desk.draw("united", item))
@@ -81,7 +84,7 @@ class Climb:
         for place in range(min(places, _UNIONS - tried) if len(edits) > 1 else 0):
             chance = generator(desk.facts.seed, "union", tip.candidate.number, tried + place)
             some = chance.sample(edits, min(_TOGETHER, len(edits)))
-            found.append(self._line(tip, some, _UNITED, stubborn[:_VAGUE]))
+            found.append(self._line(tip, some, _UNITED, stubborn[:_VAGUE], Purpose.UNION))
         return [move for move in found if desk.is_new(move)]
 
     def _look_further(self, one: Known) -> list[Move]:
@@ -123,8 +126,8 @@ class Climb:
         for idea in ideas:
             if idea.whole is not None:
                 items = [*idea.motives, *passed[: len(idea.motives)]]
-                said = described(Kind.REWRITE, idea.said or "Written anew.")
-                found.append(self._desk.move(idea.whole, tip, said, items))
+                reason = Reason(kind=Kind.REWRITE, said=idea.said or "Written anew.")
+                found.append(self._desk.move(idea.whole, tip, reason, items))
             elif idea.edit is not None and not idea.vague:
                 items = list(idea.motives[: self._desk.settings.gate_failed])
                 found.append(self._line(tip, [idea.edit], idea.said, items))
@@ -137,9 +140,19 @@ class Climb:
             found.append(self._line(tip, edits, vague[0].said, items))
         return [move for move in found if self._desk.is_new(move)][:places]
 
-    def _line(self, tip: Known, edits: Sequence[LineEdit], said: str, items: Sequence[str]) -> Move:
-        rationale = described(Kind.LINE, f"{said_of(edits)} {said}".strip())
-        return self._desk.move(edited(tip.candidate.configuration, edits), tip, rationale, items)
+    def _line(
+        self,
+        tip: Known,
+        edits: Sequence[LineEdit],
+        said: str,
+        items: Sequence[str],
+        purpose: Purpose | None = None,
+    ) -> Move:
+        words = f"{said_of(edits)} {said}".strip()
+        # A union whose words are cut is not counted: so it always was, and results depend on it.
+        purpose = None if len(words) > MOST_SAID else purpose
+        reason = Reason(kind=Kind.LINE, said=words, purpose=purpose)
+        return self._desk.move(edited(tip.candidate.configuration, edits), tip, reason, items)
 
     def _parts(self, tip: Known, lines: Tried, places: int) -> list[Move]:
         """Sets of lines that mended something without one of them: is it needed?"""
@@ -166,8 +179,11 @@ class Climb:
         found = []
         for edits in wanted:
             configuration = edited(tip.candidate.configuration, edits)
-            said = described(Kind.JOIN, f"Joined what mended failures. {said_of(edits)}")
+            said = f"Joined what mended failures. {said_of(edits)}"
+            reason = Reason(kind=Kind.JOIN, said=said)
             known = self._desk.by_hash.get(configuration.hash)
             if known is None or not self._desk.evidence.verified(known, tip):
-                found.append(self._desk.move(configuration, tip, said, None if in_full else items))
+                found.append(
+                    self._desk.move(configuration, tip, reason, None if in_full else items)
+                )
         return [move for move in found if self._desk.is_new(move)]

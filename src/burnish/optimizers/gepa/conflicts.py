@@ -13,9 +13,11 @@ from burnish.optimizers.gepa.line_edits import LineEdit, split_units
 from burnish.optimizers.gepa.moves import (
     Kind,
     Move,
-    described,
+    Purpose,
+    Reason,
     edited,
     edits_between,
+    has_purpose,
     kind_of,
     said_of,
 )
@@ -55,9 +57,11 @@ class Conflicts:
             keys = {edit.key for edit in group}
             items = [item for item in broken if not owners[item] & keys][:_ITEMS]
             drops = [LineEdit(edit.section, edit.new, "") for edit in group]
-            said = described(Kind.LINE, f"{_ASKED} {said_of(drops)}")
+            reason = Reason(
+                kind=Kind.LINE, said=f"{_ASKED} {said_of(drops)}", purpose=Purpose.CONFLICT
+            )
             if items:
-                found.append(self._desk.move(edited(configuration, drops), tip, said, items))
+                found.append(self._desk.move(edited(configuration, drops), tip, reason, items))
         return [move for move in found if self._desk.is_new(move)]
 
     def _groups(
@@ -80,7 +84,7 @@ class Conflicts:
         """Drops that were tried because of a conflict, as part of a group or alone."""
         found: set[Key] = set()
         for child in self._desk.evidence.children(tip.candidate.id):
-            if _ASKED in (child.candidate.rationale or ""):
+            if has_purpose(child.candidate, Purpose.CONFLICT):
                 edits = edits_between(tip.candidate.configuration, child.candidate.configuration)
                 found.update(edit.key for edit in edits)
         return found

@@ -7,7 +7,7 @@ from burnish.optimizers.gepa.line_edits import LineEdit, split_units
 from burnish.optimizers.gepa.moves import (
     Kind,
     Move,
-    described,
+    Reason,
     edited,
     edits_between,
     kind_of,
@@ -48,8 +48,9 @@ class Explore:
         found = []
         for one in made:
             parents = [self._desk.evidence.known[parent] for parent in one.parents]
-            said = described(Kind.MERGE, f"Lines put together anew. {said_of(one.edits)}")
-            found.append(self._desk.move(one.configuration, parents[0], said, None, *parents[1:]))
+            said = f"Lines put together anew. {said_of(one.edits)}"
+            reason = Reason(kind=Kind.MERGE, said=said)
+            found.append(self._desk.move(one.configuration, parents[0], reason, None, *parents[1:]))
         return found
 
     def _explorers(self) -> list[Move]:
@@ -93,10 +94,9 @@ class Explore:
                 middle = len(drops) // 2
                 waiting += [drops[:middle], drops[middle:]] if middle else []
             else:
-                said = described(
-                    Kind.PRUNE, f"Without what seems to earn nothing. {said_of(drops)}"
-                )
-                found.append(self._desk.move(pruned, tip, said, items))
+                said = f"Without what seems to earn nothing. {said_of(drops)}"
+                reason = Reason(kind=Kind.PRUNE, said=said)
+                found.append(self._desk.move(pruned, tip, reason, items))
         return found
 
     def _merges(self) -> list[Move]:
@@ -112,8 +112,9 @@ class Explore:
                 items = self._contested(first, second)
                 known = configuration.hash in self._desk.by_hash
                 if items and not known and self._desk.ideas.allows(configuration):
-                    said = described(Kind.MERGE, "Joined two candidates that lead on other items.")
-                    return [self._desk.move(configuration, first, said, items, second)]
+                    said = "Joined two candidates that lead on other items."
+                    reason = Reason(kind=Kind.MERGE, said=said)
+                    return [self._desk.move(configuration, first, reason, items, second)]
         return []
 
     def _contested(self, first: Known, second: Known) -> list[str]:
@@ -156,9 +157,9 @@ class Explore:
             if configuration is None and idea.edit is not None:
                 configuration = edited(parent.candidate.configuration, [idea.edit])
             if configuration is not None:
-                said = described(Kind.REWRITE, idea.said or "Written anew.")
+                reason = Reason(kind=Kind.REWRITE, said=idea.said or "Written anew.")
                 items = [*failed[:6], *passed[:6]]
-                found.append(self._desk.move(configuration, parent, said, items))
+                found.append(self._desk.move(configuration, parent, reason, items))
         return found
 
     def _number(self, candidate_id: str) -> int:

@@ -1,17 +1,16 @@
-"""What `gepa` may do next, as proposals. The kind of a move stands at the end of its rationale."""
+"""Moves of `gepa`: what it may do next, why, and the proposals that they become."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from burnish.domain import Candidate, CandidateProposal, Configuration
+from burnish.domain import Candidate, CandidateProposal, Configuration, Json
 from burnish.optimizers.gepa.line_edits import LineEdit, apply_edits, split_edits
+from burnish.optimizers.shared.candidate_metadata import metadata_of
 
-_KIND = re.compile(r" \[gepa: ([a-z]+)\]\Z")
-_MOST_SAID = 600
+MOST_SAID = 600
 
 
 class Kind(StrEnum):
@@ -24,16 +23,44 @@ class Kind(StrEnum):
     PRUNE = "prune"
 
 
+class Purpose(StrEnum):
+    """What a line was tried for besides a failure that it is about."""
+
+    UNION = "union"
+    CONFLICT = "conflict"
+
+
 _KINDS = {kind.value: kind for kind in Kind}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a candidate is made: in words for people, and as data for later steps."""
+
+    kind: Kind
+    said: str
+    purpose: Purpose | None = None
+
+    def rationale(self, *notes: str) -> str:
+        """A sentence or some, with notes on the run before the kind."""
+        said = self.said
+        short = said if len(said) <= MOST_SAID else f"{said[: MOST_SAID - 1]}…"
+        return f"{' '.join([short, *filter(None, notes)])} [gepa: {self.kind.value}]"
+
+    @property
+    def metadata(self) -> dict[str, Json]:
+        """What `kind_of` and `has_purpose` read."""
+        found: dict[str, Json] = {"kind": self.kind.value}
+        return found if self.purpose is None else {**found, "purpose": self.purpose.value}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """A candidate to run: on some items, or as a trial."""
+    """A candidate to run: on some items, or as a trial. A known candidate needs no reason."""
 
     configuration: Configuration
     parents: tuple[str, ...]
-    rationale: str | None
+    reason: Reason | None
     items: tuple[str, ...] | None
     cost: int
 
@@ -42,28 +69,21 @@ class Move:
         return CandidateProposal(
             configuration=self.configuration,
             parent_candidate_ids=self.parents,
-            rationale=None if self.rationale is None else _noted(self.rationale, notes),
+            rationale=None if self.reason is None else self.reason.rationale(*notes),
             item_ids=self.items,
+            metadata={} if self.reason is None else self.reason.metadata,
         )
-
-
-def described(kind: Kind, said: str) -> str:
-    """A rationale that people read and `kind_of` too."""
-    short = said if len(said) <= _MOST_SAID else f"{said[: _MOST_SAID - 1]}…"
-    return f"{short} [gepa: {kind.value}]"
-
-
-def _noted(rationale: str, notes: Iterable[str]) -> str:
-    """With the notes before the kind, which stays last."""
-    place = _KIND.search(rationale)
-    end = len(rationale) if place is None else place.start()
-    return " ".join([rationale[:end], *filter(None, notes)]) + rationale[end:]
 
 
 def kind_of(candidate: Candidate) -> Kind | None:
     """Why a candidate was made; None for the baseline and others' candidates."""
-    found = _KIND.search(candidate.rationale or "")
-    return _KINDS.get(found.group(1)) if found else None
+    kind = metadata_of(candidate).get("kind")
+    return _KINDS.get(kind) if isinstance(kind, str) else None
+
+
+def has_purpose(candidate: Candidate, purpose: Purpose) -> bool:
+    """Whether a candidate was made for this purpose."""
+    return metadata_of(candidate).get("purpose") == purpose.value
 
 
 def edits_between(parent: Configuration, child: Configuration) -> list[LineEdit]:

@@ -14,7 +14,7 @@ from burnish.optimizers.gepa.climb import Climb
 from burnish.optimizers.gepa.explore import Explore
 from burnish.optimizers.gepa.line_effects import World
 from burnish.optimizers.gepa.line_sets import LineSets
-from burnish.optimizers.gepa.moves import Kind, Move, described, said_of
+from burnish.optimizers.gepa.moves import Kind, Move, Reason, said_of
 from burnish.optimizers.gepa.noise import Subjects, TurnsMemo, is_shown
 from burnish.optimizers.gepa.step_context import Desk
 from burnish.optimizers.shared.evidence import Known
@@ -77,8 +77,9 @@ class Settle:
         best = sets.best(world, tried=desk.tried, allowed=desk.ideas.allows)
         if best is None:
             return []
-        said = described(Kind.MERGE, f"Lines put together anew. {said_of(best.edits)}")
-        return [desk.move(best.configuration, desk.evidence.known[best.parent], said, None)]
+        said = f"Lines put together anew. {said_of(best.edits)}"
+        reason = Reason(kind=Kind.MERGE, said=said)
+        return [desk.move(best.configuration, desk.evidence.known[best.parent], reason, None)]
 
     def _look(self, winner: Known) -> list[Move]:
         """At items to reflect on, part by part."""

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from burnish.domain import Configuration, ItemResult, TrialHistory
 from burnish.optimizers.gepa.ideas import Ideas
-from burnish.optimizers.gepa.moves import Kind, Move, edits_between, kind_of
+from burnish.optimizers.gepa.moves import Kind, Move, Reason, edits_between, kind_of
 from burnish.optimizers.shared.evidence import Evidence, Known, is_weak
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.search_status import tried_hashes
@@ -219,7 +219,7 @@ class Desk:
         self,
         configuration: Configuration,
         parent: Known,
-        rationale: str | None,
+        reason: Reason | None,
         items: Sequence[str] | None,
         *others: Known,
     ) -> Move:
@@ -237,7 +237,7 @@ class Desk:
         return Move(
             configuration=configuration,
             parents=parents,
-            rationale=rationale,
+            reason=reason,
             items=wanted,
             cost=runs * self.items.repeats,
         )

@@ -16,7 +16,7 @@ from gepa.strategies.instruction_proposal import InstructionProposalSignature
 
 from burnish.domain import CandidateProposal, Configuration, Item, UsageError
 from burnish.domain.canonical import normalise_text
-from burnish.optimizers.gepa_package.journal import Answer, Journal, Wanted, digest_of, mark_of
+from burnish.optimizers.gepa_package.journal import Answer, Journal, Wanted, digest_of
 from burnish.optimizers.shared.acceptance import is_acceptable
 from burnish.optimizers.shared.facts import RunFacts
 
@@ -188,6 +188,7 @@ class Desk:
             parent_candidate_ids=parents,
             rationale=_rationale(parents, digests),
             item_ids=item_ids,
+            metadata={"reflections": digests},
         )
         return Wanted(proposal=proposal, carried=frozenset(digests.values()))
 
@@ -242,4 +243,5 @@ def _rationale(parents: Sequence[str], digests: Mapping[str, str]) -> str:
     if not digests:
         return f"merge of {' and '.join(parents)}"
     sections = ", ".join(digests)
-    return f"reflection on {' and '.join(parents)}: new {sections} {mark_of(digests)}"
+    mark = " ".join(f"{path}={digest}" for path, digest in digests.items())
+    return f"reflection on {' and '.join(parents)}: new {sections} [reflection {mark}]"

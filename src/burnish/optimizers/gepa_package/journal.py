@@ -2,8 +2,8 @@
 
 All of it comes from the history and the state. The journal of reflections has three places:
 
-- a reflection that made a new candidate stands in that candidate: its rationale ends with the prompt's
-  digest by section, and the answer is the section's text;
+- a reflection that made a new candidate stands in that candidate: its metadata has the prompt's digest
+  by section, and the answer is the section's text;
 - one that made none (a text that was there before, or that the framework would refuse) goes into the
   state with the next results;
 - one that is in neither yet, because the process died in between, was never part of the run: the model
@@ -12,14 +12,13 @@ All of it comes from the history and the state. The journal of reflections has t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from burnish.domain import Candidate, CandidateProposal, ItemResult, TrialHistory, text_hash
+from burnish.optimizers.shared.candidate_metadata import metadata_of
 
-_MARK = re.compile(r"\[reflection (?P<digests>[^\]]*)\]\Z")
 _DIGEST_CHARS = 16
 
 
@@ -119,20 +118,12 @@ def digest_of(prompt: str, turn: int) -> str:
     return text_hash(f"{turn}\x1f{prompt}")[:_DIGEST_CHARS]
 
 
-def mark_of(digests: Mapping[str, str]) -> str:
-    """The end of a rationale that names the reflections behind each section."""
-    return f"[reflection {' '.join(f'{path}={one}' for path, one in digests.items())}]"
-
-
 def _carried_by(candidate: Candidate) -> dict[str, str]:
-    found = _MARK.search(candidate.rationale or "")
-    pairs = found["digests"].split() if found else ()
-    digests = dict(pair.partition("=")[::2] for pair in pairs)
-    return {
-        digest: candidate.configuration.sections[path]
-        for path, digest in digests.items()
-        if path in candidate.configuration.sections
-    }
+    digests = metadata_of(candidate).get("reflections")
+    sections = candidate.configuration.sections
+    if not isinstance(digests, Mapping):
+        return {}
+    return {str(digest): sections[path] for path, digest in digests.items() if path in sections}
 
 
 def _by_item(results: Sequence[ItemResult]) -> dict[str, Answer]:
