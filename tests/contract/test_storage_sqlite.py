@@ -30,8 +30,8 @@ from burnish.storage.engine.codec import (
     encode_json,
     encode_text,
 )
+from burnish.storage.engine.database import Patience, persist
 from burnish.storage.engine.failures import passing, translate
-from burnish.storage.engine.retries import Patience, persist
 from burnish.storage.engine.schema import HEAD, MIGRATIONS
 from burnish.testing.clocks import FakeClock
 from burnish.testing.repository_contract import (

@@ -19,8 +19,8 @@ from burnish.domain import (
     OptimizationRepository,
 )
 from burnish.storage import Database, SqlExperimentRepository, SqlOptimizationRepository
+from burnish.storage.engine.connections import Work
 from burnish.storage.engine.schema import HEAD, stored_revision
-from burnish.storage.engine.transactions import Work
 from burnish.testing.child_processes import children, line, tell
 from burnish.testing.clocks import FakeClock
 from burnish.testing.old_databases import make_old_database

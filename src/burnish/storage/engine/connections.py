@@ -1,19 +1,139 @@
-"""Connections: what is set on each, and how many there are."""
+"""Connections and transactions: on a server as they come, on SQLite in one visit to a thread.
+
+A driver that visits a thread for every statement, fetch and close spends most of its time on the
+way. Work awaits its connection and nothing else, so all of it can be run where the connection is:
+every method of `ThreadConnection` is done when it returns.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar, cast
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from burnish.domain import InvariantError
 from burnish.storage.engine.addresses import Address
-from burnish.storage.engine.transactions import ServerTransactions, SqliteThreads, Transactions
+
+T = TypeVar("T")
+Work = Callable[[AsyncConnection], Awaitable[T]]
 
 _SQLITE_READERS = 4
 _POSTGRES_CONNECTIONS = 10
 _POSTGRES_CONNECT_SECONDS = 10
+
+
+class Transactions(Protocol):
+    """Runs each work in a transaction of its own, committed when `run` returns."""
+
+    async def run(self, work: Work[T]) -> T:
+        """The work's result."""
+        ...
+
+    async def close(self) -> None:
+        """End it, when nothing is under way any more."""
+        ...
+
+
+class ServerTransactions:
+    """On an engine whose driver waits by itself."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+
+    async def run(self, work: Work[T]) -> T:
+        """The work's result."""
+        async with self._engine.begin() as connection:
+            return await work(connection)
+
+    async def close(self) -> None:
+        """Close every connection that is not in use."""
+        await self._engine.dispose()
+
+
+class SqliteThreads:
+    """On so many threads. Work that was begun is finished, also when nobody waits any more."""
+
+    def __init__(self, engine: Engine, count: int) -> None:
+        self._engine = engine
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="burnish-sqlite")
+
+    async def run(self, work: Work[T]) -> T:
+        """The work's result."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._do, work)
+
+    async def close(self) -> None:
+        """Wait for what runs, and close every connection."""
+        await asyncio.to_thread(self._threads.shutdown)
+        self._engine.dispose()
+
+    def _do(self, work: Work[T]) -> T:
+        with self._engine.begin() as connection:
+            return _result_of(work(cast("AsyncConnection", ThreadConnection(connection))))
+
+
+class ThreadConnection:
+    """As much of an AsyncConnection as work uses, over a plain connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.dialect = connection.dialect
+
+    async def execute(self, statement: Any, parameters: Any = None) -> Any:
+        """As of an AsyncConnection."""
+        return self._connection.execute(statement, parameters)
+
+    async def exec_driver_sql(self, statement: str, parameters: Any = None) -> Any:
+        """As of an AsyncConnection."""
+        return self._connection.exec_driver_sql(statement, parameters)
+
+    async def scalar(self, statement: Any, parameters: Any = None) -> Any:
+        """As of an AsyncConnection."""
+        return self._connection.scalar(statement, parameters)
+
+    async def scalars(self, statement: Any, parameters: Any = None) -> Any:
+        """As of an AsyncConnection."""
+        return self._connection.scalars(statement, parameters)
+
+    async def run_sync(self, function: Callable[..., T], *arguments: Any) -> T:
+        """As of an AsyncConnection."""
+        return function(self._connection, *arguments)
+
+    @asynccontextmanager
+    async def stream(self, statement: Any, parameters: Any = None) -> AsyncIterator[Any]:
+        """As of an AsyncConnection, to be read in partitions."""
+        options = {"stream_results": True}
+        with self._connection.execute(statement, parameters, execution_options=options) as result:
+            yield _Stream(result)
+
+
+class _Stream:
+    def __init__(self, result: Any) -> None:
+        self._result = result
+
+    async def partitions(self, size: int) -> AsyncIterator[Sequence[Any]]:
+        for batch in self._result.partitions(size):
+            yield batch
+
+
+def _result_of(work: Awaitable[T]) -> T:
+    """What work comes to that never really waits."""
+    steps = work.__await__()
+    try:
+        next(steps)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    raise InvariantError(
+        what="a transaction was given up",
+        why="its work waited for something other than its connection",
+        fix="please report this",
+    )
 
 
 @dataclass(frozen=True, slots=True)

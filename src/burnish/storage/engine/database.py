@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn, Self, TypeVar
 
@@ -16,14 +18,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from burnish.domain import Clock, InvariantError, SystemClock, UsageError
 from burnish.storage.engine import failpoints, failures, schema
 from burnish.storage.engine.addresses import Address
-from burnish.storage.engine.connections import Engines
-from burnish.storage.engine.retries import Patience, persist
-from burnish.storage.engine.transactions import Transactions, Work
+from burnish.storage.engine.connections import Engines, Transactions, Work
 
 T = TypeVar("T")
 AnyRow = Row[*tuple[Any, ...]]
 
 _LONGEST_LOCK_SECONDS = 5.0
+_FIRST_DELAY = 0.05
+_LONGEST_DELAY = 2.0
 _UNREACHABLE_AT_OPEN_SECONDS = 1.0
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -153,18 +155,14 @@ class Database:
 
         found = await self._run(self._engines.reader, revision, patience)
         if found is None:
-            from burnish.storage.engine.creation import create_tables  # noqa: PLC0415 - seldom needed
-
             found = await self._run(
                 self._engines.writer,
-                lambda connection: connection.run_sync(create_tables, self._address),
+                lambda connection: connection.run_sync(schema.create_tables, self._address),
                 patience,
             )
         if found == schema.HEAD:
             return
-        from burnish.storage.engine.upgrades import Upgrade  # noqa: PLC0415 - slow to load
-
-        upgrade = Upgrade(self._address)
+        upgrade = schema.Upgrade(self._address)
         await self._run(
             self._engines.writer, lambda connection: connection.run_sync(upgrade), patience
         )
@@ -235,3 +233,32 @@ def _make_folder(address: Address) -> None:
         address.path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise failures.translate(error, address) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to go on by kind of failure, in seconds from the first attempt."""
+
+    busy_seconds: float
+    lost_seconds: float
+
+    def covers(self, kind: failures.Passing | None, elapsed: float) -> bool:
+        """Whether another attempt may be made."""
+        if kind is None:
+            return False
+        return elapsed < (self.busy_seconds if kind is failures.Passing.BUSY else self.lost_seconds)
+
+
+async def persist(work: Callable[[], Awaitable[T]], patience: Patience, clock: Clock) -> T:
+    """The work's result, or the error of the last attempt. The work must bear being repeated."""
+    start = clock.monotonic()
+    delay = _FIRST_DELAY
+    while True:
+        try:
+            return await work()
+        except Exception as error:
+            if not patience.covers(failures.passing(error), clock.monotonic() - start):
+                raise
+        # Half fixed, half drawn: those who failed together do not come back together.
+        await clock.sleep(delay / 2 + random.random() * delay / 2)  # noqa: S311
+        delay = min(delay * 2, _LONGEST_DELAY)

@@ -1,20 +1,24 @@
-"""Where a page begins: the sort key of the last row of the page before."""
+"""Pages and text search of lists, on every database alike."""
 
 from __future__ import annotations
 
 import math
+import string
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, Select, literal, tuple_
+from sqlalchemy import ColumnElement, Integer, Select, func, literal, tuple_, type_coerce
 
 from burnish.domain import UsageError
 from burnish.domain.json_values import Json
-from burnish.storage.engine.codec import PlainText
+from burnish.storage.engine.codec import PlainText, encode_json, encode_text
 
 # Rows without a score stand below all that have one.
 NO_SCORE = -1e300
 _LARGEST = 2**31
+
+# As databases do it: of ASCII letters only.
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 def sorted_page(
@@ -57,3 +61,30 @@ def _fits(value: Json, key: ColumnElement[Any]) -> bool:
     if isinstance(key.type, Integer):
         return isinstance(value, int) and abs(value) < _LARGEST
     return math.isfinite(value)
+
+
+def holds_text(column: ColumnElement[str], part: str) -> ColumnElement[bool]:
+    """Whether a text has a part."""
+    return _lowered(column).contains(_as_stored(part.translate(_LOWER)), autoescape=True)
+
+
+def starts_with_text(column: ColumnElement[str], part: str) -> ColumnElement[bool]:
+    """Whether a text begins with a part."""
+    return _lowered(column).startswith(_as_stored(part.translate(_LOWER)), autoescape=True)
+
+
+def holds_json(column: ColumnElement[Any], part: str) -> ColumnElement[bool]:
+    """Whether a JSON value has a part in one of its texts or names."""
+    inside = encode_json(part.translate(_LOWER)) or ""
+    return _lowered(column).contains(inside[1:-1], autoescape=True)
+
+
+def _lowered(column: ColumnElement[Any]) -> ColumnElement[str]:
+    lowered: ColumnElement[str] = func.lower(type_coerce(column, PlainText), type_=PlainText())
+    return lowered
+
+
+def _as_stored(part: str) -> str:
+    """Part of a text as it stands in the database, where some characters are kept escaped."""
+    stored = encode_text(part)
+    return part if stored is None or stored == part else stored[2:-1]

@@ -1,10 +1,13 @@
-"""Remembers model calls, up to a size."""
+"""Cache of model calls, up to a size; calls that come together are read and written together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import BigInteger, bindparam, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -12,8 +15,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from burnish.storage.engine.bulk import BulkInsert, chunks
 from burnish.storage.engine.codec import PlainText, SafeText, decode_json, encode_json
 from burnish.storage.engine.database import AnyRow, Database, format_time
-from burnish.storage.engine.gathering import Gathering
 from burnish.storage.experiments.tables import call_cache
+
+A = TypeVar("A")
+R = TypeVar("R")
 
 DEFAULT_MAX_BYTES = 512 * 1024 * 1024
 
@@ -22,6 +27,9 @@ _NOTE_AFTER = timedelta(hours=1)
 _NOTES_AT_ONCE = 500
 # Pruning goes this far below the limit, and looks again after as much has been added.
 _SLACK = 0.1
+# Small batches let the first go on while the next are done; a long queue is worth a large one.
+_BATCH = 16
+_LONGEST_QUEUE = 4
 
 _get = select(call_cache.c.key, call_cache.c.value, call_cache.c.last_used).where(
     call_cache.c.key.in_(bindparam("keys", type_=SafeText, expanding=True))
@@ -52,8 +60,8 @@ class SqlCallCache:
         self._database = database
         self._max_bytes = max_bytes
         self._used: set[str] = set()
-        self._reading = Gathering(self._read)
-        self._writing = Gathering(self._write)
+        self._reading = CallBatcher(self._read)
+        self._writing = CallBatcher(self._write)
         self._unchecked = max_bytes  # The first write looks how full it is.
 
     async def get(self, key: str) -> Mapping[str, Any] | None:
@@ -117,3 +125,54 @@ async def _rows_of(connection: AsyncConnection, keys: Sequence[str]) -> dict[str
 def _decoded(text: str) -> Mapping[str, Any]:
     value: Mapping[str, Any] = decode_json(text)
     return value
+
+
+@dataclass(slots=True)
+class _Batch(Generic[A, R]):
+    asked: dict[str, A] = field(default_factory=dict)
+    answer: asyncio.Future[R] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+
+class CallBatcher(Generic[A, R]):
+    """Does work for many tasks at once. All of a batch are woken together by its end.
+
+    Of one key in a batch the last value counts. Somebody who goes away takes nothing with them:
+    the batch is done for the others.
+    """
+
+    def __init__(self, work: Callable[[dict[str, A]], Awaitable[R]]) -> None:
+        self._work = work
+        self._waiting: deque[_Batch[A, R]] = deque()
+        self._task: asyncio.Task[None] | None = None
+
+    async def ask(self, key: str, value: A) -> R:
+        """What the work returns for the batch that this becomes part of; its failure is raised."""
+        if not self._waiting or len(self._waiting[-1].asked) >= _BATCH:
+            self._waiting.append(_Batch())
+        batch = self._waiting[-1]
+        batch.asked[key] = value
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
+        return await asyncio.shield(batch.answer)
+
+    async def _run(self) -> None:
+        while self._waiting:
+            together = max(1, len(self._waiting) // _LONGEST_QUEUE)
+            batches = [self._waiting.popleft() for _ in range(together)]
+            asked = {key: value for batch in batches for key, value in batch.asked.items()}
+            answers = [batch.answer for batch in batches]
+            try:
+                found = await self._work(asked)
+            except asyncio.CancelledError:
+                for answer in answers:
+                    answer.cancel()
+                raise
+            except BaseException as error:  # noqa: BLE001 - it is raised where it was asked for
+                for answer in answers:
+                    answer.set_exception(error)
+                    answer.exception()  # Read once: nobody complains when no one waits.
+            else:
+                for answer in answers:
+                    answer.set_result(found)

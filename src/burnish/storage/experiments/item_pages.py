@@ -12,9 +12,9 @@ from burnish.domain import Outcome
 from burnish.domain.read_models import ItemFilter, ItemLine, Page
 from burnish.storage.engine.codec import SafeText
 from burnish.storage.engine.database import AnyRow
-from burnish.storage.engine.page_keys import sorted_page
+from burnish.storage.engine.listing import sorted_page
 from burnish.storage.experiments import rounds
-from burnish.storage.experiments.result_rows import read_results
+from burnish.storage.experiments.results import read_results
 from burnish.storage.experiments.tables import (
     dataset_items,
     experiment_items,

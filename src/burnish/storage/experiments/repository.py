@@ -1,8 +1,8 @@
-"""Keeps experiments and their item results."""
+"""Experiment repository: experiments, their item results and what they amount to."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, insert, select, tuple_, update
@@ -11,10 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
     CacheScope,
+    Configuration,
     ConflictError,
     Experiment,
     ExperimentStatus,
     ExperimentSummary,
+    ExperimentType,
     ItemResult,
     Lease,
     Round,
@@ -22,21 +24,15 @@ from burnish.domain import (
     Spending,
     UsageError,
 )
+from burnish.storage.engine.bulk import as_stored
 from burnish.storage.engine.codec import SafeText
-from burnish.storage.engine.columns import as_stored
-from burnish.storage.engine.database import AnyRow, Database
+from burnish.storage.engine.database import AnyRow, Database, parse_time
 from burnish.storage.engine.failures import is_foreign_key_violation
-from burnish.storage.experiments import (
-    cache_scopes,
-    result_reader,
-    result_writer,
-    run_totals,
-    summaries,
-)
+from burnish.storage.experiments import results as stored_results
 from burnish.storage.experiments import rounds as stored_rounds
-from burnish.storage.experiments.result_rows import Origin
-from burnish.storage.experiments.round_rows import RoundsByRun
-from burnish.storage.experiments.rows import experiment_row, read_experiment
+from burnish.storage.experiments import summaries
+from burnish.storage.experiments.results import Origin
+from burnish.storage.experiments.rounds import RoundsByRun
 from burnish.storage.experiments.tables import experiments
 from burnish.storage.jobs import leases
 
@@ -52,10 +48,18 @@ _insert = insert(experiments)
 
 
 class SqlExperimentRepository:
-    """An ExperimentRepository on an open database."""
+    """An ExperimentRepository on an open database.
 
-    def __init__(self, database: Database) -> None:
+    `on_stored` is called with results once they are stored.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        on_stored: Callable[[Sequence[ItemResult]], None] | None = None,
+    ) -> None:
         self._database = database
+        self._on_stored = on_stored
         # Experiments whose agent, and scopes that are on record already: hints that save statements.
         self._noted: set[str] = set()
         self._scopes: set[CacheScope] = set()
@@ -173,16 +177,16 @@ class SqlExperimentRepository:
             return
         origin = Origin(cache, scorers_fingerprint, self._database.tick())
         news = cache is not None and experiment_id not in self._noted
-        fresh = cache_scopes.fresh(cache, results, rounds, self._scopes)
+        fresh = stored_results.new_scopes(cache, results, rounds, self._scopes)
 
         async def work(connection: AsyncConnection) -> None:
             await leases.share(connection, lease)
             if cache is not None and news:
-                await result_writer.note_agent(connection, experiment_id, cache.agent_fingerprint)
-            await cache_scopes.note(connection, fresh)
+                await stored_results.note_agent(connection, experiment_id, cache.agent_fingerprint)
+            await stored_results.note_scopes(connection, fresh)
             try:
                 await stored_rounds.save(connection, experiment_id, rounds, origin)
-                await result_writer.save(connection, experiment_id, results, origin)
+                await stored_results.save(connection, experiment_id, results, origin)
             except IntegrityError as error:
                 if is_foreign_key_violation(error):
                     raise _not_found(experiment_id) from None
@@ -192,12 +196,14 @@ class SqlExperimentRepository:
         if news:
             self._noted.add(experiment_id)
         self._scopes.update(fresh)
+        if self._on_stored is not None:
+            self._on_stored(results)
 
     async def cached_results(
         self, scope: CacheScope, keys: Sequence[tuple[str, int]]
     ) -> dict[tuple[str, int], tuple[ItemResult, str | None]]:
         """The newest error-free results by (item hash, repeat)."""
-        found = await result_reader.cached(self._database, scope, keys)
+        found = await stored_results.cached(self._database, scope, keys)
         missing = [key for key in keys if key not in found]
         if missing:
             found |= await stored_rounds.cached(self._database, scope, missing)
@@ -206,13 +212,13 @@ class SqlExperimentRepository:
     async def has_results(self, scope: CacheScope) -> bool:
         """Whether there may be anything cached under the scope."""
         return await self._database.read(
-            lambda connection: cache_scopes.is_known(connection, scope)
+            lambda connection: stored_results.has_scope(connection, scope)
         )
 
     async def stream_results(self, experiment_id: str) -> AsyncIterator[ItemResult]:
         """All results by item id and repeat."""
-        await self._require(experiment_id)
-        async for page in result_reader.pages(self._database, experiment_id):
+        await self._database.read(lambda connection: _require(connection, experiment_id))
+        async for page in stored_results.pages(self._database, experiment_id):
             for result in page:
                 yield result
 
@@ -222,8 +228,8 @@ class SqlExperimentRepository:
         """Results as a list."""
         if item_ids is None:
             return [result async for result in self.stream_results(experiment_id)]
-        await self._require(experiment_id)
-        return await result_reader.of_items(self._database, experiment_id, item_ids)
+        await self._database.read(lambda connection: _require(connection, experiment_id))
+        return await stored_results.of_items(self._database, experiment_id, item_ids)
 
     async def get_rounds(self, experiment_id: str, *, item_ids: Sequence[str]) -> RoundsByRun:
         """The rounds of some items, by run."""
@@ -241,7 +247,7 @@ class SqlExperimentRepository:
         """The mean score by item id."""
 
         async def work(connection: AsyncConnection) -> dict[str, float]:
-            await _demand(connection, experiment_id)
+            await _require(connection, experiment_id)
             return await summaries.mean_scores(connection, experiment_id)
 
         return await self._database.read(work)
@@ -250,7 +256,7 @@ class SqlExperimentRepository:
         """What the results amount to."""
 
         async def work(connection: AsyncConnection) -> ExperimentSummary:
-            await _demand(connection, experiment_id)
+            await _require(connection, experiment_id)
             return await summaries.summarise(connection, experiment_id)
 
         return await self._database.read(work)
@@ -258,25 +264,17 @@ class SqlExperimentRepository:
     async def evaluated(self, optimization_id: str) -> set[tuple[str, str, int]]:
         """Every (configuration hash, item id, repeat) of an optimization that has a result."""
         return await self._database.read(
-            lambda connection: run_totals.evaluated(connection, optimization_id)
+            lambda connection: summaries.evaluated(connection, optimization_id)
         )
 
     async def spending_of(self, optimization_id: str) -> Spending:
         """What all experiments of an optimization spent."""
         return await self._database.read(
-            lambda connection: run_totals.spending(connection, optimization_id)
+            lambda connection: summaries.spending(connection, optimization_id)
         )
 
-    async def _require(self, experiment_id: str) -> None:
-        async def work(connection: AsyncConnection) -> bool:
-            moment = await connection.scalar(_moment, {"experiment": experiment_id})
-            return moment is not None
 
-        if not await self._database.read(work):
-            raise _not_found(experiment_id)
-
-
-async def _demand(connection: AsyncConnection, experiment_id: str) -> None:
+async def _require(connection: AsyncConnection, experiment_id: str) -> None:
     if await connection.scalar(_moment, {"experiment": experiment_id}) is None:
         raise _not_found(experiment_id)
 
@@ -313,4 +311,44 @@ def _taken(experiment_id: str) -> ConflictError:
         what=f"the experiment {experiment_id!r} cannot be created",
         why="its id is taken",
         fix="use a new id",
+    )
+
+
+def experiment_row(experiment: Experiment, now: str) -> dict[str, Any]:
+    """A new row."""
+    return {
+        "id": experiment.id,
+        "name": experiment.name,
+        "type": experiment.type.value,
+        "status": experiment.status.value,
+        "agent_name": experiment.agent_name,
+        "agent_fingerprint": None,
+        "configuration_hash": experiment.configuration.hash,
+        "suite_name": experiment.suite_name,
+        "dataset_id": experiment.dataset_id,
+        "planned_items": experiment.planned_items,
+        "optimization_id": experiment.optimization_id,
+        "created_at": parse_time(experiment.created_at) if experiment.created_at else now,
+        "updated_at": parse_time(experiment.updated_at) if experiment.updated_at else now,
+        "configuration": experiment.configuration.to_json(),
+        "metadata": dict(experiment.metadata),
+    }
+
+
+def read_experiment(row: AnyRow) -> Experiment:
+    """The record of a row."""
+    return Experiment(
+        id=row.id,
+        name=row.name,
+        type=ExperimentType(row.type),
+        status=ExperimentStatus(row.status),
+        agent_name=row.agent_name,
+        configuration=Configuration.stored(row.configuration),
+        suite_name=row.suite_name,
+        dataset_id=row.dataset_id,
+        planned_items=row.planned_items,
+        optimization_id=row.optimization_id,
+        metadata=row.metadata,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
     )

@@ -1,23 +1,32 @@
-"""Sums experiments up, from narrow columns and in bounded memory.
+"""Summaries of experiments: scores, what was spent and what an answer takes, in bounded memory.
 
 Whole numbers are counted by the database. Scores and costs are read in the order of their items and
 added here, so that the same results give the same sum to the last bit, in whatever order they
 were written: a database adds floats in the order in which it happens to find them.
+
+An amount is stored by purpose. What a cache answered has its purposes marked: it was paid for
+before, so it counts in what an answer takes and not in what was spent.
 """
 
 from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from burnish.domain import ErrorKind, ExperimentSummary, Spending, Usage
+from burnish.domain import ErrorKind, ExperimentSummary, ItemResult, Purpose, Round, Spending, Usage
 from burnish.storage.engine.codec import SafeText
-from burnish.storage.experiments.answer_usage import REUSED, Footprints
-from burnish.storage.experiments.tables import experiment_items
+from burnish.storage.experiments.tables import experiment_items, experiments
+
+Amounts = Mapping[str, Mapping[str, Any]]
+
+REUSED = "reused "
+# Judging and refining an answer is not the agent's work.
+_OTHERS = (Purpose.JUDGE.value, Purpose.REFINE.value)
 
 _BATCH = 2000
 # A timeout too says more about what the agent runs on than about its configuration.
@@ -46,6 +55,80 @@ _scores = (
     .where(_in_experiment)
     .order_by(_items.item_id, _items.repeat)
 )
+
+_LARGE_BATCH = 5000
+
+_of_optimization = experiments.c.optimization_id == bindparam("optimization", type_=SafeText)
+_joined = experiments.join(experiment_items, _items.experiment_id == experiments.c.id)
+# From two indices alone.
+_evaluated = (
+    select(experiments.c.configuration_hash, _items.item_id, _items.repeat)
+    .select_from(_joined)
+    .where(_of_optimization)
+)
+# Many items cost the same, so that each amount is decoded once. In a fixed order, see `summaries`.
+_amounts_of_optimization = (
+    select(_items.spending, func.count())
+    .select_from(_joined)
+    .where(_of_optimization)
+    .group_by(_items.spending)
+    .order_by(_items.spending)
+)
+
+
+def stored_amounts(result: ItemResult | Round) -> dict[str, dict[str, Any]]:
+    """What a result cost and what it reused, by purpose."""
+    amounts = {name: usage.to_json() for name, usage in result.spending.by_purpose.items()}
+    for name, usage in result.reused.by_purpose.items():
+        amounts[f"{REUSED}{name}"] = usage.to_json()
+    return amounts
+
+
+def read_amounts(stored: Amounts) -> tuple[Spending, Spending]:
+    """What was spent, and what was reused."""
+    spent: dict[str, Usage] = {}
+    reused: dict[str, Usage] = {}
+    for name, usage in stored.items():
+        if name.startswith(REUSED):
+            reused[name.removeprefix(REUSED)] = Usage.of(usage)
+        else:
+            spent[name] = Usage.of(usage)
+    return Spending(spent), Spending(reused)
+
+
+class Footprints:
+    """Adds footprints up as stored, without making a value of each."""
+
+    def __init__(self) -> None:
+        self._runs = 0
+        self._tokens = 0
+        self._costs = array("d")
+        self._reported = False
+        self._priced = True
+
+    def add(self, stored: Amounts) -> None:
+        """Count the answer of one run."""
+        self._runs += 1
+        for name, usage in stored.items():
+            if name in _OTHERS:
+                continue
+            self._reported = True
+            self._tokens += usage["input_tokens"] + usage["output_tokens"]
+            if usage["cost_usd"] is None:
+                self._priced = False
+            else:
+                self._costs.append(usage["cost_usd"])
+
+    @property
+    def mean_tokens(self) -> float | None:
+        """None where no run reports any usage."""
+        return self._tokens / self._runs if self._reported else None
+
+    @property
+    def mean_cost(self) -> float | None:
+        """None where no run reports any usage, or some call has no known price."""
+        known = self._reported and self._priced
+        return math.fsum(self._costs) / self._runs if known else None
 
 
 async def summarise(connection: AsyncConnection, experiment_id: str) -> ExperimentSummary:
@@ -129,3 +212,24 @@ class Totals:
 
     def _cost(self, purpose: str) -> float | None:
         return None if purpose in self._unpriced else math.fsum(self._costs.get(purpose, ()))
+
+
+async def evaluated(connection: AsyncConnection, optimization_id: str) -> set[tuple[str, str, int]]:
+    """Every (configuration hash, item id, repeat) that has a result."""
+    found: set[tuple[str, str, int]] = set()
+    async with connection.stream(_evaluated, {"optimization": optimization_id}) as rows:
+        async for batch in rows.partitions(_LARGE_BATCH):
+            found.update((digest, item_id, repeat) for digest, item_id, repeat in batch)
+    return found
+
+
+async def spending(connection: AsyncConnection, optimization_id: str) -> Spending:
+    """What all results cost."""
+    totals = Totals()
+    async with connection.stream(
+        _amounts_of_optimization, {"optimization": optimization_id}
+    ) as rows:
+        async for batch in rows.partitions(_LARGE_BATCH):
+            for amount, times in batch:
+                totals.add(amount, times)
+    return totals.spending()

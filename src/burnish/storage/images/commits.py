@@ -15,7 +15,7 @@ from burnish.domain.read_models import Page
 from burnish.storage.engine.bulk import BulkInsert, chunks
 from burnish.storage.engine.codec import SafeText
 from burnish.storage.engine.database import AnyRow
-from burnish.storage.engine.page_keys import sorted_page
+from burnish.storage.engine.listing import sorted_page
 from burnish.storage.images.rows import commit_row, file_rows, read_commit, read_project
 from burnish.storage.images.tables import (
     image_commit_files,

@@ -13,7 +13,7 @@ from burnish.domain.images import ImageCommit, ImageRun, ImageRunRequest, ImageR
 from burnish.domain.read_models import Page
 from burnish.storage.engine.bulk import BulkInsert, chunks
 from burnish.storage.engine.codec import PlainText, SafeText
-from burnish.storage.engine.page_keys import sorted_page
+from burnish.storage.engine.listing import sorted_page
 from burnish.storage.images import commits as image_commits
 from burnish.storage.images import leases as image_leases
 from burnish.storage.images.run_rows import new_run_row, read_runs, run_values, variant_rows

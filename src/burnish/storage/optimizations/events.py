@@ -10,8 +10,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Event, EventType
+from burnish.storage.engine.bulk import as_stored, by_column, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
-from burnish.storage.engine.columns import as_stored, by_column, values_of
 from burnish.storage.engine.database import parse_time
 from burnish.storage.optimizations.tables import optimization_events
 

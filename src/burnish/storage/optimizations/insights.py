@@ -23,9 +23,8 @@ from burnish.domain.run_insights import (
     RunSpan,
     ScoreMoments,
 )
-from burnish.storage.engine.bulk import chunks
+from burnish.storage.engine.bulk import as_stored, chunks
 from burnish.storage.engine.codec import SafeText
-from burnish.storage.engine.columns import as_stored
 from burnish.storage.engine.database import Database
 from burnish.storage.experiments.tables import experiment_items, experiments
 from burnish.storage.optimizations import run_points

@@ -28,8 +28,7 @@ from burnish.domain.read_models import (
     TrialOrder,
 )
 from burnish.storage.engine.database import Database
-from burnish.storage.engine.page_keys import NO_SCORE, sorted_page
-from burnish.storage.engine.text_search import holds_text, starts_with_text
+from burnish.storage.engine.listing import NO_SCORE, holds_text, sorted_page, starts_with_text
 from burnish.storage.experiments import item_pages
 from burnish.storage.jobs import leases
 from burnish.storage.optimizations import trial_pages

@@ -11,8 +11,8 @@ from sqlalchemy import bindparam, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Candidate, OptimizationRecord, Rejection, TrialResult
+from burnish.storage.engine.bulk import as_stored
 from burnish.storage.engine.codec import SafeText
-from burnish.storage.engine.columns import as_stored
 from burnish.storage.engine.database import AnyRow
 from burnish.storage.jobs import leases
 from burnish.storage.optimizations.rows import (

@@ -18,8 +18,8 @@ from burnish.domain import (
     TrialSummary,
 )
 from burnish.storage.engine.bulk import Row as BulkRow
+from burnish.storage.engine.bulk import by_column, values_of
 from burnish.storage.engine.codec import decode_jsons, decode_texts
-from burnish.storage.engine.columns import by_column, values_of
 from burnish.storage.engine.database import AnyRow, parse_time
 
 DOCUMENTS = ("spec", "checkpoint", "result")

@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ExperimentStatus, ExperimentType
 from burnish.domain.run_insights import RunPoint
+from burnish.storage.engine.bulk import as_stored, by_column, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
-from burnish.storage.engine.columns import as_stored, by_column, values_of
 from burnish.storage.experiments.tables import experiments
 from burnish.storage.optimizations.tables import candidates, trials
 

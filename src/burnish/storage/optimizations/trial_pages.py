@@ -11,9 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Candidate, ExperimentStatus, ExperimentType, TrialResult, UsageError
 from burnish.domain.read_models import LineageNode, Page, RunCounts, TrialLine, TrialOrder
+from burnish.storage.engine.bulk import as_stored, by_column, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
-from burnish.storage.engine.columns import as_stored, by_column, values_of
-from burnish.storage.engine.page_keys import NO_SCORE, sorted_page
+from burnish.storage.engine.listing import NO_SCORE, sorted_page
 from burnish.storage.experiments.tables import experiment_items, experiments
 from burnish.storage.optimizations.rows import read_candidates, read_trials
 from burnish.storage.optimizations.tables import candidates, trials, validation_rejections

@@ -13,8 +13,8 @@ from burnish.domain import AgentVersion, Configuration, ConflictError, UsageErro
 from burnish.domain.read_models import Page
 from burnish.storage.engine.codec import PlainText, SafeText
 from burnish.storage.engine.database import AnyRow, Database
-from burnish.storage.engine.page_keys import sorted_page
-from burnish.storage.registry.agent_tables import agent_versions, agents
+from burnish.storage.engine.listing import sorted_page
+from burnish.storage.registry.tables import agent_versions, agents
 
 _of_agent = agents.c.name == bindparam("of_agent", type_=SafeText)
 _wanted = bindparam("of_version", type_=Integer)

@@ -15,7 +15,7 @@ from burnish.domain.configured_objects import ObjectKind, ObjectVersion
 from burnish.domain.read_models import Page
 from burnish.storage.engine.codec import PlainText, SafeText
 from burnish.storage.engine.database import AnyRow, Database
-from burnish.storage.engine.page_keys import sorted_page
+from burnish.storage.engine.listing import sorted_page
 from burnish.storage.registry.tables import object_versions, objects
 
 _heads, _rows = objects.c, object_versions.c

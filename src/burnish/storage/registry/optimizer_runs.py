@@ -14,7 +14,7 @@ from burnish.domain.optimizer_runs import CandidateLine, OptimizerRun, RunLine
 from burnish.domain.read_models import Page
 from burnish.storage.engine.codec import JsonText, PlainText, SafeText
 from burnish.storage.engine.database import AnyRow, Database
-from burnish.storage.engine.page_keys import sorted_page
+from burnish.storage.engine.listing import sorted_page
 from burnish.storage.jobs import leases
 from burnish.storage.jobs.tables import run_queue
 from burnish.storage.optimizations.reader import SHOWN

@@ -11,9 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from burnish.domain import TrialResult
 from burnish.domain.optimizer_runs import CandidateLine
 from burnish.domain.read_models import Page
+from burnish.storage.engine.bulk import as_stored
 from burnish.storage.engine.codec import SafeText
-from burnish.storage.engine.columns import as_stored
-from burnish.storage.engine.page_keys import sorted_page
+from burnish.storage.engine.listing import sorted_page
 from burnish.storage.experiments.tables import feedback_scores
 from burnish.storage.optimizations.rows import read_candidates, read_trials
 from burnish.storage.optimizations.tables import candidates, trials

@@ -1,11 +1,10 @@
-"""The tables of configured objects, optimizer runs, origins of rows and queued evaluations."""
+"""Tables of agent versions, configured objects and optimizer runs."""
 
 from __future__ import annotations
 
 from sqlalchemy import (
     Boolean,
     Column,
-    Double,
     ForeignKey,
     Index,
     Integer,
@@ -78,19 +77,25 @@ dataset_origins = Table(
     Column("origin", JsonText, nullable=False),
 )
 
-evaluation_queue = Table(
-    "evaluation_queue",
+
+# Which version is active stands here and nowhere else: so there is never more than one.
+agents = Table(
+    "agents",
     metadata,
-    Column(
-        "experiment_id",
-        SafeText,
-        ForeignKey("experiments.id", ondelete="CASCADE"),
-        primary_key=True,
-    ),
-    Column("queued_at", PlainText, nullable=False),
-    Column("attempts", Integer, nullable=False),
-    Column("owner", SafeText),
-    # Seconds since 1970 by the database's clock.
-    Column("expires", Double),
-    Column("spec", JsonText, nullable=False),
+    Column("name", SafeText, primary_key=True),
+    Column("active_version", Integer, nullable=False),
+    Column("last_version", Integer, nullable=False),
+)
+
+agent_versions = Table(
+    "agent_versions",
+    metadata,
+    Column("agent_name", SafeText, ForeignKey("agents.name", ondelete="CASCADE"), primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("configuration_hash", PlainText, nullable=False),
+    Column("author", SafeText, nullable=False),
+    Column("note", SafeText, nullable=False),
+    Column("origin", JsonText, nullable=False),
+    Column("created_at", PlainText, nullable=False),
+    Column("configuration", JsonText, nullable=False),
 )

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from burnish.storage.engine.gathering import Gathering
+from burnish.storage.experiments.call_cache import CallBatcher
 
 
 class Work:
@@ -32,7 +32,7 @@ async def settle() -> None:
 
 async def test_what_is_asked_for_meanwhile_is_done_together_in_small_batches() -> None:
     work = Work()
-    gathering = Gathering(work)
+    gathering = CallBatcher(work)
     first = asyncio.create_task(gathering.ask("first", 1))
     await settle()
     rest = [asyncio.create_task(gathering.ask(f"k{n}", n)) for n in range(40)]
@@ -47,7 +47,7 @@ async def test_what_is_asked_for_meanwhile_is_done_together_in_small_batches() -
 
 async def test_a_long_queue_is_done_in_large_batches() -> None:
     work = Work()
-    gathering = Gathering(work)
+    gathering = CallBatcher(work)
     rest = [asyncio.create_task(gathering.ask(f"k{n}", n)) for n in range(16 * 40)]
     await settle()
 
@@ -60,7 +60,7 @@ async def test_a_long_queue_is_done_in_large_batches() -> None:
 
 async def test_a_failure_is_raised_by_all_of_its_batch_and_by_none_other() -> None:
     work = Work()
-    gathering = Gathering(work)
+    gathering = CallBatcher(work)
     work.failure = ValueError("disk")
     work.go.set()
 
@@ -73,7 +73,7 @@ async def test_a_failure_is_raised_by_all_of_its_batch_and_by_none_other() -> No
 
 async def test_somebody_who_goes_away_takes_nothing_with_them() -> None:
     work = Work()
-    gathering = Gathering(work)
+    gathering = CallBatcher(work)
     gone = asyncio.create_task(gathering.ask("a", 1))
     stays = asyncio.create_task(gathering.ask("b", 2))
     await settle()
