@@ -80,41 +80,62 @@ def image_model_options(settings: ImageSettings) -> tuple[ImageModelOption, ...]
 
 def why_not(kind: str, name: str, settings: ImageSettings) -> str | None:
     """Why a model that draws or judges cannot be used here; None when it can."""
-    if find_spec("PIL") is None:
-        return "Pillow is not installed"
-    if name == _OFFLINE[kind]:
-        return None
-    if not name.startswith(OPENAI) or name == OPENAI:
-        return "there is no such model"
-    try:
-        chosen = openai_settings(name, settings)
-    except UsageError as error:  # A table that cannot be read keeps nobody from the other models.
-        return str(error)
-    variable = _KEY if chosen.api_key_env is None else chosen.api_key_env
-    # Another address than OpenAI's may want no key, unless one is named.
-    if not variable or (chosen.api_key_env is None and chosen.base_url is not None):
-        return None
-    return None if os.environ.get(variable) else f"{variable} is not set"
+    obstacle = _obstacle(kind, name, settings)
+    return None if obstacle is None else obstacle.why
 
 
 def require_usable(kind: str, name: str, settings: ImageSettings) -> None:
     """Refuse a model that cannot be used here, with the way to mend it."""
-    why = why_not(kind, name, settings)
-    if why is None:
+    obstacle = _obstacle(kind, name, settings)
+    if obstacle is None:
         return
     if name.startswith(OPENAI):
         openai_settings(name, settings)  # Says itself what is wrong with the table.
-    offline = _OFFLINE[kind]
-    fixes = {
-        "Pillow is not installed": "pip install 'burnish[images]'",
-        "there is no such model": f"use {offline} or openai/NAME",
-    }
-    code = {"Pillow is not installed": "missing_extra", "there is no such model": "INVALID_REQUEST"}
     raise UsageError(
         what=f"the {_WHAT[kind]} {name[:100]!r} cannot be used",
-        why=why,
-        fix=fixes.get(why, f"put your key into that variable, or use {offline}, which needs none"),
-        code=code.get(why, "missing_key"),
+        why=obstacle.why,
+        fix=obstacle.fix,
+        code=obstacle.code,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Obstacle:
+    """What keeps a model from being used, and the way to mend it."""
+
+    why: str
+    fix: str
+    code: str
+
+
+def _obstacle(kind: str, name: str, settings: ImageSettings) -> _Obstacle | None:
+    offline = _OFFLINE[kind]
+    if find_spec("PIL") is None:
+        return _Obstacle(
+            why="Pillow is not installed", fix="pip install 'burnish[images]'", code="missing_extra"
+        )
+    if name == offline:
+        return None
+    if not name.startswith(OPENAI) or name == OPENAI:
+        return _Obstacle(
+            why="there is no such model",
+            fix=f"use {offline} or openai/NAME",
+            code="INVALID_REQUEST",
+        )
+    try:
+        chosen = openai_settings(name, settings)
+    except UsageError as error:  # A table that cannot be read keeps nobody from the other models.
+        return _Obstacle(why=str(error), fix=error.fix, code=error.code)
+    variable = _KEY if chosen.api_key_env is None else chosen.api_key_env
+    # Another address than OpenAI's may want no key, unless one is named.
+    if not variable or (chosen.api_key_env is None and chosen.base_url is not None):
+        return None
+    if os.environ.get(variable):
+        return None
+    return _Obstacle(
+        why=f"{variable} is not set",
+        fix=f"put your key into that variable, or use {offline}, which needs none",
+        code="missing_key",
     )
 
 
