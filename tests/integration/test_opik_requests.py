@@ -8,7 +8,7 @@ from opik_world import PRIVATE, OpikSender, new_id
 from serving_world import ServerThread, make_served_project, settings_of
 
 from burnish.server.http.auth import Keys
-from burnish.server.opik import bodies
+from burnish.server.opik import requests as bodies
 
 WRITE, READ = "writer-0123456789abcdef", "reader-0123456789abcdef"
 

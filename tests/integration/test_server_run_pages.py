@@ -13,7 +13,7 @@ from serving_world import (
 from starlette.requests import Request
 
 from burnish.server.http.responses import ready_json, zipped
-from burnish.server.optimizations.point_schemas import PointColumns
+from burnish.server.optimizations.trial_schemas import PointColumns
 
 
 @pytest.fixture(scope="module")

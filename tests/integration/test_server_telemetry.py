@@ -7,7 +7,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from serving_world import OPTIMIZATIONS, ServerThread, make_served_project, settings_of
 
-from burnish.server.http import telemetry
+from burnish.server.http import app
 from burnish.server.http.auth import Keys
 
 KEY = "telemetry-0123456789"
@@ -45,7 +45,7 @@ def test_requests_are_traced_by_route_and_without_keys(spans, tmp_path):
 
 
 def test_without_the_sdk_nothing_is_traced(spans, tmp_path, monkeypatch):
-    monkeypatch.setattr(telemetry, "_has_sdk", lambda: False)
+    monkeypatch.setattr(app, "_has_sdk", lambda: False)
 
     requests_of(tmp_path)
 

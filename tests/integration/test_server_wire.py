@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 import pytest
 from serving_world import DEADLINE, ServerThread, make_served_project, settings_of
 
-from burnish.server.http import serving as wire
+from burnish.server.http import serving
 
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
-    monkeypatch.setattr(wire, "HEADER_SECONDS", 0.2)
+    monkeypatch.setattr(serving, "HEADER_SECONDS", 0.2)
     make_served_project(tmp_path)
     with ServerThread(settings_of(tmp_path)) as running:
         yield running

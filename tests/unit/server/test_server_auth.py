@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from burnish.domain import UsageError
-from burnish.server.http.auth import Keys, Scope, host_name
+from burnish.server.http.auth import Keys, KeyScope, host_name
 from burnish.server.http.requests import decode_cursor, encode_cursor
 from burnish.server.http.settings import ServerSettings
 from burnish.support.secrets import without_secrets
@@ -16,7 +16,7 @@ KEY, OTHER = "k" * 16, "colon:inside:0123456789"
 def test_a_plain_key_may_write_and_named_ones_have_their_scope():
     keys = Keys.of(f" {KEY}, eyes:read:{OTHER}\n")
 
-    assert keys.find(KEY).scope is Scope.WRITE
+    assert keys.find(KEY).scope is KeyScope.WRITE
     assert (keys.find(OTHER).name, keys.find(OTHER).may_write) == ("eyes", False)
     assert keys.find("another") is None
     assert keys.find("") is None

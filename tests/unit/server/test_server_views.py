@@ -10,7 +10,7 @@ from burnish.domain.read_models import ItemLine, LineageNode, TrialLine
 from burnish.domain.run_insights import RunSpan
 from burnish.server.http.responses import ready_json
 from burnish.server.http.sse import encode_event
-from burnish.server.optimizations.line_schemas import OptimizationLine
+from burnish.server.optimizations.schemas import OptimizationLine
 from burnish.server.optimizations.trial_schemas import (
     Graph,
     ItemView,
@@ -90,7 +90,7 @@ def test_any_text_can_be_sent(text):
         OptimizationLine.of(
             line_of(make_record(name=text, agent_name=text), RunSpan(), Spending().to_json())
         ),
-        RejectionView.of(make_rejection(message=text)),
+        RejectionView.read(make_rejection(message=text)),
     ]
 
     for view in views:

@@ -1,16 +1,18 @@
-"""Agents and the versions of their configurations."""
+"""Agents: the versions of their configurations, and promotions to a new version."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
+from burnish.app.agents.promotions import Promoted, PromotionRequest
 from burnish.app.agents.registry import KnownAgent
 from burnish.app.report.differences import Difference
 from burnish.domain import AgentVersion
-from burnish.models.outbound.access import without_query
+from burnish.models.outbound_rules import without_query
 from burnish.server.http import examples
+from burnish.server.http.logs import caller
 from burnish.server.http.requests import (
     ExpectedVersion,
     JsonObject,
@@ -25,47 +27,10 @@ from burnish.server.http.responses import View
 _FROM_FILE = ("run", "base_url", "api_key", "api_key_env", "headers")
 _OF_PROMPTS = {"model", "labels", "output_schema"}
 _OF_SERVICES = {"url", "version", "concurrency", "timeout_seconds"}
-_NEW_PROMPT: dict[str, Any] = {
-    "name": "router",
-    "model": "local/smollm2-135m",
-    "labels": ["positive", "negative"],
-    "configuration": examples.CONFIGURATION,
-}
-_NEW_SERVICE: dict[str, Any] = {
-    "name": "service",
-    "url": "https://agents.example.com/run",
-    "configuration": examples.CONFIGURATION,
-}
-_AGENT: dict[str, Any] = {
-    "name": "reviews",
-    "kind": "prompt",
-    "source": "configuration",
-    "model": "local/smollm2-135m",
-    "url": None,
-    "labels": ["positive", "negative"],
-    "active_version": 2,
-    "written_differs": True,
-    "configuration": examples.CONFIGURATION,
-}
-_VERSION: dict[str, Any] = {
-    "agent": "reviews",
-    "version": 2,
-    "active": True,
-    "author": "ada",
-    "note": "better on short reviews",
-    "origin": {
-        "optimization_id": examples.OPTIMIZATION_ID,
-        "candidate_id": examples.CANDIDATE_ID,
-    },
-    "created_at": examples.MOMENT,
-    "configuration_hash": "5f2c…",
-}
 
 
 class ConfigurationBody(Strict):
     """What an agent runs under: texts by path, parameters, examples."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.CONFIGURATION]})
 
     sections: Annotated[dict[str, str], Field(min_length=1, max_length=200)]
     parameters: JsonObject = Field(default_factory=dict)
@@ -74,8 +39,6 @@ class ConfigurationBody(Strict):
 
 class NewAgent(Strict):
     """A prompt agent, by its `model`, or an HTTP agent, by its `url`. Code is never in a request."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [_NEW_PROMPT, _NEW_SERVICE]})
 
     name: NewName
     model: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
@@ -134,8 +97,6 @@ class NewAgent(Strict):
 class AgentView(View):
     """An agent. Without a version it runs as burnish.toml has it."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_AGENT]})
-
     name: str
     kind: Literal["prompt", "python", "http"]
     source: Literal["configuration", "registry"]
@@ -179,8 +140,6 @@ class AgentPage(BaseModel):
 class VersionLine(View):
     """A version. `origin` tells where it came from: a run and candidate, a revert, a request."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_VERSION]})
-
     agent: str
     version: int
     active: bool
@@ -198,10 +157,6 @@ class VersionLine(View):
 
 class VersionView(VersionLine):
     """A version with its configuration."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{**_VERSION, "configuration": examples.CONFIGURATION}]}
-    )
 
     configuration: dict[str, Any]
 
@@ -270,6 +225,54 @@ class DifferenceView(BaseModel):
     def of(cls, difference: Difference) -> DifferenceView:
         """From what was compared."""
         return cls.model_validate(difference.to_json())
+
+
+class Promote(Strict):
+    """Who promotes, and why. Without `expected_version` the agent must still run under what the
+    run began with.
+    """
+
+    promoted_by: Person
+    note: Note = ""
+    expected_version: ExpectedVersion = None
+
+    def request(self, candidate_id: str | None) -> PromotionRequest:
+        """As promotions take it, with the name of the key that was used."""
+        key = caller.get()
+        return PromotionRequest(
+            promoted_by=self.promoted_by,
+            note=self.note,
+            candidate_id=candidate_id,
+            expected_version=self.expected_version,
+            origin={} if key is None else {"key": key},
+        )
+
+
+class PromoteBest(Promote):
+    """The same for a candidate that is named here; without one it is the best."""
+
+    candidate_id: str | None = Field(
+        default=None, min_length=1, max_length=100, examples=[examples.CANDIDATE_ID]
+    )
+
+
+class PromotionView(BaseModel):
+    """The new active version, what it changes, and what speaks against it all the same."""
+
+    version: VersionView
+    candidate_id: str
+    difference: DifferenceView
+    warnings: list[str]
+
+    @classmethod
+    def of(cls, promoted: Promoted) -> PromotionView:
+        """From what was done."""
+        return cls(
+            version=VersionView.of(promoted.version),
+            candidate_id=promoted.candidate.id,
+            difference=DifferenceView.of(promoted.difference),
+            warnings=list(promoted.warnings),
+        )
 
 
 def _shown_url(agent: KnownAgent) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 
@@ -20,14 +20,15 @@ from burnish.app.report.comparisons import (
 )
 from burnish.app.report.html.reading import expected_fields
 from burnish.domain import UsageError
-from burnish.server.candidates.comparison_schemas import (
+from burnish.server.candidates.schemas import (
     ComparedItemPage,
     ComparedItemView,
     ComparisonView,
     ItemDetail,
+    PromotionReviewView,
+    RunCandidate,
     item_side,
 )
-from burnish.server.candidates.schemas import PromotionReviewView, RunCandidate
 from burnish.server.http import examples
 from burnish.server.http.errors import errors
 from burnish.server.http.requests import (
@@ -35,7 +36,7 @@ from burnish.server.http.requests import (
     Cursor,
     Limit,
     OptimizationId,
-    decode_cursor,
+    decode_place,
     encode_cursor,
 )
 from burnish.server.http.services import Serving
@@ -86,10 +87,10 @@ async def list_compared_items(
 ) -> ComparedItemPage:
     """Items that both ran: those that got worse first, then better ones, then all others."""
     workspace = serving.workspace
-    place = _place(decode_cursor(_ORDER, cursor))
+    place = decode_place(_ORDER, cursor, int, str)
     comparison = await compare(workspace, optimization_id, before, after, on)
     chosen = await chosen_items(workspace, comparison, changes=change or (), text=q)
-    start = 0 if place is None else bisect_right(chosen, place)
+    start = 0 if place is None else bisect_right(chosen, (place[0], place[1]))
     shown = chosen[start : start + limit]
     items = await compared_items(workspace, comparison, [item for _, item in shown])
     more = len(chosen) > start + limit
@@ -152,16 +153,3 @@ async def get_promotion_review(
     """What a promotion would change, and what speaks for and against it. Nothing is done."""
     review = await review_promotion(serving.workspace, optimization_id, candidate_id)
     return PromotionReviewView.of(review)
-
-
-def _place(after: list[Any] | None) -> tuple[int, str] | None:
-    if after is None:
-        return None
-    if len(after) != 2 or type(after[0]) is not int or not isinstance(after[1], str):
-        raise UsageError(
-            what="the cursor cannot be used",
-            why="it belongs to another list",
-            fix="take `next_cursor` from the page before",
-            code="invalid_cursor",
-        )
-    return after[0], after[1]

@@ -1,15 +1,15 @@
-"""Evaluations: one configuration on one suite, started here or elsewhere."""
+"""Routes of evaluations: one configuration on one suite, started here or elsewhere."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Depends, Path, Query
 
 from burnish.app.evaluate.queued import create_evaluation
 from burnish.app.evaluate.result import result_of
-from burnish.domain import UsageError
-from burnish.server.evaluations.item_filter import WantedItems
+from burnish.domain import Outcome, RoundEnd
+from burnish.domain.read_models import ItemFilter
 from burnish.server.evaluations.schemas import (
     EvaluationLine,
     EvaluationPage,
@@ -18,7 +18,7 @@ from burnish.server.evaluations.schemas import (
 )
 from burnish.server.http import examples
 from burnish.server.http.errors import errors
-from burnish.server.http.requests import Cursor, Limit, decode_cursor, encode_cursor
+from burnish.server.http.requests import Cursor, Limit, decode_cursor, decode_place, encode_cursor
 from burnish.server.http.services import Serving
 from burnish.server.optimizations.trial_schemas import ItemPage, ItemView
 
@@ -34,18 +34,40 @@ _LINKS: dict[str, Any] = {
 }
 
 
+async def _wanted(
+    failing: Annotated[bool, Query(description="Only those that did not pass.")] = False,
+    outcome: Annotated[
+        Outcome | Literal["refined"] | None,
+        Query(description="Only outputs of which refinement made this; `refined`: anything."),
+    ] = None,
+    ended: Annotated[
+        RoundEnd | None, Query(description="Only outputs whose rounds ended because of this.")
+    ] = None,
+) -> ItemFilter:
+    return ItemFilter(
+        failing=failing,
+        refined=outcome == "refined",
+        outcome=outcome if isinstance(outcome, Outcome) else None,
+        ended=ended,
+    )
+
+
+WantedItems = Annotated[ItemFilter, Depends(_wanted)]
+
+
 @router.get("", responses=errors(404))
 async def list_evaluations(
     serving: Serving, limit: Limit = 50, cursor: Cursor = None
 ) -> EvaluationPage:
     """Evaluations that are no part of an optimization, the newest first."""
+    place = decode_place(_NEWEST, cursor, str)
     found = await serving.workspace.experiments.list_experiments(
-        limit=limit + 1, before=_place(decode_cursor(_NEWEST, cursor)), standalone=True
+        limit=limit + 1, before=None if place is None else place[0], standalone=True
     )
-    place = (found[limit - 1].id,) if len(found) > limit else None
+    last = (found[limit - 1].id,) if len(found) > limit else None
     return EvaluationPage(
         items=[EvaluationLine.of(one) for one in found[:limit]],
-        next_cursor=encode_cursor(_NEWEST, place),
+        next_cursor=encode_cursor(_NEWEST, last),
     )
 
 
@@ -86,16 +108,3 @@ async def list_evaluation_items(
 
 async def _view(serving: Serving, experiment_id: str) -> EvaluationView:
     return EvaluationView.of_result(await result_of(serving.workspace.experiments, experiment_id))
-
-
-def _place(after: list[Any] | None) -> str | None:
-    if after is None:
-        return None
-    if len(after) != 1 or not isinstance(after[0], str):
-        raise UsageError(
-            what="the cursor cannot be used",
-            why="it belongs to another list",
-            fix="take `next_cursor` from the page before",
-            code="invalid_cursor",
-        )
-    return after[0]

@@ -1,44 +1,155 @@
-"""Evaluations: one configuration on one suite."""
+"""Evaluations: one configuration on one suite, and the refinement of single outputs."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from burnish.app.evaluate.evaluations import Selection
 from burnish.app.evaluate.result import EvaluationResult
+from burnish.app.evaluate.round_documents import refinement_json, round_json
 from burnish.app.optimize.chosen_settings import Choice
-from burnish.domain import Experiment, ExperimentStatus, ExperimentType
-from burnish.server.evaluations.refinement_schemas import RefineChoice, RefineView
-from burnish.server.http import examples
-from burnish.server.http.requests import JsonObject, Strict, VersionNumber
+from burnish.domain import (
+    Experiment,
+    ExperimentStatus,
+    ExperimentType,
+    Outcome,
+    Refinement,
+    Round,
+    RoundEnd,
+)
+from burnish.server.http.requests import JsonObject, Name, Strict, VersionNumber
 from burnish.server.http.responses import View
-from burnish.server.optimizations.request_schemas import Name
+from burnish.server.optimizations.schemas import Usage
 
-_LINE: dict[str, Any] = {
-    "experiment_id": examples.EXPERIMENT_ID,
-    "name": "reviews on reviews",
-    "type": "regular",
-    "status": "completed",
-    "agent": "reviews",
-    "agent_version": 2,
-    "suite": "reviews",
-    "dataset_id": "0199d1c8-6a11-7c02-8f5e-0c4d2b1a9e33",
-    "optimization_id": None,
-    "planned_items": 50,
-    "refine": {
-        "active": True,
-        "why_inactive": None,
-        "model": "openai/gpt-4o",
-        "limit": 2,
-        "threshold": 0.8,
-        "answer": "latest",
-        "judges": ["openai/gpt-4o-mini"],
-    },
-    "created_at": examples.MOMENT,
-    "updated_at": examples.MOMENT,
-}
+Limit = Annotated[int, Field(ge=0, le=20)]
+Answer = Literal["latest", "best"]
+
+
+class RefineChoice(Strict):
+    """How outputs are refined; what is left out is as the suite has it."""
+
+    model: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        default=None,
+        description="The optimizer: the model that writes outputs anew. One that the server's "
+        "configuration names.",
+    )
+    limit: Limit | None = Field(
+        default=None, description="At most so often for each output; 0 switches it off."
+    )
+    threshold: float | None = Field(
+        default=None,
+        description="The score from which an output is not refined any more; without one, only a "
+        "perfect score ends it early.",
+    )
+    answer: Answer | None = Field(
+        default=None, description="Which round counts: the latest (as usual) or the best."
+    )
+
+    def given(self) -> dict[str, Any]:
+        """What was named."""
+        return self.model_dump(exclude_unset=True)
+
+
+class TrialRefineChoice(RefineChoice):
+    """How the outputs of trials are refined. The budget counts these calls too."""
+
+    trials: bool = True
+
+    def given(self) -> dict[str, Any]:
+        """What was named; trials are refined unless it says no."""
+        return {**self.model_dump(exclude_unset=True), "trials": self.trials}
+
+
+class RefineTableView(View):
+    """`[suite.refine]`."""
+
+    model: str | None
+    limit: int
+    threshold: float | None
+    answer: str
+    trials: bool
+    fields: list[str] | None
+    parameters: dict[str, Any] | None
+
+
+class NewRefineTable(Strict):
+    """How a suite's outputs are refined."""
+
+    model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    limit: Limit = 0
+    threshold: float | None = None
+    answer: Answer = "latest"
+    trials: bool = False
+    fields: Annotated[list[str], Field(max_length=100)] | None = None
+    parameters: dict[str, Any] | None = None
+
+
+class RefineView(View):
+    """How an evaluation refines; inactive is allowed, and `why_inactive` says why it is so."""
+
+    active: bool
+    why_inactive: str | None
+    model: str | None
+    limit: int
+    threshold: float | None
+    answer: Answer
+    judges: list[str]
+
+
+class RoundScoreView(BaseModel):
+    """What one scorer says about one output."""
+
+    name: str
+    value: float
+    passed: bool | None
+    reason: str
+    error: str | None
+
+
+class RoundView(View):
+    """One output with its evaluation: 0 is what the agent wrote, later ones are refined."""
+
+    round: int
+    output: dict[str, Any]
+    score: float
+    passed: bool
+    reason: str
+    scores: list[RoundScoreView]
+    error: str | None = Field(description="Why there is no verdict; the score then counts not.")
+    model: str = Field(description="Who wrote the output.")
+    usage: Usage = Field(description="Of writing and judging it.")
+    latency_ms: float = Field(description="Of writing it.")
+    cached: bool
+    created_at: str
+    ended: RoundEnd | None = Field(description="On the last round: why there is no other.")
+    ended_why: str | None
+
+    @classmethod
+    def of(cls, one: Round) -> RoundView:
+        """From its record."""
+        return cls.model_validate(round_json(one))
+
+
+class ItemRefinement(View):
+    """What refinement made of one output; `rounds` counts refined ones."""
+
+    rounds: int
+    first_score: float
+    latest_score: float
+    best_score: float
+    best_round: int
+    answer: Answer
+    answer_round: int
+    ended: RoundEnd
+    ended_why: str
+    outcome: Outcome
+
+    @classmethod
+    def of(cls, refinement: Refinement) -> ItemRefinement:
+        """From its record."""
+        return cls.model_validate(refinement_json(refinement))
 
 
 class Overrides(Strict):
@@ -55,19 +166,6 @@ class Overrides(Strict):
 
 class NewEvaluation(Strict):
     """An evaluation to start; what is left out is as the server's configuration has it."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "agent": "reviews",
-                    "agent_version": 2,
-                    "overrides": {"sections": {"system": "Positive or negative?"}},
-                    "split": "validation",
-                }
-            ]
-        }
-    )
 
     agent: Name | None = None
     agent_version: VersionNumber | None = None
@@ -98,8 +196,6 @@ class NewEvaluation(Strict):
 class EvaluationLine(View):
     """One evaluation in a list."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_LINE]})
-
     experiment_id: str
     name: str
     type: ExperimentType
@@ -124,20 +220,6 @@ class EvaluationLine(View):
 
 class EvaluationView(EvaluationLine):
     """One evaluation with its configuration and what came out so far."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    **_LINE,
-                    "configuration": examples.CONFIGURATION,
-                    "overrides": {},
-                    "error": None,
-                    "result": {"score": 0.88, "pass_rate": 0.88, "items": 50, "failed": 6},
-                }
-            ]
-        }
-    )
 
     configuration: dict[str, Any]
     overrides: dict[str, Any]

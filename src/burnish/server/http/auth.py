@@ -1,7 +1,7 @@
-"""Authentication: API keys, and who gets in by Host, by key and, for what changes something, by Origin.
+"""Authentication: API keys, and checks of a request's Host, its key and, for changes, its Origin.
 
-Deny is the default. This stands before every route, also before those that do not exist, so that none can be
-forgotten. Of keys only the hashes are kept.
+Deny is the default. The check stands before every route, also before those that do not exist, so that
+none can be forgotten. Of keys only the hashes are kept.
 """
 
 from __future__ import annotations
@@ -30,6 +30,12 @@ KEYS_VARIABLE = "BURNISH_API_KEY"
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9._-]{1,64}):(?P<scope>[a-z]+):(?P<key>.+)")
 _BETWEEN = re.compile(r"[\s,]+")
 _SHORTEST = 16
+# These tell nothing but that the server is there, and are what a browser and a probe ask first.
+PUBLIC = frozenset({"/", "/health/live", "/health/ready"})
+OPIK_PATHS = "/api/"
+_READS = frozenset({"GET", "HEAD", "OPTIONS"})
+_OWN_SITE = ("same-origin", "none")
+_bearer = HTTPBearer(auto_error=False, description="A key of BURNISH_API_KEY, where keys are set.")
 
 
 class KeyScope(StrEnum):
@@ -102,26 +108,16 @@ def _bad(why: str, fix: str) -> UsageError:
     return UsageError(what=f"{KEYS_VARIABLE} cannot be used", why=why, fix=fix, code="invalid_key")
 
 
-# These tell nothing but that the server is there, and are what a browser and a probe ask first.
-PUBLIC = frozenset({"/", "/health/live", "/health/ready"})
-OPIK_PATHS = "/api/"
-_READS = frozenset({"GET", "HEAD", "OPTIONS"})
-_OWN_SITE = ("same-origin", "none")
-
-
-_bearer = HTTPBearer(auto_error=False, description="A key of BURNISH_API_KEY, where keys are set.")
-
-
 async def documented_key(
     _: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)] = None,
 ) -> None:
-    """Only says in the OpenAPI that keys are taken; the gate is what checks them.
+    """Only says in the OpenAPI that keys are taken; `Auth` is what checks them.
 
     Async, as all dependencies here: a plain one would cost each request a visit to a thread.
     """
 
 
-class Gate:
+class Auth:
     """ASGI middleware: answers what may not pass, and lets the rest through."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Errors as responses: their one shape, and THE place where failures become one; no route has its own."""
+"""Errors as responses: their one shape, and the one place where failures become responses."""
 
 from __future__ import annotations
 
@@ -11,48 +11,15 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from burnish.domain import BurnishError, InvariantError
 from burnish.domain.errors import RowsError
+from burnish.server.http.examples import WITH_EXAMPLES
 from burnish.server.images.paths import is_image_path
 from burnish.support.secrets import without_secrets
-
-
-class Problem(BaseModel):
-    """One value of a request that cannot be used."""
-
-    where: str = Field(description="The place in the request, such as `body.budget.max_trials`.")
-    message: str
-
-
-class ErrorBody(BaseModel):
-    """What went wrong, and what to do about it."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "code": "not_found",
-                    "message": "there is no optimization '0199…': none with that id is stored",
-                    "fix": "take an id from the list of optimizations",
-                    "retryable": False,
-                    "problems": [],
-                }
-            ]
-        }
-    )
-
-    code: str = Field(description="A stable name for programs.")
-    message: str = Field(description="What happened and why, for people.")
-    fix: str = Field(description="What to do about it.")
-    retryable: bool = Field(description="Whether the same request may succeed later.")
-    problems: list[Problem] = Field(
-        default_factory=list, description="Each value that cannot be used, where that is why."
-    )
-
 
 _MEANINGS = {
     400: "The request is not HTTP or JSON that can be read.",
@@ -66,6 +33,32 @@ _MEANINGS = {
     503: "Something outside does not answer; trying again later may help.",
 }
 _ALWAYS = (400, 401, 403, 413, 422, 500, 503)
+_log = logging.getLogger("burnish.server")
+_RETRY_AFTER = "5"
+_MOST_PROBLEMS = 20
+_LONGEST = 300
+_PARAMETER = re.compile(r"\{\w+\}")
+
+
+class Problem(BaseModel):
+    """One value of a request that cannot be used."""
+
+    where: str = Field(description="The place in the request, such as `body.budget.max_trials`.")
+    message: str
+
+
+class ErrorBody(BaseModel):
+    """What went wrong, and what to do about it."""
+
+    model_config = WITH_EXAMPLES
+
+    code: str = Field(description="A stable name for programs.")
+    message: str = Field(description="What happened and why, for people.")
+    fix: str = Field(description="What to do about it.")
+    retryable: bool = Field(description="Whether the same request may succeed later.")
+    problems: list[Problem] = Field(
+        default_factory=list, description="Each value that cannot be used, where that is why."
+    )
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -74,13 +67,6 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
         status: {"model": ErrorBody, "description": _MEANINGS[status]}
         for status in sorted({*_ALWAYS, *statuses})
     }
-
-
-_log = logging.getLogger("burnish.server")
-_RETRY_AFTER = "5"
-_MOST_PROBLEMS = 20
-_LONGEST = 300
-_PARAMETER = re.compile(r"\{\w+\}")
 
 
 def error_response(

@@ -1,4 +1,4 @@
-"""How much and how long: bodies are counted while they come in, and requests have a deadline."""
+"""Limits of requests: bodies are counted while they come in, and each request has a deadline."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from burnish.support.secrets import without_secrets
 
+# What is known of the request at hand.
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 caller: ContextVar[str | None] = ContextVar("caller", default=None)
 

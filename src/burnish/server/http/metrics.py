@@ -1,4 +1,4 @@
-"""What Prometheus reads: requests, runs, items, tokens, cost and the queue."""
+"""Metrics for Prometheus: requests, runs, items, tokens, cost and the queue."""
 
 from __future__ import annotations
 

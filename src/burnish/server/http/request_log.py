@@ -1,4 +1,4 @@
-"""Around every request: its id, its line in the log, its numbers, and headers that keep it safe."""
+"""Request log: each request's id, log line and metrics, and the headers that keep its response safe."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; f
 _HEADERS = {
     "Content-Security-Policy": CONTENT_POLICY,
     "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
+    "X-RequestLog-Options": "DENY",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -31,8 +31,8 @@ _HEADERS = {
 }
 
 
-class Frame:
-    """The outermost ASGI middleware. A bug ends here, as a response without a trace."""
+class RequestLog:
+    """ASGI middleware, the outermost. A bug ends here, as a response without a trace."""
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
         self._app = app

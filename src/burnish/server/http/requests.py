@@ -18,6 +18,7 @@ from burnish.server.http import examples
 
 Person = Annotated[str, Field(min_length=1, max_length=200, examples=["ada"])]
 Note = Annotated[str, Field(max_length=2000)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
 NewName = Annotated[str, Field(pattern=NAME_PATTERN, examples=["support-router"])]
 VersionNumber = Annotated[int, Field(ge=1, lt=2**31)]
 ExpectedVersion = Annotated[
@@ -29,17 +30,26 @@ ExpectedVersion = Annotated[
         "now.",
     ),
 ]
+T = TypeVar("T", dict[str, Any], list[Any])
+_DEEPEST = 20
+_LONGEST = 2000
+OptimizationId = Annotated[
+    str, Path(min_length=1, max_length=100, examples=[examples.OPTIMIZATION_ID])
+]
+CandidateId = Annotated[str, Path(min_length=1, max_length=100, examples=[examples.CANDIDATE_ID])]
+Limit = Annotated[int, Query(ge=1, le=500, description="How many at most.")]
+Cursor = Annotated[
+    str | None,
+    Query(max_length=2000, description="`next_cursor` of the page before, with the same sort."),
+]
 
 
 class Strict(BaseModel):
     """A request: unknown fields are mistakes, and values are what they are."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-
-T = TypeVar("T", dict[str, Any], list[Any])
-
-_DEEPEST = 20
+    model_config = ConfigDict(
+        extra="forbid", strict=True, allow_inf_nan=False, json_schema_extra=examples.add_examples
+    )
 
 
 def require_shallow(value: T) -> T:
@@ -59,9 +69,6 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 JsonObject = Annotated[dict[str, Any], AfterValidator(require_shallow)]
-
-
-_LONGEST = 2000
 
 
 def encode_cursor(order: str, place: Sequence[Any] | None) -> str | None:
@@ -89,6 +96,24 @@ def decode_cursor(order: str, cursor: str | None) -> list[Any] | None:
     return value[1:]
 
 
+def decode_place(order: str, cursor: str | None, *types: type) -> list[Any] | None:
+    """The place of a cursor, of which each value must have its type."""
+    place = decode_cursor(order, cursor)
+    if place is None or [type(one) for one in place] == list(types):
+        return place
+    raise other_list()
+
+
+def other_list() -> UsageError:
+    """The cursor is of another list than this one."""
+    return UsageError(
+        what="the cursor cannot be used",
+        why="it belongs to another list",
+        fix="take `next_cursor` from the page before",
+        code="invalid_cursor",
+    )
+
+
 def _bad(why: str) -> UsageError:
     return UsageError(
         what="the cursor cannot be used",
@@ -110,14 +135,3 @@ async def parts_of(request: Request) -> AsyncIterator[bytes]:
             fix="send all of it again",
             code="upload_broken_off",
         ) from None
-
-
-OptimizationId = Annotated[
-    str, Path(min_length=1, max_length=100, examples=[examples.OPTIMIZATION_ID])
-]
-CandidateId = Annotated[str, Path(min_length=1, max_length=100, examples=[examples.CANDIDATE_ID])]
-Limit = Annotated[int, Query(ge=1, le=500, description="How many at most.")]
-Cursor = Annotated[
-    str | None,
-    Query(max_length=2000, description="`next_cursor` of the page before, with the same sort."),
-]

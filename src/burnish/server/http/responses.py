@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import zlib
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, model_validator
 from pydantic_core import PydanticSerializationError, to_json
 from starlette.requests import Request
 from starlette.responses import Response
+
+from burnish.server.http.examples import WITH_EXAMPLES
 
 # Below, packing takes longer than sending; and the first level is nearly as small as the last.
 _WORTH_PACKING = 50_000
@@ -53,10 +55,18 @@ def takes_gzip(accepted: str) -> bool:
 class View(BaseModel):
     """A response. Half surrogate pairs, which no JSON over HTTP can hold, are shown as `�`."""
 
+    model_config = WITH_EXAMPLES
+
     @model_validator(mode="before")
     @classmethod
     def _make_sendable(cls, data: Any) -> Any:
         return sendable(data)
+
+    @classmethod
+    def read(cls, record: object, **others: Any) -> Self:
+        """From a record's attributes of the same names, and others that it has not."""
+        names = [name for name in cls.model_fields if name not in others]
+        return cls(**{name: getattr(record, name) for name in names}, **others)
 
 
 def sendable(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What routes work with, opened when the server starts and closed when it ends."""
+"""Services that routes work with, opened when the server starts and closed when it ends."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from burnish.app.agents.optimizer_scheduler import OptimizerKeeper
-from burnish.app.evaluate.executor import EvaluationExecutor, EvaluationSettings
-from burnish.app.images.executor import ImageExecutor, ImageExecutorSettings
+from burnish.app.evaluate.executor import EvaluationExecutor
+from burnish.app.images.executor import ImageExecutor
 from burnish.app.images.model_options import image_model_options
 from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
@@ -21,6 +21,7 @@ from burnish.app.wiring import Workspace
 from burnish.config.served_project import ServedProject
 from burnish.jobs.event_hub import EventHub
 from burnish.jobs.event_listeners import open_bell
+from burnish.jobs.executor import ExecutorSettings
 from burnish.server.http.metrics import Metrics
 from burnish.server.http.settings import ServerSettings
 from burnish.server.http.sse import encode_event
@@ -45,7 +46,7 @@ class Services:
 
     async def start_run(self, optimization_id: str) -> None:
         """Let it be run by whoever is first."""
-        await self.workspace.queue.add(optimization_id)
+        await self.workspace.run_jobs.add(optimization_id)
         self.wake()
 
     def wake(self) -> None:
@@ -88,16 +89,18 @@ async def open_services(
         await stack.enter_async_context(image_hub)
         executor = evaluator = image_executor = None
         if settings.execute:
-            executor = RunExecutor(workspace, project, settings.runs, tally=tally)
+            executor = RunExecutor(
+                workspace, project, settings.runs, tally=tally, make_adapter=settings.make_adapter
+            )
             await stack.enter_async_context(executor)
             evaluator = EvaluationExecutor(
-                workspace, project, EvaluationSettings(lease_seconds=settings.runs.lease_seconds)
+                workspace, project, ExecutorSettings(lease_seconds=settings.runs.lease_seconds)
             )
             await stack.enter_async_context(evaluator)
             image_executor = ImageExecutor(
                 workspace,
                 images,
-                ImageExecutorSettings(lease_seconds=settings.runs.lease_seconds),
+                ExecutorSettings(lease_seconds=settings.runs.lease_seconds),
             )
             await stack.enter_async_context(image_executor)
         # Also where nothing is run: it only says what is to be run, and sees to what has ended.

@@ -25,6 +25,10 @@ from burnish.server.http.logs import logging_to_stderr
 from burnish.server.http.settings import ServerSettings
 
 HEADER_SECONDS = 20.0
+_log = logging.getLogger("burnish.server")
+_BACKLOG = 2048
+_START_SECONDS = 30.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def _answer(status: str, code: str, message: str, fix: str) -> bytes:
@@ -97,12 +101,6 @@ class Wire(HttpToolsProtocol):
     def _end(self, answer: bytes) -> None:
         self.transport.write(answer)
         self.transport.close()
-
-
-_log = logging.getLogger("burnish.server")
-_BACKLOG = 2048
-_START_SECONDS = 30.0
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Server(uvicorn.Server):

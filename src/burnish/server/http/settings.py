@@ -1,4 +1,4 @@
-"""How a server is set up."""
+"""Settings of a server: what it serves, to whom, and within which limits."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from burnish.app.optimize.executor import ExecutorSettings
 from burnish.app.optimize.runners import MailboxRunner
 from burnish.config.serve_options import ServeOptions
 from burnish.domain import UsageError
-from burnish.models.outbound.access import URLS_VARIABLE, OutboundRules
+from burnish.jobs.executor import ExecutorSettings
+from burnish.models.outbound_rules import URLS_VARIABLE, OutboundRules
+from burnish.optimization.attempt import MakeAdapter
 from burnish.server.http.auth import KEYS_VARIABLE, Keys
 from burnish.server.http.ui_pages import BUILT_UI
 
@@ -54,6 +55,8 @@ class ServerSettings:
     upload_seconds: float = 600.0
     shutdown_seconds: float = 5.0
     runs: ExecutorSettings = field(default_factory=ExecutorSettings)
+    # Where experiments of runs are evaluated; None is this process.
+    make_adapter: MakeAdapter | None = None
     execute: bool = True
     streams: StreamSettings = field(default_factory=StreamSettings)
     ui: Path = BUILT_UI
@@ -72,10 +75,10 @@ class ServerSettings:
             allowed_hosts=(*options.allowed_hosts, *named),
             allowed_urls=(*options.allowed_urls, *_names_in(environment, URLS_VARIABLE)),
             runs=ExecutorSettings(
-                max_runs=options.max_runs,
+                max_jobs=options.max_runs,
                 lease_seconds=options.lease_seconds,
-                make_adapter=None if options.mailbox is None else MailboxRunner(options.mailbox),
             ),
+            make_adapter=None if options.mailbox is None else MailboxRunner(options.mailbox),
             execute=options.execute,
         )
 

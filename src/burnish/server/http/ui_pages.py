@@ -1,8 +1,8 @@
 """Web UI: its built files in memory, and which requests get them.
 
-Files are served without a key, since they hold nothing, and everything else not at all. A screen has a path of
-its own, which the server does not know: whatever a browser wants to show as a page, and is no part of
-the API, begins with the same page.
+Files are served without a key, since they hold nothing. A screen has a path of its own, which the
+server does not know: whatever a browser wants to show as a page, and is no part of the API, begins
+with the same page.
 """
 
 from __future__ import annotations
@@ -41,6 +41,12 @@ _TYPES = {
     ".webmanifest": "application/manifest+json",
     ".woff2": "font/woff2",
 }
+_READS = ("GET", "HEAD")
+_API = ("v1", "planar", "api", "health", "metrics", "docs", "openapi.json", *FIRST_PARTS)
+UI_POLICY = (
+    "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; connect-src 'self'; "
+    "object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+)
 
 
 @dataclass(frozen=True)
@@ -125,12 +131,6 @@ def _read(folder: Path) -> dict[str, UiFile]:
 
 
 BUILT_UI = Path(__file__).parents[1] / "ui_dist"
-_READS = ("GET", "HEAD")
-_API = ("v1", "planar", "api", "health", "metrics", "docs", "openapi.json", *FIRST_PARTS)
-UI_POLICY = (
-    "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; connect-src 'self'; "
-    "object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
-)
 
 
 class UiSite:

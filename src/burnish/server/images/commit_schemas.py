@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from burnish.app.images.documents import commit_document, comparison_document
 from burnish.app.images.history import ImageLineage
 from burnish.domain.images import CommitStatus, ImageCommit, ImageComparison, ImageProject
-from burnish.server.http.examples import MOMENT
 from burnish.server.http.requests import Strict
 from burnish.server.http.responses import View
-from burnish.server.images import examples
-from burnish.server.images.variant_schemas import ImageRubricView
+from burnish.server.images.paths import COMMIT_ID
+from burnish.server.images.schemas import ImageRubricView
 
-_CommitId = Annotated[str, Field(min_length=1, max_length=100, examples=[examples.COMMIT_ID])]
+_CommitId = Annotated[str, Field(min_length=1, max_length=100, examples=[COMMIT_ID])]
 
 
 class ImageFileView(View):
     """A stored picture and where to get it."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.IMAGE]})
 
     digest: str = Field(description="The SHA-256 of its bytes.")
     media_type: str = Field(description="What it was found to be when it was decoded.")
@@ -34,20 +31,6 @@ class ImageFileView(View):
 
 class ImageProjectView(View):
     """A project and how much is in it."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "project_id": examples.PROJECT_ID,
-                    "created_at": MOMENT,
-                    "commits": 4,
-                    "latest_image_url": examples.IMAGE["url"],
-                    "latest_thumbnail_url": examples.IMAGE["thumbnail_url"],
-                }
-            ]
-        }
-    )
 
     project_id: str
     created_at: str
@@ -77,8 +60,6 @@ class ImageProjectPage(BaseModel):
 
 class ImageCommitView(View):
     """One picture, or one failed attempt at one, in a project's history."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.COMMIT]})
 
     commit_id: str
     project_id: str
@@ -140,22 +121,12 @@ class ImageLineageView(BaseModel):
 class NewImageComparison(Strict):
     """Two commits of one project to compare."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"left_commit_id": examples.ANCHOR_ID, "right_commit_id": examples.COMMIT_ID}
-            ]
-        }
-    )
-
     left_commit_id: _CommitId
     right_commit_id: _CommitId
 
 
 class ImageComparisonView(View):
     """How far the pixels of two commits differ, and what a judge says of each."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.COMPARISON]})
 
     comparison_id: str
     project_id: str

@@ -17,7 +17,7 @@ from burnish.domain.image_parts import ImageRepository
 from burnish.domain.images import ImageRun
 from burnish.server.http.settings import StreamSettings
 from burnish.server.http.sse import BYE, KEEP_ALIVE, RETRY
-from burnish.server.images.run_schemas import ImageRunView
+from burnish.server.images.schemas import ImageRunView
 
 _log = logging.getLogger("burnish.images")
 

@@ -12,8 +12,7 @@ from pydantic import Field, model_validator
 from burnish.domain import UsageError
 from burnish.domain.opik_records import OpikDataset, OpikRow
 from burnish.integrations.opik.datasets import data_of, named_dataset, put_rows
-from burnish.server.opik.bodies import Body, Kept, read_body
-from burnish.server.opik.serving import DEFAULT_WORKSPACE, Ingest, Place
+from burnish.server.opik.requests import DEFAULT_WORKSPACE, Body, Ingest, Kept, Place, read_body
 
 router = APIRouter(prefix="/v1/private/datasets")
 _MOST_ROWS = 2_000

@@ -12,9 +12,8 @@ from burnish.domain import Experiment, ExperimentStatus
 from burnish.domain.opik_records import OpikItem
 from burnish.integrations.opik.datasets import named_dataset
 from burnish.integrations.opik.experiments import NewOpikExperiment
-from burnish.server.opik.bodies import Body, read_body
 from burnish.server.opik.datasets import Id, Name
-from burnish.server.opik.serving import DEFAULT_WORKSPACE, Ingest, Place
+from burnish.server.opik.requests import DEFAULT_WORKSPACE, Body, Ingest, Place, read_body
 
 router = APIRouter(prefix="/v1/private/experiments")
 _MOST_AT_ONCE = 5_000

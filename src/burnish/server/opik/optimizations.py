@@ -9,9 +9,15 @@ from pydantic import Field
 
 from burnish.integrations.opik.optimizations import NewOpikOptimization, status_name
 from burnish.server.http.requests import OptimizationId
-from burnish.server.opik.bodies import Body, read_body
 from burnish.server.opik.datasets import Id, Name
-from burnish.server.opik.serving import DEFAULT_PROJECT, DEFAULT_WORKSPACE, Ingest, Place
+from burnish.server.opik.requests import (
+    DEFAULT_PROJECT,
+    DEFAULT_WORKSPACE,
+    Body,
+    Ingest,
+    Place,
+    read_body,
+)
 
 router = APIRouter(prefix="/v1/private/optimizations")
 

@@ -8,9 +8,8 @@ from fastapi import APIRouter, Path, Request
 from pydantic import Field
 
 from burnish.domain.opik_records import OpikScore
-from burnish.server.opik.bodies import Body, Kept, read_body
 from burnish.server.opik.datasets import Id, Name
-from burnish.server.opik.serving import Ingest
+from burnish.server.opik.requests import Body, Ingest, Kept, read_body
 
 router = APIRouter(prefix="/v1/private")
 _MOST_AT_ONCE = 5_000

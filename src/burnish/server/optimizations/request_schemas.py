@@ -5,22 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from burnish.config.served_project import RunRequest
-from burnish.server.evaluations.refinement_schemas import TrialRefineChoice
-from burnish.server.http import examples
-from burnish.server.http.requests import require_shallow
+from burnish.server.evaluations.schemas import TrialRefineChoice
+from burnish.server.http.requests import Name, Strict, require_shallow
 from burnish.server.optimizations.schemas import OptimizationView
 
-Name = Annotated[str, Field(min_length=1, max_length=200)]
 
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-
-class OptimizerChoice(_Strict):
+class OptimizerChoice(Strict):
     """Which algorithm; without a name the server's own, with its settings."""
 
     name: Name | None = Field(default=None, examples=["edits"])
@@ -39,7 +32,7 @@ class OptimizerChoice(_Strict):
         return require_shallow(settings)
 
 
-class BudgetLimits(_Strict):
+class BudgetLimits(Strict):
     """What it may spend; what is left out is as the server's configuration has it."""
 
     max_trials: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
@@ -54,7 +47,7 @@ class BudgetLimits(_Strict):
         return {name: value for name, value in self.model_dump().items() if value is not None}
 
 
-class _Changes(_Strict):
+class _Changes(Strict):
     optimizer: OptimizerChoice = Field(default_factory=OptimizerChoice)
     budget: BudgetLimits = Field(default_factory=BudgetLimits)
     seed: Annotated[int, Field(ge=-(2**63) + 1, le=2**63 - 1)] | None = None
@@ -80,13 +73,6 @@ class _Changes(_Strict):
 
 class NewOptimization(_Changes):
     """An optimization to make. Agents and suites are those of the server's configuration."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        allow_inf_nan=False,
-        json_schema_extra={"examples": [examples.REQUEST]},
-    )
 
     agent: Name | None = None
     agent_version: Annotated[int, Field(ge=1, lt=2**31)] | None = Field(

@@ -1,24 +1,32 @@
-"""Trials, items, lineage, front and rejections as responses."""
+"""Trials as responses: items, lineage, front, rejections, columns for charts, and the log of events."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from burnish.domain import Candidate, ExperimentStatus, ExperimentType, Rejection, TrialResult
+from burnish.app.report.run_points import PointTable
+from burnish.domain import (
+    Candidate,
+    Event,
+    EventType,
+    ExperimentStatus,
+    ExperimentType,
+    TrialResult,
+)
 from burnish.domain.read_models import ItemLine, LineageNode, TrialLine
-from burnish.server.evaluations.refinement_schemas import ItemRefinement, RoundView
-from burnish.server.http import examples
+from burnish.server.evaluations.schemas import ItemRefinement, RoundView
+from burnish.server.http.examples import WITH_EXAMPLES, add_configuration
 from burnish.server.http.responses import View
 from burnish.server.optimizations.schemas import Usage
+
+Kind = Literal["baseline", "trial", "mini-batch"]
 
 
 class TrialView(View):
     """A trial, or with `type` mini-batch a look at some items that can never be best."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.TRIAL]})
 
     candidate_id: str
     number: int = Field(description="Counts up within the optimization; the baseline is 0.")
@@ -44,7 +52,7 @@ class TrialView(View):
 class TrialDetail(TrialView):
     """A trial with the configuration that it ran."""
 
-    configuration: dict[str, Any] = Field(examples=[examples.CONFIGURATION])
+    configuration: dict[str, Any] = Field(json_schema_extra=add_configuration)
     configuration_hash: str
     mask_id: str
 
@@ -152,16 +160,7 @@ class ItemView(View):
             output=None if result.output is None else result.output.to_json(),
             score=result.score,
             passed=result.passed,
-            scores=[
-                ScoreView(
-                    name=one.name,
-                    value=one.value,
-                    passed=one.passed,
-                    reason=one.reason,
-                    error=one.error,
-                )
-                for one in result.scores
-            ],
+            scores=[ScoreView.read(one) for one in result.scores],
             error=None if result.error is None else result.error.to_json(),
             latency_ms=result.latency_ms,
             cached=result.cached,
@@ -203,29 +202,7 @@ class GraphEdge(BaseModel):
 class Graph(BaseModel):
     """Which candidate came from which."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "nodes": [
-                        {
-                            "id": "3c9e8a10-0",
-                            "number": 0,
-                            "step_index": 0,
-                            "parent_candidate_ids": [],
-                            "status": "completed",
-                            "score": 0.72,
-                            "baseline": True,
-                            "best": False,
-                            "rationale": "the configuration as it was given",
-                            "experiment_id": examples.EXPERIMENT_ID,
-                        }
-                    ],
-                    "edges": [{"source": "3c9e8a10-0", "target": "3c9e8a10-1"}],
-                }
-            ]
-        }
-    )
+    model_config = WITH_EXAMPLES
 
     nodes: list[GraphNode]
     edges: list[GraphEdge]
@@ -285,14 +262,88 @@ class RejectionView(View):
     configuration_hash: str | None
     created_at: str
 
-    @classmethod
-    def of(cls, one: Rejection) -> RejectionView:
-        """From its record."""
-        return cls(**{name: getattr(one, name) for name in cls.model_fields})
-
 
 class RejectionPage(BaseModel):
     """Some rejections; `next_cursor` is None on the last page."""
 
     items: list[RejectionView]
+    next_cursor: str | None
+
+
+class PointColumns(BaseModel):
+    """Columns of one length: the same index is the same experiment."""
+
+    candidate_id: list[str]
+    number: list[int] = Field(description="The candidate's; the baseline is 0.")
+    step_index: list[int]
+    parents: list[list[int]] = Field(description="Numbers of the candidates it came from.")
+    kind: list[Kind]
+    status: list[ExperimentStatus]
+    score: list[float | None]
+    ci_low: list[float | None] = Field(description="Bounds of the score's 95 % interval.")
+    ci_high: list[float | None]
+    items: list[int]
+    passed: list[int]
+    pass_rate: list[float]
+    evaluations: list[int | None] = Field(
+        description="Item runs of all experiments that had ended with it; None while it runs."
+    )
+    cost_usd: list[float | None]
+    cost_so_far_usd: list[float | None]
+    avg_tokens: list[float | None]
+    avg_latency_ms: list[float | None]
+    avg_cost_usd: list[float | None]
+    created_at: list[str | None]
+    finished_at: list[str | None]
+    rationale: list[str | None] = Field(description="On one line, at most 160 characters.")
+    error: list[str | None] = Field(description="On one line, at most 160 characters.")
+    experiment_id: list[str] = Field(description="What tells rows apart.")
+
+
+class Points(BaseModel):
+    """All experiments of a search, by number; a trial comes before its candidate's mini-batches."""
+
+    model_config = WITH_EXAMPLES
+
+    optimization_id: str
+    last_event_id: int = Field(description="Send it as `since` to get only what changed after it.")
+    best_candidate_id: str | None
+    count: int
+    columns: PointColumns
+
+
+def point_rows(table: PointTable) -> dict[str, Any]:
+    """`Points` as plain values, of which there may be thousands."""
+    return {
+        "optimization_id": table.record.id,
+        "last_event_id": table.position,
+        "best_candidate_id": table.record.best_candidate_id,
+        "count": table.count,
+        "columns": table.columns,
+    }
+
+
+class EventView(View):
+    """Something that happened; `id` is its number in its run, as on the stream."""
+
+    id: int
+    type: EventType
+    created_at: str
+    payload: dict[str, Any]
+
+    @classmethod
+    def of(cls, event: Event) -> EventView:
+        """From its record."""
+        return cls(
+            id=event.sequence,
+            type=event.type,
+            created_at=event.created_at,
+            payload=dict(event.payload),
+        )
+
+
+class EventPage(BaseModel):
+    """Some events; `next_cursor` is None on the last page."""
+
+    items: list[EventView]
     next_cursor: str | None

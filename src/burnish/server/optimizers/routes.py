@@ -1,20 +1,95 @@
-"""Configured optimizers of an agent: made, changed, listed."""
+"""Routes of optimizers: what can be chosen, what an agent has configured, and their runs."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+import asyncio
+from typing import Annotated
 
+from fastapi import APIRouter, Depends, Path, Query
+
+from burnish.app.agents.optimizer_configs import OptimizerConfigs, request_of
+from burnish.app.agents.optimizer_runs import start_run
+from burnish.app.agents.promotions import promote_candidate
+from burnish.app.kinds import FRAMEWORK, optimizer_kinds, scorer_kinds
+from burnish.app.optimize.run_plan import plan_request
 from burnish.domain import UsageError
 from burnish.domain.configured_objects import ObjectKind, ObjectVersion
+from burnish.domain.optimizer_runs import RunLine
 from burnish.domain.read_models import Page
-from burnish.server.agents.registry import AgentName, Agents, Optimizer, Optimizers
+from burnish.server.agents.routes import AgentName, Agents
+from burnish.server.agents.schemas import Promote, PromotionView
+from burnish.server.http import examples
 from burnish.server.http.errors import errors
-from burnish.server.http.requests import Cursor, Limit, decode_cursor, encode_cursor
-from burnish.server.http.services import Serving
-from burnish.server.optimizers.schemas import NewOptimizer, OptimizerPage, OptimizerView
+from burnish.server.http.requests import CandidateId, Cursor, Limit, decode_cursor, encode_cursor
+from burnish.server.http.services import Services, Serving
+from burnish.server.optimizations.request_schemas import NewOptimization
+from burnish.server.optimizers.schemas import (
+    CandidatePage,
+    CandidateView,
+    Estimate,
+    NewOptimizer,
+    OptimizerKind,
+    OptimizerKinds,
+    OptimizerPage,
+    OptimizerView,
+    RunPage,
+    RunView,
+    ScorerKind,
+    ScorerKinds,
+)
 
+kind_router = APIRouter(tags=["project"])
 router = APIRouter(prefix="/planar/v1/agents/{agent}/optimizers", tags=["optimizers"])
-_ORDER, _NEWEST = "optimizer", "-version"
+OptimizerName = Annotated[str, Path(min_length=1, max_length=100, examples=["nightly"])]
+RunId = Annotated[str, Path(min_length=1, max_length=100, examples=[examples.OPTIMIZATION_ID])]
+_BY_NAME, _BY_VERSION, _BY_START, _BY_NUMBER = "optimizer", "-version", "-started_at", "number"
+
+
+async def _optimizers(serving: Serving) -> OptimizerConfigs:
+    return OptimizerConfigs(serving.workspace, serving.project)
+
+
+Optimizers = Annotated[OptimizerConfigs, Depends(_optimizers)]
+
+
+async def _optimizer(
+    optimizers: Optimizers, agent: AgentName, name: OptimizerName
+) -> ObjectVersion:
+    return await optimizers.get(agent, name)
+
+
+# The one that the path names, as it is now.
+Optimizer = Annotated[ObjectVersion, Depends(_optimizer)]
+
+
+@kind_router.get("/v1/private/optimizers", responses=errors())
+async def list_optimizer_kinds() -> OptimizerKinds:
+    """Every algorithm with a JSON schema of its settings."""
+    kinds = await asyncio.to_thread(optimizer_kinds)
+    return OptimizerKinds(items=[OptimizerKind.read(one) for one in kinds], framework=FRAMEWORK)
+
+
+@kind_router.get("/v1/private/scorers", responses=errors())
+async def list_scorer_kinds() -> ScorerKinds:
+    """Every built-in kind of scorer with a JSON schema of its settings."""
+    return ScorerKinds(items=[ScorerKind.of(one) for one in scorer_kinds()])
+
+
+@kind_router.post("/v1/private/optimizations/estimate", responses=errors(404))
+async def estimate_optimization(serving: Serving, new: NewOptimization) -> Estimate:
+    """What an optimization would take, with the body that would make it. Nothing is made."""
+    plan = await plan_request(serving.workspace, serving.project, new.run_request())
+    return Estimate.of(*plan)
+
+
+@kind_router.post("/planar/v1/agents/{agent}/optimizers/estimate", responses=errors(404))
+async def estimate_optimizer(
+    serving: Serving, optimizers: Optimizers, agent: AgentName, new: NewOptimizer
+) -> Estimate:
+    """What a run of an optimizer would take, with the body that would save it. Nothing is saved."""
+    config, base = await optimizers.checked(new.config(agent))
+    plan = await plan_request(serving.workspace, serving.project, request_of(config, base))
+    return Estimate.of(*plan)
 
 
 @router.post("", status_code=201, include_in_schema=False)
@@ -47,9 +122,9 @@ async def list_agent_optimizers(
         ObjectKind.AGENT_OPTIMIZER,
         scope=agent,
         limit=limit,
-        after=decode_cursor(_ORDER, cursor),
+        after=decode_cursor(_BY_NAME, cursor),
     )
-    return _page(page, _ORDER)
+    return _page(page, _BY_NAME)
 
 
 @router.get("/{name}", responses=errors(404))
@@ -64,9 +139,9 @@ async def list_optimizer_versions(
 ) -> OptimizerPage:
     """All versions of an optimizer, the newest first."""
     page = await serving.workspace.objects.versions(
-        optimizer.id, limit=limit, after=decode_cursor(_NEWEST, cursor)
+        optimizer.id, limit=limit, after=decode_cursor(_BY_VERSION, cursor)
     )
-    return _page(page, _NEWEST)
+    return _page(page, _BY_VERSION)
 
 
 def _page(page: Page[ObjectVersion], order: str) -> OptimizerPage:
@@ -74,3 +149,87 @@ def _page(page: Page[ObjectVersion], order: str) -> OptimizerPage:
         items=[OptimizerView.of(one) for one in page.items],
         next_cursor=encode_cursor(order, page.next),
     )
+
+
+@router.post("/{name}/run", status_code=202, responses=errors(404, 409))
+async def run_optimizer(serving: Serving, optimizer: Optimizer) -> RunView:
+    """Start a run. It goes on in the background; 409 while another one has not ended."""
+    run_id = await start_run(serving.workspace, serving.project, optimizer)
+    assert run_id is not None
+    serving.wake()
+    return RunView.of(await serving.workspace.optimizer_runs.line(run_id))
+
+
+@router.get("/{name}/runs", responses=errors(404))
+async def list_runs(
+    serving: Serving, optimizer: Optimizer, limit: Limit = 50, cursor: Cursor = None
+) -> RunPage:
+    """Runs of an optimizer with their summaries, the newest first."""
+    page = await serving.workspace.optimizer_runs.page(
+        optimizer.id, limit=limit, after=decode_cursor(_BY_START, cursor)
+    )
+    return RunPage(
+        items=[RunView.of(one) for one in page.items],
+        next_cursor=encode_cursor(_BY_START, page.next),
+    )
+
+
+@router.get("/{name}/runs/{run_id}", responses=errors(404))
+async def get_run(serving: Serving, optimizer: Optimizer, run_id: RunId) -> RunView:
+    """One run with its summary."""
+    return RunView.of(await _line(serving, optimizer, run_id))
+
+
+@router.get("/{name}/runs/{run_id}/candidates", responses=errors(404))
+async def list_candidates(
+    serving: Serving,
+    optimizer: Optimizer,
+    run_id: RunId,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> CandidatePage:
+    """Candidates of a run with their prompts and scores, the baseline first."""
+    line = await _line(serving, optimizer, run_id)
+    page = await serving.workspace.optimizer_runs.candidates(
+        run_id, limit=limit, after=decode_cursor(_BY_NUMBER, cursor)
+    )
+    return CandidatePage(
+        items=[CandidateView.of(one, line) for one in page.items],
+        next_cursor=encode_cursor(_BY_NUMBER, page.next),
+    )
+
+
+@router.post("/{name}/promote/{candidate_id}", responses=errors(404, 409))
+async def promote(
+    serving: Serving,
+    optimizer: Optimizer,
+    candidate_id: CandidateId,
+    promotion: Promote,
+    run_id: Annotated[
+        str | None,
+        Query(
+            max_length=100,
+            description="The run, where several have a candidate of this id.",
+            examples=[examples.OPTIMIZATION_ID],
+        ),
+    ] = None,
+) -> PromotionView:
+    """Make a candidate the agent's active version. Of several at once one wins; others are 409."""
+    if run_id is None:
+        run_id = await serving.workspace.optimizer_runs.find_run(optimizer.id, candidate_id)
+    await _line(serving, optimizer, run_id)
+    request = promotion.request(candidate_id)
+    return PromotionView.of(await promote_candidate(serving.workspace, run_id, request))
+
+
+async def _line(serving: Services, optimizer: ObjectVersion, run_id: str) -> RunLine:
+    """A run of this optimizer and of no other."""
+    line = await serving.workspace.optimizer_runs.line(run_id)
+    if line.run.optimizer_id != optimizer.id:
+        raise UsageError(
+            what=f"the optimizer {optimizer.name!r} has no run {run_id!r}",
+            why="it is a run of another one",
+            fix="take an id from its runs",
+            code="not_found",
+        )
+    return line

@@ -1,11 +1,11 @@
-"""Configured optimizers: what is sent and what is kept."""
+"""Optimizers: what can be chosen, what is configured, and the runs of those with their candidates."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, Discriminator, Field, Tag
 
 from burnish.app.agents.cron import Schedule
 from burnish.app.agents.optimizer_configs import (
@@ -14,9 +14,14 @@ from burnish.app.agents.optimizer_configs import (
     OptimizerConfig,
     PromptMutationStrategy,
 )
-from burnish.domain import SystemClock
+from burnish.app.agents.optimizer_runs import RUN_STATES, RunState
+from burnish.app.kinds import FRAMEWORK, Kind
+from burnish.app.optimize.run_plan import RunPlan
+from burnish.domain import ExperimentStatus, OptimizationStatus, SystemClock
 from burnish.domain.configured_objects import ObjectVersion
-from burnish.server.http import examples
+from burnish.domain.optimizer_runs import CandidateLine, RunLine
+from burnish.optimization.plan import candidate_id
+from burnish.server.http.examples import WITH_EXAMPLES
 from burnish.server.http.requests import (
     ExpectedVersion,
     JsonObject,
@@ -28,20 +33,100 @@ from burnish.server.http.requests import (
 from burnish.server.http.responses import View
 from burnish.server.optimizations.request_schemas import BudgetLimits
 
-_CONFIG: dict[str, Any] = {
-    "name": "nightly",
-    "optimizer": "gepa",
-    "max_iterations": 8,
-    "population_size": 4,
-    "exploration_temperature": 0.7,
-    "accept_threshold": 0.95,
-    "stop_no_improve": 3,
-    "mutation_strategies": ["system_template"],
-    "budget": {"max_evaluations": 2000},
-    "schedule": "0 2 * * *",
-    "auto_promote": False,
-}
 _META = ("author", "expected_version", "budget")
+CandidateState = Literal["pending", "evaluating", "evaluated", "rejected", "accepted"]
+
+
+class OptimizerKind(View):
+    """An algorithm that can be chosen. `settings` is a JSON schema, for forms."""
+
+    name: str
+    summary: str
+    description: str
+    model: Literal["none", "optional", "required"] = Field(
+        description="Whether it asks a model of its own; its name is the setting `model`."
+    )
+    settings: dict[str, Any]
+    built_in: bool
+
+
+class OptimizerKinds(BaseModel):
+    """Every algorithm, and a JSON schema of the settings that go with all of them."""
+
+    items: list[OptimizerKind]
+    framework: dict[str, Any] = Field(examples=[FRAMEWORK])
+
+
+class ScorerKind(View):
+    """A built-in kind of scorer. `settings` is a JSON schema of what stands beside its `kind`."""
+
+    kind: str
+    summary: str
+    description: str
+    model: Literal["none", "optional", "required"]
+    settings: dict[str, Any]
+    over_http: bool = Field(description="Whether a request may use it; code never comes from one.")
+
+    @classmethod
+    def of(cls, kind: Kind) -> ScorerKind:
+        """From the catalog."""
+        return cls.read(kind, kind=kind.name)
+
+
+class ScorerKinds(BaseModel):
+    """Every kind of scorer."""
+
+    items: list[ScorerKind]
+
+
+class PlannedEvaluations(BaseModel):
+    """Runs of items, of which those that are known already cost nothing."""
+
+    baseline: int
+    each_trial: int
+    confirmation: int = Field(description="At the end, on held-out items.")
+    max_trials: int | None
+    max: int | None = Field(description="None without a limit.")
+
+
+class EachEvaluation(BaseModel):
+    """What one evaluation takes. None is unknown, and `why_unknown` says why."""
+
+    calls: int | None
+    input_tokens: float
+    output_tokens: float
+    cost_usd: float | None
+    why_unknown: str | None
+
+
+class Estimate(BaseModel):
+    """What a run would take. The optimizer's own calls come on top; `notes` say so."""
+
+    model_config = WITH_EXAMPLES
+
+    agent: str
+    suite: str
+    optimizer: str
+    seed: int
+    racing: str
+    objective: dict[str, Any]
+    splits: dict[str, int]
+    budget: dict[str, int | float]
+    evaluations: PlannedEvaluations
+    each_evaluation: EachEvaluation
+    max_calls: int | None
+    max_cost_usd: float | None
+    notes: list[str]
+
+    @classmethod
+    def of(cls, plan: RunPlan, suite: str) -> Estimate:
+        """From a plan."""
+        document = plan.to_json()
+        model = plan.search.settings.get("model")
+        if isinstance(model, str):
+            note = f"what the optimizer itself asks {model} is not counted here"
+            document["notes"] = [*document["notes"], note]
+        return cls.model_validate({**document, "suite": suite})
 
 
 class _NewOptimizer(Strict):
@@ -85,8 +170,6 @@ class _NewOptimizer(Strict):
 class NewGEPAOptimizer(_NewOptimizer):
     """The `gepa` optimizer; `model` is its meta-model, one that the server's configuration names."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_CONFIG]})
-
     optimizer: Literal["gepa"] = "gepa"
     max_iterations: Annotated[int, Field(ge=1, le=100_000)] = 8
     population_size: Annotated[int, Field(ge=1, le=1000)] = 4
@@ -111,10 +194,6 @@ class NewGEPAOptimizer(_NewOptimizer):
 class NewOtherOptimizer(_NewOptimizer):
     """Any other optimizer, with its own settings and the framework's."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"name": "quick", "optimizer": "edits", "settings": {}}]}
-    )
-
     optimizer: Annotated[str, Field(min_length=1, max_length=100)]
     settings: JsonObject = Field(default_factory=dict)
 
@@ -137,24 +216,6 @@ NewOptimizer = Annotated[
 class OptimizerView(View):
     """A configured optimizer of an agent."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "optimizer_id": "0199d1c8-7f00-7d3c-8a2b-9e1f0a2b3c4d",
-                    "agent_name": "reviews",
-                    "name": "nightly",
-                    "version": 3,
-                    "active": True,
-                    "author": "ada",
-                    "created_at": examples.MOMENT,
-                    "next_run_at": "2026-02-01T02:00:00Z",
-                    "config": {**_CONFIG, "agent_name": "reviews"},
-                }
-            ]
-        }
-    )
-
     optimizer_id: str
     agent_name: str
     name: str
@@ -168,14 +229,10 @@ class OptimizerView(View):
     @classmethod
     def of(cls, stored: ObjectVersion) -> OptimizerView:
         """From its record."""
-        return cls(
+        return cls.read(
+            stored,
             optimizer_id=stored.id,
             agent_name=stored.scope,
-            name=stored.name,
-            version=stored.version,
-            active=stored.active,
-            author=stored.author,
-            created_at=stored.created_at,
             next_run_at=_next_run(stored),
             config=dict(stored.document),
         )
@@ -186,6 +243,119 @@ class OptimizerPage(BaseModel):
 
     items: list[OptimizerView]
     next_cursor: str | None
+
+
+class RunView(View):
+    """A run. Its id is that of its optimization, where events, trials and the report are."""
+
+    id: str
+    agent_name: str
+    suite_name: str
+    optimizer_name: str
+    status: RunState
+    base_config_version: int
+    scores: dict[str, float] | None = Field(
+        description="The mean of each scorer for the best candidate so far."
+    )
+    iterations: int = Field(description="Trials so far, without the baseline.")
+    winning_candidate_id: str | None = Field(
+        description="None until the run has ended, and when nothing beat the baseline."
+    )
+    started_at: str
+    completed_at: str | None
+    optimizer_version: int
+    suite_id: str
+    suite_version: int
+    baseline_score: float | None
+    best_score: float | None
+    stop_reason: str | None
+    error: dict[str, Any] | None
+    due_at: str | None = Field(description="The time of the schedule that started it.")
+    promotion: dict[str, Any] | None = Field(
+        description="What was done without a person after its end, and why."
+    )
+
+    @classmethod
+    def of(cls, line: RunLine) -> RunView:
+        """From a line of a page."""
+        run, record = line.run, line.record
+        ended = record.status.final
+        best = record.best_candidate_id
+        won = ended and best != candidate_id(record.id, 0)
+        return cls.read(
+            run,
+            suite_name=record.suite_name,
+            status=RUN_STATES[record.status],
+            scores=dict(line.scores) or None,
+            iterations=record.trials,
+            winning_candidate_id=best if won else None,
+            completed_at=record.updated_at if ended else None,
+            baseline_score=record.baseline_score,
+            best_score=record.best_score,
+            stop_reason=record.stop_reason,
+            error=None if record.framework_error is None else dict(record.framework_error),
+            promotion=None if run.promotion is None else dict(run.promotion),
+        )
+
+
+class RunPage(BaseModel):
+    """Some runs, the newest first; `next_cursor` is None on the last page."""
+
+    items: list[RunView]
+    next_cursor: str | None
+
+
+class CandidateView(View):
+    """A candidate of a run. `eval_run_id` is the evaluation that its scores come from."""
+
+    id: str
+    run_id: str
+    number: int = Field(description="The baseline is 0.")
+    candidate_hash: str
+    system_prompt: str
+    user_prompt: str
+    extra_sections: dict[str, str]
+    eval_run_id: str | None
+    scores: dict[str, float] | None
+    status: CandidateState
+    rationale: str | None
+
+    @classmethod
+    def of(cls, line: CandidateLine, run: RunLine) -> CandidateView:
+        """From a line of a page; the winner of a run that has ended is accepted."""
+        candidate, sections = line.candidate, dict(line.candidate.configuration.sections)
+        return cls(
+            id=candidate.id,
+            run_id=run.run.id,
+            number=candidate.number,
+            candidate_hash=candidate.configuration.hash,
+            system_prompt=sections.pop("system", ""),
+            user_prompt=sections.pop("user", ""),
+            extra_sections=sections,
+            eval_run_id=None if line.trial is None else line.trial.experiment_id,
+            scores=dict(line.scores) or None,
+            status=_state(line, run),
+            rationale=candidate.rationale,
+        )
+
+
+class CandidatePage(BaseModel):
+    """Some candidates by number; `next_cursor` is None on the last page."""
+
+    items: list[CandidateView]
+    next_cursor: str | None
+
+
+def _state(line: CandidateLine, run: RunLine) -> CandidateState:
+    if line.trial is None:
+        return "pending"
+    if not line.trial.status.final:
+        return "evaluating"
+    if line.trial.status is not ExperimentStatus.COMPLETED:
+        return "rejected"
+    record = run.record
+    won = record.best_candidate_id == line.candidate.id and line.candidate.number > 0
+    return "accepted" if won and record.status is OptimizationStatus.COMPLETED else "evaluated"
 
 
 def _next_run(stored: ObjectVersion) -> str | None:

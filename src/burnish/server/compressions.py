@@ -1,16 +1,23 @@
-"""The report of a compression."""
+"""Compressions: the report of a run that shortened a prompt."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from burnish.app.compress.report import CompressionReport
+from burnish.app.compress.stored import read_compression
 from burnish.domain import Configuration
 from burnish.optimizers.compress.examples import part_text
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import OptimizationId
 from burnish.server.http.responses import View
+from burnish.server.http.services import Serving
 from burnish.server.optimizations.schemas import Spent
+
+router = APIRouter(prefix="/v1/private/optimizations", tags=["optimizations"])
 
 
 class SectionSize(BaseModel):
@@ -110,3 +117,19 @@ class CompressionView(View):
         for one in document["modifications"]:
             one["original_body"] = part_text(baseline, one["section_path"]) or ""
         return cls.model_validate(document)
+
+
+@router.get("/{optimization_id}/compression", responses=errors(404, 409))
+async def get_compression(
+    serving: Serving,
+    optimization_id: OptimizationId,
+    calls_per_month: Annotated[
+        int | None,
+        Query(ge=0, lt=2**53, description="Says what the shorter prompt saves in a month."),
+    ] = None,
+) -> CompressionView:
+    """What was shortened, what was kept and what was not; 409 as long as it has not ended."""
+    found = await read_compression(
+        serving.workspace, serving.project, optimization_id, calls_per_month=calls_per_month
+    )
+    return CompressionView.of(*found)

@@ -1,18 +1,23 @@
-"""Request bodies of Opik's clients: perhaps compressed, bounded in any case, checked leniently."""
+"""Requests of Opik's clients: bodies, perhaps compressed but bounded, the workspace and the ingest."""
 
 from __future__ import annotations
 
 import zlib
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from fastapi import Request
+from fastapi import Depends, Header, Request
 from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.exceptions import HTTPException
 
 from burnish.domain import UsageError
+from burnish.integrations.opik.ingest import OpikIngest
+from burnish.server.http.services import Serving
 
 MAX_UNPACKED_BYTES = 64_000_000
 _GZIP = zlib.MAX_WBITS | 16
+B = TypeVar("B", bound=BaseModel)
+DEFAULT_WORKSPACE, DEFAULT_PROJECT = "default", "Default Project"
+Place = Annotated[str, Header(alias="Comet-Workspace", min_length=1, max_length=200)]
 
 
 class Body(BaseModel):
@@ -29,9 +34,6 @@ class Kept(BaseModel):
     def document(self) -> dict[str, object]:
         """What was sent."""
         return self.model_dump(mode="json", exclude_unset=True)
-
-
-B = TypeVar("B", bound=BaseModel)
 
 
 async def read_body(request: Request, kind: type[B]) -> B:
@@ -64,3 +66,16 @@ def unpacked(packed: bytes, most: int = MAX_UNPACKED_BYTES) -> bytes:
     if not unpacker.eof:
         raise HTTPException(400)
     return raw
+
+
+async def _ingest(request: Request, serving: Serving) -> OpikIngest:
+    """One for all requests: it keeps their writes apart."""
+    state = request.app.state
+    found = getattr(state, "opik_ingest", None)
+    if found is None or found.workspace is not serving.workspace:
+        found = state.opik_ingest = OpikIngest(serving.workspace)
+    assert isinstance(found, OpikIngest)
+    return found
+
+
+Ingest = Annotated[OpikIngest, Depends(_ingest)]

@@ -1,12 +1,14 @@
-"""Image runs: what is asked for, and how one stands."""
+"""Image runs: what is asked for, how a run and its variants stand, and which models it can name."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from burnish.app.images.documents import run_document
+from burnish.app.images.model_options import ImageModelOption, full_name
 from burnish.app.images.requests import LONGEST_TERM, MOST_TERMS
 from burnish.app.names import NAME_PATTERN
 from burnish.config.schema import ImagesTable
@@ -18,17 +20,131 @@ from burnish.domain.images import (
     ImageRunStatus,
     ObjectivePreset,
     Quality,
+    VariantStatus,
 )
 from burnish.images.planning import LONGEST_PROMPT
 from burnish.server.http.requests import Strict
 from burnish.server.http.responses import View
-from burnish.server.images import examples
-from burnish.server.images.variant_schemas import ImageError, ImageVariantView
+from burnish.server.images.paths import PROJECT
 
-ProjectName = Annotated[str, Field(pattern=NAME_PATTERN, examples=[examples.PROJECT_ID])]
+_Score = Annotated[float | None, Field(description="From 0 to 1; None before it was judged.")]
+ProjectName = Annotated[str, Field(pattern=NAME_PATTERN, examples=[PROJECT])]
 ModelName = Annotated[str, Field(min_length=1, max_length=200)]
 _Wish = Annotated[str, Field(min_length=1, max_length=LONGEST_TERM)]
 _Wishes = Annotated[list[_Wish], Field(max_length=MOST_TERMS)]
+
+
+class ImageError(BaseModel):
+    """Why something failed, in the one shape of errors."""
+
+    code: str
+    message: str
+    fix: str = ""
+    retryable: bool = False
+
+
+class ImageRubricView(View):
+    """A judge's verdict; every number is from 0 to 1."""
+
+    prompt_adherence: float
+    subject_fidelity: float
+    composition_quality: float
+    style_coherence: float
+    technical_artifact_penalty: float
+    confidence: float
+    failure_tags: list[str]
+    strength_tags: list[str]
+    rationale: str
+    composite_score: float = Field(
+        description="0.35 adherence + 0.20 fidelity + 0.20 composition + 0.15 style "
+        "- 0.10 artifacts, to 4 decimals."
+    )
+
+
+class ImageVariantView(View):
+    """One edit of the anchor."""
+
+    variant_id: str
+    variant_prompt: str
+    mutation_tags: list[str]
+    status: VariantStatus
+    rank: int | None = Field(description="From 1; None when it is not ranked.")
+    parent_commit_id: str | None
+    commit_id: str | None
+    image_url: str | None
+    thumbnail_url: str | None
+    generation_latency_ms: float | None
+    judge_latency_ms: float | None
+    composite_score: float | None
+    prompt_adherence: _Score
+    subject_fidelity: _Score
+    composition_quality: _Score
+    style_coherence: _Score
+    technical_artifact_penalty: _Score
+    confidence: _Score
+    rationale: str | None
+    strength_tags: list[str]
+    failure_tags: list[str]
+    rubric: ImageRubricView | None = Field(
+        description="The same together; None before it was judged."
+    )
+    error: ImageError | None
+
+
+class ImageModelView(View):
+    """One model that can be named."""
+
+    name: str | None = Field(description="None: templates, which need no model.")
+    label: str = Field(description="What it is, for people.")
+    default: bool = Field(description="A run uses it when it names none.")
+    usable: bool
+    why_not: str | None = Field(description="What it lacks; None when it can be used.")
+
+    @classmethod
+    def of(cls, option: ImageModelOption) -> ImageModelView:
+        """From what the server knows of it."""
+        return cls(
+            name=option.name,
+            label=option.label,
+            default=option.default,
+            usable=option.why_not is None,
+            why_not=option.why_not,
+        )
+
+
+class ImageModelDefaults(BaseModel):
+    """What a run uses when it names none."""
+
+    image_model: str
+    judge_model: str
+    text_model: str | None = Field(description="None: templates plan and suggest.")
+
+
+class ImageModelsView(BaseModel):
+    """All that can be named here."""
+
+    image_models: list[ImageModelView]
+    judge_models: list[ImageModelView]
+    text_models: list[ImageModelView]
+    defaults: ImageModelDefaults
+
+    @classmethod
+    def of(cls, options: Sequence[ImageModelOption], usual: ImagesTable) -> ImageModelsView:
+        """From what the server knows of them."""
+        kinds = {
+            kind: [ImageModelView.of(one) for one in options if one.kind == kind]
+            for kind in ("image", "judge", "text")
+        }
+        return cls(
+            image_models=kinds["image"],
+            judge_models=kinds["judge"],
+            text_models=kinds["text"],
+            defaults=ImageModelDefaults(
+                image_model=full_name(usual.image_model),
+                judge_model=full_name(usual.judge_model),
+                text_model=usual.text_model,
+            ),
+        )
 
 
 class ImageConstraints(Strict):
@@ -41,8 +157,6 @@ class ImageConstraints(Strict):
 class NewImageRun(Strict):
     """An image run to start. Models that are left out are as `GET /image-models` says."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.REQUEST]})
-
     project_id: ProjectName = Field(description="Made when there is none of that name.")
     base_prompt: Annotated[
         str,
@@ -50,7 +164,7 @@ class NewImageRun(Strict):
             min_length=MIN_PROMPT_LENGTH,
             max_length=LONGEST_PROMPT,
             description="What the pictures are to show.",
-            examples=[examples.PROMPT],
+            examples=["cinematic portrait of an astronaut chef in a neon diner"],
         ),
     ]
     objective_preset: Annotated[ObjectivePreset, Field(strict=False)] = Field(
@@ -120,8 +234,6 @@ class ImageSuggestionsView(View):
 class ImageRunLine(View):
     """One run in a list."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.LINE]})
-
     run_id: str
     project_id: str
     base_prompt: str
@@ -163,8 +275,6 @@ class ImageRunLine(View):
 
 class ImageRunView(ImageRunLine):
     """One run as it stands, whole."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.RUN]})
 
     variants: list[ImageVariantView]
     leaderboard: list[ImageVariantView] = Field(description="The ranked ones, the best first.")

@@ -7,8 +7,7 @@ from pydantic import Field
 
 from burnish import __version__
 from burnish.domain import UsageError
-from burnish.server.opik.bodies import Body, read_body
-from burnish.server.opik.serving import DEFAULT_WORKSPACE, Ingest, Place
+from burnish.server.opik.requests import DEFAULT_WORKSPACE, Body, Ingest, Place, read_body
 
 router = APIRouter()
 

@@ -1,0 +1,249 @@
+"""Datasets: sent, listed, read, and made of what went wrong."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from pydantic import BaseModel, Field
+
+from burnish.app.datasets.regression_cases import CasesRequest, Which, save_cases
+from burnish.app.datasets.uploads import StoredUpload, store_upload
+from burnish.app.names import NAME_PATTERN
+from burnish.domain import DatasetRecord
+from burnish.domain.dataset_pages import DatasetRow
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import (
+    Cursor,
+    Limit,
+    NewName,
+    Strict,
+    decode_cursor,
+    encode_cursor,
+    parts_of,
+)
+from burnish.server.http.responses import View
+from burnish.server.http.services import Serving
+
+UPLOADS = "/v1/private/datasets"
+router = APIRouter(prefix="/v1/private", tags=["datasets"])
+_NEWEST, _POSITION = "-created_at", "position"
+Identity = Annotated[str, Field(min_length=1, max_length=100)]
+_ROWS = '{"text": "I was charged twice", "label": "billing"}\n'
+_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "The rows: one JSON object a line, CSV with a line of names first, or a "
+        "JSON list of objects.",
+        "content": {
+            "application/x-ndjson": {"schema": {"type": "string"}, "example": _ROWS},
+            "text/csv": {"schema": {"type": "string"}, "example": "text,label\nhello,other\n"},
+            "application/json": {"schema": {"type": "array", "items": {"type": "object"}}},
+        },
+    }
+}
+DatasetId = Annotated[str, Path(min_length=1, max_length=100)]
+
+
+class DatasetView(View):
+    """One content of a dataset: the same name with other rows is another dataset."""
+
+    dataset_id: str
+    name: str
+    items: int
+    fingerprint: str
+    created_at: str
+
+    @classmethod
+    def of(cls, record: DatasetRecord) -> DatasetView:
+        """From its record."""
+        return cls(**_fields(record))
+
+
+class DatasetPage(BaseModel):
+    """Some datasets; `next_cursor` is None on the last page."""
+
+    items: list[DatasetView]
+    next_cursor: str | None
+
+
+class RowNote(View):
+    """Something odd about a row that was left out or kept all the same."""
+
+    where: str = Field(examples=["line 7"])
+    kind: str = Field(examples=["duplicate_row"])
+    message: str
+
+
+class StoredDataset(DatasetView):
+    """A dataset that was sent. `created` is false when its content was here before."""
+
+    created: bool
+    warnings: list[RowNote] = Field(description="The first hundred.")
+
+    @classmethod
+    def of_upload(cls, stored: StoredUpload) -> StoredDataset:
+        """From what was kept."""
+        return cls(**_upload(stored))
+
+
+class RowView(View):
+    """A row. `origin` tells which run a regression case came from."""
+
+    item_id: str
+    position: int
+    split: str | None
+    data: dict[str, Any]
+    origin: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, row: DatasetRow) -> RowView:
+        """From a line of a page."""
+        return cls(
+            item_id=row.item.id,
+            position=row.position,
+            split=row.item.split,
+            data=dict(row.item.data),
+            origin=None if row.origin is None else dict(row.origin),
+        )
+
+
+class RowPage(BaseModel):
+    """Some rows; `next_cursor` is None on the last page."""
+
+    items: list[RowView]
+    next_cursor: str | None
+
+
+class NewCases(Strict):
+    """Items of an experiment that are to be kept as regression cases."""
+
+    name: NewName
+    experiment_id: Identity = Field(
+        description="An evaluation, or the trial of a candidate (`experiment_id` there)."
+    )
+    which: Which = Field(default=Which.FAILING, strict=False)
+    baseline_experiment_id: Identity | None = Field(
+        default=None,
+        description="What regressed items passed in; else the baseline of the optimization.",
+    )
+    into: Identity | None = Field(
+        default=None, description="A dataset whose rows come first; it stays as it is."
+    )
+
+    def request(self) -> CasesRequest:
+        """As regression cases take it."""
+        return CasesRequest(
+            name=self.name,
+            experiment_id=self.experiment_id,
+            which=self.which,
+            baseline_experiment_id=self.baseline_experiment_id,
+            into=self.into,
+        )
+
+
+class StoredCases(StoredDataset):
+    """The dataset with the cases, and how many of its rows are new."""
+
+    added: int
+
+    @classmethod
+    def of_cases(cls, stored: StoredUpload, added: int) -> StoredCases:
+        """From what was kept."""
+        return cls(**_upload(stored), added=added)
+
+
+def _fields(record: DatasetRecord) -> dict[str, Any]:
+    return {
+        "dataset_id": record.id,
+        "name": record.name,
+        "items": record.items,
+        "fingerprint": record.fingerprint,
+        "created_at": record.created_at,
+    }
+
+
+def _upload(stored: StoredUpload) -> dict[str, Any]:
+    notes = [
+        RowNote(where=one.place, kind=one.kind.value, message=one.message)
+        for one in stored.warnings
+    ]
+    return {**_fields(stored.record), "created": stored.created, "warnings": notes}
+
+
+class Format(StrEnum):
+    """How rows are written."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    JSON = "json"
+
+
+_BY_TYPE = {"text/csv": Format.CSV, "application/json": Format.JSON}
+
+
+@router.get("/datasets", responses=errors())
+async def list_datasets(
+    serving: Serving,
+    name: Annotated[str | None, Query(max_length=200)] = None,
+    q: Annotated[str | None, Query(max_length=200, description="Part of the name.")] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> DatasetPage:
+    """Stored datasets, the newest first: those that were sent, and those of runs."""
+    page = await serving.workspace.dataset_pages.datasets(
+        name=name, text=q, limit=limit, after=decode_cursor(_NEWEST, cursor)
+    )
+    return DatasetPage(
+        items=[DatasetView.of(one) for one in page.items],
+        next_cursor=encode_cursor(_NEWEST, page.next),
+    )
+
+
+@router.post("/datasets", status_code=201, responses=errors(), openapi_extra=_BODY)
+async def upload_dataset(
+    serving: Serving,
+    request: Request,
+    name: Annotated[str, Query(pattern=NAME_PATTERN, examples=["reviews"])],
+    format: Annotated[  # noqa: A002 - the name that clients see
+        Format | None, Query(description="Else the Content-Type says it, else it is jsonl.")
+    ] = None,
+) -> StoredDataset:
+    """Send rows. All of them are stored, or none: each bad one is listed in `problems`."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    chosen = format or _BY_TYPE.get(kind, Format.JSONL)
+    stored = await store_upload(serving.workspace, name, chosen.value, parts_of(request))
+    return StoredDataset.of_upload(stored)
+
+
+@router.get("/datasets/{dataset_id}", responses=errors(404))
+async def get_dataset(serving: Serving, dataset_id: DatasetId) -> DatasetView:
+    """One dataset."""
+    return DatasetView.of(await serving.workspace.datasets.get_dataset(dataset_id))
+
+
+@router.get("/datasets/{dataset_id}/items", responses=errors(404))
+async def list_rows(
+    serving: Serving,
+    dataset_id: DatasetId,
+    q: Annotated[
+        str | None, Query(max_length=200, description="Part of the id or of any value.")
+    ] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> RowPage:
+    """The rows in their order; regression cases with where they came from."""
+    page = await serving.workspace.dataset_pages.rows(
+        dataset_id, text=q, limit=limit, after=decode_cursor(_POSITION, cursor)
+    )
+    return RowPage(
+        items=[RowView.of(one) for one in page.items],
+        next_cursor=encode_cursor(_POSITION, page.next),
+    )
+
+
+@router.post("/regression-cases", status_code=201, responses=errors(404))
+async def save_regression_cases(serving: Serving, new: NewCases) -> StoredCases:
+    """Keep the items of an experiment that failed, or that regressed, with their origin."""
+    return StoredCases.of_cases(*await save_cases(serving.workspace, new.request()))

@@ -1,0 +1,184 @@
+"""Suites: a dataset, scorers and a policy, of the server's configuration or of the registry."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Path, Query
+from pydantic import BaseModel, Field
+
+from burnish.app.datasets.suite_items import read_items
+from burnish.app.datasets.suites import KnownSuite, SuiteRegistry
+from burnish.server.datasets import Identity, RowView
+from burnish.server.evaluations.schemas import NewRefineTable, RefineTableView
+from burnish.server.http.errors import errors
+from burnish.server.http.requests import (
+    Cursor,
+    ExpectedVersion,
+    JsonObject,
+    Limit,
+    NewName,
+    Person,
+    Strict,
+    decode_cursor,
+    decode_place,
+    encode_cursor,
+)
+from burnish.server.http.responses import View
+from burnish.server.http.services import Serving
+
+router = APIRouter(prefix="/v1/private/suites", tags=["suites"])
+_POLICY = (
+    *("scorers", "split", "split_seed", "stratify_by"),
+    *("repeats", "pass_threshold", "mode", "refine"),
+)
+_ORDER, _POSITION = "suite", "position"
+SuiteName = Annotated[str, Path(min_length=1, max_length=200, description="Its id or name.")]
+
+
+class NewSuite(Strict):
+    """A suite on a stored dataset. Sent again with changes it becomes a new version."""
+
+    name: NewName
+    dataset_id: Identity
+    scorers: Annotated[list[JsonObject], Field(min_length=1, max_length=50)] = Field(
+        description="Built-in kinds with their settings; code and files stand in burnish.toml."
+    )
+    split: dict[Literal["train", "validation", "test"], float] | Literal["field"] | None = None
+    split_seed: Annotated[int, Field(ge=0, lt=2**53)] = 0
+    stratify_by: Annotated[str, Field(max_length=200)] | None = None
+    repeats: Annotated[int, Field(ge=1, le=100)] = 1
+    pass_threshold: float = 1.0
+    mode: Literal["llm", "schema"] = "llm"
+    refine: NewRefineTable | None = Field(
+        default=None, description="How single outputs are refined during LLM-judged evaluation."
+    )
+    author: Person | None = None
+    expected_version: ExpectedVersion = None
+
+    def policy(self) -> dict[str, Any]:
+        """What stands beside name and dataset."""
+        return {name: getattr(self, name) for name in _POLICY} | {
+            "refine": None if self.refine is None else self.refine.model_dump()
+        }
+
+
+class SuiteView(View):
+    """A suite. That of the configuration has version 0, and a file of the server's for dataset."""
+
+    suite_id: str
+    name: str
+    version: int
+    source: Literal["configuration", "registry"]
+    dataset_id: str | None
+    scorers: list[str | dict[str, Any]]
+    split: dict[str, float] | str | None
+    split_seed: int
+    stratify_by: str | None
+    repeats: int
+    pass_threshold: float
+    mode: str
+    refine: RefineTableView | None
+    author: str
+    created_at: str
+
+    @classmethod
+    def of(cls, suite: KnownSuite) -> SuiteView:
+        """From the registry."""
+        return cls(
+            suite_id=suite.id,
+            name=suite.name,
+            version=suite.version,
+            source="configuration" if suite.configured else "registry",
+            dataset_id=suite.dataset_id,
+            author=suite.author,
+            created_at=suite.created_at,
+            **suite.table.model_dump(include=set(_POLICY)),
+        )
+
+
+class SuitePage(BaseModel):
+    """Some suites; `next_cursor` is None on the last page."""
+
+    items: list[SuiteView]
+    next_cursor: str | None
+
+
+class SuiteItemPage(BaseModel):
+    """Some rows; `total` is of all that fit, `splits` counts the whole dataset."""
+
+    items: list[RowView]
+    next_cursor: str | None
+    total: int
+    splits: dict[str, int] = Field(examples=[{"train": 48, "validation": 48, "test": 24}])
+
+
+async def _suites(serving: Serving) -> SuiteRegistry:
+    return SuiteRegistry(serving.workspace, serving.project)
+
+
+Suites = Annotated[SuiteRegistry, Depends(_suites)]
+
+
+@router.get("", responses=errors())
+async def list_suites(suites: Suites, limit: Limit = 50, cursor: Cursor = None) -> SuitePage:
+    """Suites, that of the server's configuration first."""
+    page = await suites.page(limit=limit, after=decode_cursor(_ORDER, cursor))
+    return SuitePage(
+        items=[SuiteView.of(one) for one in page.items],
+        next_cursor=encode_cursor(_ORDER, page.next),
+    )
+
+
+@router.post("", status_code=201, responses=errors(404, 409))
+async def save_suite(suites: Suites, new: NewSuite) -> SuiteView:
+    """Make a suite, or a new version of it. The same again stays the version that it is."""
+    saved = await suites.save(
+        new.name,
+        new.dataset_id,
+        new.policy(),
+        author=new.author or "",
+        expected_version=new.expected_version,
+    )
+    return SuiteView.of(saved)
+
+
+@router.get("/{suite}", responses=errors(404))
+async def get_suite(suites: Suites, suite: SuiteName) -> SuiteView:
+    """One suite as it is now."""
+    return SuiteView.of(await suites.get(suite))
+
+
+@router.get("/{suite}/items", responses=errors(404))
+async def list_suite_items(
+    serving: Serving,
+    suites: Suites,
+    suite: SuiteName,
+    q: Annotated[
+        str | None, Query(max_length=200, description="Part of the id or of any value.")
+    ] = None,
+    split: Annotated[
+        Literal["train", "validation", "test", "none"] | None, Query(description="Only these.")
+    ] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> SuiteItemPage:
+    """The rows of a suite's dataset, each with the split that a run gives it."""
+    place = decode_place(_POSITION, cursor, int)
+    found = await read_items(
+        serving.workspace,
+        serving.project,
+        await suites.get(suite),
+        text=q,
+        split=split,
+        after=-1 if place is None else place[0],
+        limit=limit + 1,
+    )
+    shown = found.rows[:limit]
+    more = len(found.rows) > limit
+    return SuiteItemPage(
+        items=[RowView.of(one) for one in shown],
+        next_cursor=encode_cursor(_POSITION, (shown[-1].position,) if more else None),
+        total=found.total,
+        splits=dict(found.splits),
+    )
