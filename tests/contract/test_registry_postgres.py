@@ -3,7 +3,7 @@
 import pytest
 
 from burnish.app.wiring import Workspace
-from burnish.testing.dataset_pages_contract import DatasetPagesContract, EvaluationQueueContract
+from burnish.testing.dataset_pages_contract import DatasetPagesContract
 from burnish.testing.registry_contract import ObjectRepositoryContract, OptimizerRunContract
 
 
@@ -22,8 +22,4 @@ class TestOptimizerRuns(OptimizerRunContract):
 
 
 class TestDatasetPages(DatasetPagesContract):
-    pass
-
-
-class TestEvaluationQueue(EvaluationQueueContract):
     pass

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from burnish.app.wiring import Workspace
-from burnish.testing.dataset_pages_contract import DatasetPagesContract, EvaluationQueueContract
+from burnish.testing.dataset_pages_contract import DatasetPagesContract
 from burnish.testing.registry_contract import ObjectRepositoryContract, OptimizerRunContract
 
 
@@ -25,8 +25,4 @@ class TestOptimizerRuns(OptimizerRunContract):
 
 
 class TestDatasetPages(DatasetPagesContract):
-    pass
-
-
-class TestEvaluationQueue(EvaluationQueueContract):
     pass

@@ -6,7 +6,15 @@ import pytest
 from psycopg import sql
 
 pytest.register_assert_rewrite(
-    "burnish.testing.serving_contract", "burnish.testing.insights_contract"
+    "tests.contract.job_queue_contract",
+    "burnish.testing.serving_contract",
+    "burnish.testing.insights_contract",
+)
+
+from tests.contract.job_queue_contract import (  # noqa: E402
+    EvaluationQueueContract,
+    JobQueueContract,
+    RunQueueContract,
 )
 
 from burnish.app.wiring import Workspace  # noqa: E402
@@ -19,7 +27,6 @@ from burnish.testing.optimization_samples import begin, make_event  # noqa: E402
 from burnish.testing.serving_contract import (  # noqa: E402
     EventFeedContract,
     OptimizationPagesContract,
-    RunQueueContract,
 )
 
 
@@ -34,7 +41,15 @@ async def workspace(location):
         yield opened
 
 
+class TestJobQueues(JobQueueContract):
+    pass
+
+
 class TestRunQueue(RunQueueContract):
+    pass
+
+
+class TestEvaluationQueue(EvaluationQueueContract):
     pass
 
 

@@ -6,7 +6,15 @@ import shutil
 import pytest
 
 pytest.register_assert_rewrite(
-    "burnish.testing.serving_contract", "burnish.testing.insights_contract"
+    "tests.contract.job_queue_contract",
+    "burnish.testing.serving_contract",
+    "burnish.testing.insights_contract",
+)
+
+from tests.contract.job_queue_contract import (  # noqa: E402
+    EvaluationQueueContract,
+    JobQueueContract,
+    RunQueueContract,
 )
 
 from burnish.app.wiring import Workspace  # noqa: E402
@@ -18,7 +26,6 @@ from burnish.testing.insights_contract import (  # noqa: E402
 from burnish.testing.serving_contract import (  # noqa: E402
     EventFeedContract,
     OptimizationPagesContract,
-    RunQueueContract,
 )
 
 
@@ -40,7 +47,15 @@ async def workspace(template, tmp_path):
         yield opened
 
 
+class TestJobQueues(JobQueueContract):
+    pass
+
+
 class TestRunQueue(RunQueueContract):
+    pass
+
+
+class TestEvaluationQueue(EvaluationQueueContract):
     pass
 
 

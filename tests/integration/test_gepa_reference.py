@@ -15,7 +15,7 @@ from optimization_world import in_child, wait_for
 import burnish
 from burnish.optimizers import GepaReference
 from burnish.optimizers.gepa_package import adapter as reference_desk
-from burnish.optimizers.gepa_package import replay as reference_replay
+from burnish.optimizers.gepa_package import adapter as reference_replay
 from burnish.storage.engine import failpoints
 
 CALLS = 200

@@ -5,16 +5,16 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from burnish.app.images.executor import ImageExecutor, ImageExecutorSettings
+from burnish.app.images.executor import ImageExecutor
 from burnish.app.images.models import ImageModels
 from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
 from burnish.app.wiring import Workspace
 from burnish.config.schema import ImagesTable
 from burnish.domain.images import ImageRunStatus
-from burnish.images import holding
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel
 from burnish.images.rounds import RoundsBudget
+from burnish.jobs.executor import ExecutorSettings
 from burnish.testing.image_samples import make_request
 
 WISH = make_request(image_model="scripted", judge_model="scripted")
@@ -49,7 +49,7 @@ async def serving(tmp_path, model, judge=None, *, execute=True, **table):
             if not execute:
                 yield images
                 return
-            async with ImageExecutor(workspace, images, ImageExecutorSettings(look_seconds=0.05)):
+            async with ImageExecutor(workspace, images, ExecutorSettings(look_seconds=0.05)):
                 yield images
 
 
@@ -75,10 +75,7 @@ async def test_two_servers_share_a_queue_and_carry_out_each_run_once(tmp_path):
     assert len({one.commit_id for one in commits}) == len(commits) == 8 * 3
 
 
-async def test_a_cancellation_from_another_process_is_heard_while_models_think(
-    tmp_path, monkeypatch
-):
-    monkeypatch.setattr(holding, "_LOOK_SECONDS", 0.05)
+async def test_a_cancellation_from_another_process_is_heard_while_models_think(tmp_path):
     model = Thinking()
     async with serving(tmp_path, model), serving(tmp_path, model, execute=False) as other:
         run_id = (await other.create(WISH)).run_id

@@ -18,7 +18,7 @@ from burnish.bootstrap import image_sitting
 from burnish.app.images.models import ImageModels
 from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
-from burnish.app.images.attempt import ImageSitting
+from burnish.app.images.attempt import execute
 from burnish.app.wiring import Workspace
 from burnish.domain.images import VariantStatus
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
@@ -49,7 +49,7 @@ async def run(place):
         async with ImageRuns.open(workspace, database, settings, models=models) as images:
             wish = make_request(image_model="scripted", judge_model="scripted", n_variants=3)
             await images.create(wish, run_id="r1")
-            ended = await ImageSitting(images, lease_seconds=LEASE).execute("r1")
+            ended = await execute(images, "r1", lambda _: None, lease_seconds=LEASE)
             commits = (await images.commits("p1")).items
             for one in commits:
                 await images.image(one.images[0].digest)

@@ -10,7 +10,9 @@ import pytest
 
 from burnish.domain import Message, ModelRequest, SystemClock, UnavailableError, UsageError
 from burnish.domain.images import Constraints, ObjectivePreset, Quality
-from burnish.images.models import OpenAIImageJudge, OpenAIImageModel, image_wire, picture_fetch
+from burnish.images.models import OpenAIImageJudge, OpenAIImageModel
+from burnish.images.models.openai import images as picture_fetch
+from burnish.images.models.openai import wire as image_wire
 from burnish.images.models.scripted import flat_picture
 from burnish.models import ModelSettings, OpenAIResponsesModel, open_model
 from burnish.models.outbound_rules import OutboundRules

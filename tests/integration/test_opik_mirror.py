@@ -23,8 +23,8 @@ from burnish.app.wiring import Workspace
 from burnish.domain import UnavailableError
 from burnish.domain.mirrors import MirrorTarget
 from burnish.integrations.opik import mirror as mirroring
+from burnish.integrations.opik.mirror import deliver
 from burnish.integrations.opik.mirror_client import MirrorClient
-from burnish.integrations.opik.mirror_delivery import deliver
 from burnish.models.retry import RetryPolicy
 from burnish.server.http.auth import Keys
 

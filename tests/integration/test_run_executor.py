@@ -8,10 +8,11 @@ from serving_world import make_served_project
 
 from burnish.app.optimize.cancellation import cancel_optimization
 from burnish.app.optimize.creation import create_run
-from burnish.app.optimize.executor import ExecutorSettings, RunExecutor
+from burnish.app.optimize.executor import RunExecutor
 from burnish.app.wiring import Workspace
 from burnish.config.served_project import RunRequest, ServedProject
 from burnish.domain import OptimizationStatus
+from burnish.jobs.executor import ExecutorSettings
 
 QUICK = ExecutorSettings(look_seconds=0.02, lease_seconds=1.0, max_attempts=3)
 
@@ -29,7 +30,7 @@ async def workspace(project):
 
 async def queued(workspace, project, **request):
     identity = await create_run(workspace, project, RunRequest(**request))
-    await workspace.queue.add(identity)
+    await workspace.run_jobs.add(identity)
     return identity
 
 
@@ -37,18 +38,18 @@ async def ended(workspace, identity):
     async with asyncio.timeout(10):
         while True:
             record = await workspace.optimizations.get_optimization(identity)
-            if record.status.final and not await workspace.queue.waiting():
+            if record.status.final and not await workspace.run_jobs.waiting():
                 return record
             await asyncio.sleep(0.01)
 
 
 async def test_queued_runs_are_run_a_bounded_number_at_once(workspace, project):
     made = [await queued(workspace, project, seed=n) for n in range(4)]
-    executor = RunExecutor(workspace, project, ExecutorSettings(max_runs=2, look_seconds=0.02))
+    executor = RunExecutor(workspace, project, ExecutorSettings(max_jobs=2, look_seconds=0.02))
     most = 0
     async with executor:
         async with asyncio.timeout(15):
-            while await workspace.queue.depth() or executor.active:
+            while await workspace.run_jobs.depth() or executor.active:
                 most = max(most, executor.active)
                 await asyncio.sleep(0.005)
     records = [await workspace.optimizations.get_optimization(one) for one in made]
@@ -93,7 +94,7 @@ async def test_a_broken_agent_ends_its_run_and_not_the_executor(workspace, proje
     async with RunExecutor(workspace, project, QUICK) as executor:
         record = await ended(workspace, identity)
         agent.write_text(good)
-        await workspace.queue.add(identity)
+        await workspace.run_jobs.add(identity)
         executor.wake()
         async with asyncio.timeout(10):
             while record.status is not OptimizationStatus.COMPLETED:
@@ -111,7 +112,7 @@ async def test_a_run_of_another_owner_waits_until_its_lease_has_run_out(workspac
         executor.wake()
         await asyncio.sleep(0.1)
         assert executor.active == 0
-        assert (await workspace.queue.waiting())[0].free is False
+        assert (await workspace.run_jobs.waiting())[0].free is False
         record = await ended(workspace, identity)
 
     assert record.status is OptimizationStatus.COMPLETED
@@ -120,7 +121,7 @@ async def test_a_run_of_another_owner_waits_until_its_lease_has_run_out(workspac
 async def test_a_run_that_takes_every_server_down_is_not_tried_for_ever(workspace, project):
     identity = await queued(workspace, project)
     for _ in range(QUICK.max_attempts):
-        await workspace.queue.begin(identity)
+        await workspace.run_jobs.acquire(identity, owner="dead", seconds=0)
 
     async with RunExecutor(workspace, project, QUICK):
         record = await ended(workspace, identity)
@@ -137,12 +138,12 @@ async def test_what_runs_at_the_end_is_given_back_and_goes_on_elsewhere(
         async with asyncio.timeout(10):
             while not await workspace.optimizations.list_events(identity):
                 await asyncio.sleep(0.01)
-    left = await workspace.queue.waiting()
+    left = await workspace.run_jobs.waiting()
     record = await workspace.optimizations.get_optimization(identity)
     monkeypatch.setenv("AGENT_SECONDS", "0")
 
     assert record.status is OptimizationStatus.RUNNING
-    assert [(one.optimization_id, one.attempts, one.free) for one in left] == [(identity, 0, True)]
+    assert [(one.job_id, one.free) for one in left] == [(identity, True)]
     async with RunExecutor(workspace, project, QUICK):
         assert (await ended(workspace, identity)).status is OptimizationStatus.COMPLETED
 
@@ -163,7 +164,7 @@ async def test_a_bug_in_looking_at_the_queue_does_not_end_the_executor(
     workspace, project, monkeypatch
 ):
     identity = await queued(workspace, project)
-    waiting, broken = workspace.queue.waiting, []
+    waiting, broken = workspace.run_jobs.waiting, []
 
     async def broken_once():
         if not broken:
@@ -171,7 +172,7 @@ async def test_a_bug_in_looking_at_the_queue_does_not_end_the_executor(
             raise RuntimeError("a bug")
         return await waiting()
 
-    monkeypatch.setattr(workspace.queue, "waiting", broken_once)
+    monkeypatch.setattr(workspace.run_jobs, "waiting", broken_once)
     async with RunExecutor(workspace, project, QUICK):
         record = await ended(workspace, identity)
 

@@ -112,7 +112,7 @@ async def test_several_servers_start_a_due_run_once(location, workspace, project
     assert len([run for runs in started for run in runs]) == 1, started
     page = await workspace.optimizer_runs.page(optimizer.id)
     assert len(page.items) == 1
-    assert await workspace.queue.depth() == 1
+    assert await workspace.run_jobs.depth() == 1
     assert len(await workspace.optimizations.list_optimizations()) == 1
 
 
@@ -128,7 +128,7 @@ async def test_runs_by_hand_at_once_are_one_and_leave_nothing_that_waits(workspa
     assert [one.code for one in refused] == ["already_running"] * 2
     statuses = {one.status for one in await workspace.optimizations.list_optimizations()}
     assert statuses <= {OptimizationStatus.INITIALIZED, OptimizationStatus.CANCELLED}
-    assert len(await workspace.queue.waiting()) == 1
+    assert len(await workspace.run_jobs.waiting()) == 1
 
 
 async def test_a_server_that_died_between_making_and_starting_is_made_up_for(workspace, project):

@@ -25,7 +25,7 @@ from serving_world import (
     wait_until_final,
 )
 
-from burnish.app.optimize.executor import ExecutorSettings
+from burnish.jobs.executor import ExecutorSettings
 from burnish.testing.valkey import running_valkey
 
 

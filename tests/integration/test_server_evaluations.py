@@ -13,10 +13,11 @@ from serving_world import (
     wait_for_calls,
 )
 
-from burnish.app.evaluate.executor import EvaluationExecutor, EvaluationSettings
+from burnish.app.evaluate.executor import EvaluationExecutor
 from burnish.app.wiring import Workspace
 from burnish.config.served_project import ServedProject
 from burnish.domain import ExperimentStatus
+from burnish.jobs.executor import ExecutorSettings
 
 EVALUATIONS = f"{API}/evaluations"
 
@@ -55,12 +56,12 @@ async def test_one_whose_server_died_is_taken_over(project):
     with ServerThread(settings_of(project, execute=False)) as server, server.client() as client:
         identity = client.post(EVALUATIONS, json={}).json()["experiment_id"]
     async with Workspace.open(str(project / ".burnish" / "burnish.db")) as workspace:
-        queue = workspace.evaluations
-        assert await queue.take(owner="dead", seconds=0) is not None
-        settings = EvaluationSettings(look_seconds=0.05)
+        queue = workspace.evaluation_jobs
+        await queue.acquire(identity, owner="dead", seconds=0)
+        settings = ExecutorSettings(look_seconds=0.05)
         async with EvaluationExecutor(workspace, ServedProject(project / "burnish.toml"), settings):
             deadline = time.monotonic() + DEADLINE
-            while await queue.waiting(identity):
+            while await queue.is_waiting(identity):
                 assert time.monotonic() < deadline
                 await workspace.experiments.get_experiment(identity)
         experiment = await workspace.experiments.get_experiment(identity)

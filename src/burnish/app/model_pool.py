@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
-from burnish.config.settings import model_settings
 from burnish.domain import CallCache, Model, UsageError
 from burnish.models import as_model
 
@@ -20,6 +19,9 @@ class ModelShelf:
 
     def model(self, given: str | Model | Callable[[str], str]) -> Model:
         """The model of a name, or a wrapped callable; calls are remembered where that is on."""
+        # Late: the schema takes a command that only reads longer than all that it reads.
+        from burnish.config.settings import model_settings  # noqa: PLC0415
+
         key = given if isinstance(given, str) else id(given)
         if key not in self._open:
             settings = model_settings(self.tables, given) if isinstance(given, str) else None

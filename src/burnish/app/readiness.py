@@ -15,7 +15,7 @@ _SECONDS = 1.5
 
 async def check_ready(workspace: Workspace) -> dict[str, str]:
     """`ok` by part; UnavailableError names the parts that do not answer in time."""
-    checks = {"database": workspace.queue.depth()}
+    checks = {"database": workspace.run_jobs.depth()}
     for name, variable in (("events", EVENTS), ("mailbox", MAILBOX)):
         if url := os.environ.get(variable):
             checks[name] = _ping(url)

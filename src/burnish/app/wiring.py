@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from burnish import storage
 from burnish.app.model_pool import ModelShelf
 from burnish.app.settled_memory import settled_memory
 from burnish.domain import (
@@ -22,7 +23,6 @@ from burnish.domain import (
 )
 from burnish.domain.configured_objects import ObjectRepository
 from burnish.domain.dataset_pages import DatasetPages
-from burnish.domain.evaluation_queue import EvaluationQueue
 from burnish.domain.event_feed import EventFeed
 from burnish.domain.image_parts import ImageRepository
 from burnish.domain.mirrors import MirrorBook
@@ -30,29 +30,7 @@ from burnish.domain.opik_records import OpikRecords
 from burnish.domain.optimizer_runs import OptimizerRunRepository
 from burnish.domain.read_models import OptimizationPages
 from burnish.domain.run_insights import RunInsights
-from burnish.domain.run_queue import RunQueue
 from burnish.jobs.event_listeners import announcing
-from burnish.storage import (
-    CountedExperimentRepository,
-    Database,
-    SqlAgentRepository,
-    SqlCallCache,
-    SqlDatasetPages,
-    SqlDatasetRepository,
-    SqlEvaluationQueue,
-    SqlEventFeed,
-    SqlExperimentRepository,
-    SqlImageRepository,
-    SqlMirrorBook,
-    SqlObjectRepository,
-    SqlOpikRecords,
-    SqlOptimizationPages,
-    SqlOptimizationRepository,
-    SqlOptimizerRunRepository,
-    SqlOverlayStore,
-    SqlRunInsights,
-    SqlRunQueue,
-)
 
 STATE_FOLDER = ".burnish"
 
@@ -70,29 +48,32 @@ class Workspace:
 
     def __init__(
         self,
-        database: Database,
+        database: storage.Database,
         models: Mapping[str, Any],
         listeners: list[Callable[[str], None]] | None = None,
     ) -> None:
         self._database = database
         self.listeners: list[Callable[[str], None]] = [] if listeners is None else listeners
-        self.experiments: ExperimentRepository = SqlExperimentRepository(database)
-        self.datasets: DatasetRepository = SqlDatasetRepository(database)
-        self.optimizations: OptimizationRepository = SqlOptimizationRepository(database, self._tell)
-        self.pages: OptimizationPages = SqlOptimizationPages(database)
-        self.insights: RunInsights = SqlRunInsights(database)
-        self.feed: EventFeed = SqlEventFeed(database)
-        self.opik: OpikRecords = SqlOpikRecords(database)
-        self.mirrors: MirrorBook = SqlMirrorBook(database)
-        self.queue: RunQueue = SqlRunQueue(database)
-        self.objects: ObjectRepository = SqlObjectRepository(database)
-        self.optimizer_runs: OptimizerRunRepository = SqlOptimizerRunRepository(database)
-        self.dataset_pages: DatasetPages = SqlDatasetPages(database)
-        self.evaluations: EvaluationQueue = SqlEvaluationQueue(database)
-        self.images: ImageRepository = SqlImageRepository(database)
-        self.overlays: OverlayStore = SqlOverlayStore(database)
-        self.agents: AgentRepository = SqlAgentRepository(database)
-        self.call_cache: CallCache = SqlCallCache(database)
+        self.experiments: ExperimentRepository = storage.SqlExperimentRepository(database)
+        self.datasets: DatasetRepository = storage.SqlDatasetRepository(database)
+        self.optimizations: OptimizationRepository = storage.SqlOptimizationRepository(
+            database, self._tell
+        )
+        self.pages: OptimizationPages = storage.SqlOptimizationPages(database)
+        self.insights: RunInsights = storage.SqlRunInsights(database)
+        self.feed: EventFeed = storage.SqlEventFeed(database)
+        self.opik: OpikRecords = storage.SqlOpikRecords(database)
+        self.mirrors: MirrorBook = storage.SqlMirrorBook(database)
+        self.run_jobs = storage.SqlRunJobs(database)
+        self.objects: ObjectRepository = storage.SqlObjectRepository(database)
+        self.optimizer_runs: OptimizerRunRepository = storage.SqlOptimizerRunRepository(database)
+        self.dataset_pages: DatasetPages = storage.SqlDatasetPages(database)
+        self.evaluation_jobs = storage.SqlEvaluationJobs(database)
+        self.image_jobs = storage.SqlImageJobs(database)
+        self.images: ImageRepository = storage.SqlImageRepository(database)
+        self.overlays: OverlayStore = storage.SqlOverlayStore(database)
+        self.agents: AgentRepository = storage.SqlAgentRepository(database)
+        self.call_cache: CallCache = storage.SqlCallCache(database)
         self.models = ModelShelf(models, self.call_cache)
 
     @classmethod
@@ -102,7 +83,7 @@ class Workspace:
     ) -> AsyncIterator[Workspace]:
         """A workspace on the database at a path or URL, made and migrated when needed."""
         async with contextlib.AsyncExitStack() as stack:
-            database = await stack.enter_async_context(await Database.open(location))
+            database = await stack.enter_async_context(await storage.Database.open(location))
             listener = await stack.enter_async_context(announcing())
             stack.enter_context(settled_memory())
             workspace = cls(database, models or {}, [listener] if listener else [])
@@ -120,7 +101,7 @@ class Workspace:
         `saved` is called with item results once they are stored.
         """
         other = Workspace(self._database, models, self.listeners)
-        other.experiments = CountedExperimentRepository(self._database, saved)
+        other.experiments = storage.SqlExperimentRepository(self._database, saved)
         return other
 
     def model(self, given: str | Model | Callable[[str], str]) -> Model:

@@ -29,8 +29,8 @@ from burnish.domain.experiments import (
     ItemResult,
 )
 from burnish.domain.items import SPLITS, AgentOutput, Item, Score
+from burnish.domain.jobs import Lease
 from burnish.domain.json_values import Json, require_json
-from burnish.domain.leases import Lease
 from burnish.domain.models import CallCache, Message, Model, ModelRequest, ModelResponse
 from burnish.domain.optimization import (
     Candidate,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from burnish.domain.leases import Lease
+from burnish.domain.jobs import Lease
 from burnish.domain.optimization import Candidate, OptimizationStatus, TrialResult
 
 

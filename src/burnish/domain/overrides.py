@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from burnish.domain.configuration import Configuration
+from burnish.domain.jobs import Lease
 from burnish.domain.json_values import Json
-from burnish.domain.leases import Lease
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from burnish.domain.experiments import (
     ItemResult,
 )
 from burnish.domain.items import Item
-from burnish.domain.leases import Lease
+from burnish.domain.jobs import Lease
 from burnish.domain.refinement import Round, RoundScore
 from burnish.domain.usage import Spending
 

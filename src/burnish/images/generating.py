@@ -16,8 +16,8 @@ from burnish.domain.images import (
     VariantStatus,
 )
 from burnish.evaluation.item_runner import describe
-from burnish.images.purposes import ImagePurpose, degraded, spent
-from burnish.images.studio import Studio, commit_id, together
+from burnish.images.record import ImagePurpose, degraded, spent
+from burnish.images.stage_context import StageContext, commit_id, together
 
 ANCHOR = "anchor"
 _log = logging.getLogger("burnish.images")
@@ -29,32 +29,32 @@ def is_missing(run: ImageRun) -> bool:
     return run.anchor_commit_id is None or planned
 
 
-async def generate(studio: Studio) -> None:
+async def generate(context: StageContext) -> None:
     """Draw what is missing. A variant that fails is recorded and degrades the run; without an
     anchor there is nothing to edit, so its failure is the run's."""
-    anchor = await _anchor(studio)
-    base = await _base(studio, anchor)
-    missing = [one for one in studio.run.variants if one.status is VariantStatus.PLANNED]
-    await together(_draw(studio, one, anchor, base) for one in missing)
+    anchor = await _anchor(context)
+    base = await _base(context, anchor)
+    missing = [one for one in context.run.variants if one.status is VariantStatus.PLANNED]
+    await together(_draw(context, one, anchor, base) for one in missing)
 
 
-async def _anchor(studio: Studio) -> ImageCommit:
-    run = studio.run
+async def _anchor(context: StageContext) -> ImageCommit:
+    run = context.run
     known = run.anchor_commit_id or run.request.parent_commit_id
     if known is None:
-        return await _new_anchor(studio)
-    commit = await _parent(studio, known)
+        return await _new_anchor(context)
+    commit = await _parent(context, known)
     if run.anchor_commit_id is None:
         try:
-            await studio.record.change(lambda now: replace(now, anchor_commit_id=known))
+            await context.record.change(lambda now: replace(now, anchor_commit_id=known))
         except UsageError as error:
             raise _gone(known, error.why) from error  # In this very moment.
     return commit
 
 
-async def _parent(studio: Studio, known: str) -> ImageCommit:
+async def _parent(context: StageContext, known: str) -> ImageCommit:
     try:
-        commit = await studio.repository.commit(known)
+        commit = await context.repository.commit(known)
     except UsageError as error:
         raise _gone(known, error.why) from error
     if not commit.can_be_parent:
@@ -62,82 +62,84 @@ async def _parent(studio: Studio, known: str) -> ImageCommit:
     return commit
 
 
-async def _base(studio: Studio, anchor: ImageCommit) -> bytes:
+async def _base(context: StageContext, anchor: ImageCommit) -> bytes:
     try:
-        return await studio.picture(anchor.images[0])
+        return await context.picture(anchor.images[0])
     except UsageError as error:
         raise _gone(anchor.commit_id, error.why) from error
 
 
-async def _new_anchor(studio: Studio) -> ImageCommit:
-    request, model = studio.run.request, studio.models.image
-    drawn, _ = await studio.call(
+async def _new_anchor(context: StageContext) -> ImageCommit:
+    request, model = context.run.request, context.models.image
+    drawn, _ = await context.call(
         lambda: model.generate(request.base_prompt, quality=request.quality)
     )
     try:
-        image = await studio.keep(drawn.data)
+        image = await context.keep(drawn.data)
     except BurnishError:
-        await _pay(studio, drawn.usage)
+        await _pay(context, drawn.usage)
         raise
     commit = ImageCommit(
-        commit_id=commit_id(studio.run.run_id, ANCHOR),
+        commit_id=commit_id(context.run.run_id, ANCHOR),
         project_id=request.project_id,
         parent_commit_id=None,
         status=CommitStatus.SUCCESS,
         prompt=request.base_prompt,
         model=model.name,
         images=(image,),
-        run_id=studio.run.run_id,
+        run_id=context.run.run_id,
     )
 
     def anchored(run: ImageRun) -> ImageRun:
         paid = spent(run, ImagePurpose.GENERATE, drawn.usage)
         return replace(paid, anchor_commit_id=commit.commit_id)
 
-    await studio.record.change(anchored, commit)
+    await context.record.change(anchored, commit)
     return commit
 
 
-async def _draw(studio: Studio, variant: Variant, anchor: ImageCommit, base: bytes) -> None:
-    model, quality = studio.models.image, studio.run.request.quality
+async def _draw(context: StageContext, variant: Variant, anchor: ImageCommit, base: bytes) -> None:
+    model, quality = context.models.image, context.run.request.quality
     begun = replace(
         variant,
         parent_commit_id=anchor.commit_id,
-        commit_id=commit_id(studio.run.run_id, variant.variant_id),
+        commit_id=commit_id(context.run.run_id, variant.variant_id),
     )
     usage = Usage()
     try:
-        drawn, took = await studio.call(
+        drawn, took = await context.call(
             lambda: model.edit(base, variant.variant_prompt, quality=quality)
         )
         usage, begun = drawn.usage, replace(begun, generation_latency_ms=took)
-        image = await studio.keep(drawn.data)
+        image = await context.keep(drawn.data)
     except BurnishError as error:
         if error.code.startswith("STORAGE_"):
-            await _pay(studio, usage)
+            await _pay(context, usage)
             raise  # Nobody's picture can be stored now.
-        await _record_failure(studio, begun, error, usage)
+        await _record_failure(context, begun, error, usage)
     except Exception as bug:  # noqa: BLE001 - a model of somebody else's may raise anything
         _log.exception("drawing a variant ended in a bug")
-        await _record_failure(studio, begun, _unexpected(bug), usage)
+        await _record_failure(context, begun, _unexpected(bug), usage)
     else:
-        await _record_picture(studio, begun, image, usage)
+        await _record_picture(context, begun, image, usage)
 
 
-async def _pay(studio: Studio, usage: Usage) -> None:
-    await studio.record.change(lambda run: spent(run, ImagePurpose.GENERATE, usage))
+async def _pay(context: StageContext, usage: Usage) -> None:
+    await context.record.change(lambda run: spent(run, ImagePurpose.GENERATE, usage))
 
 
-async def _record_picture(studio: Studio, variant: Variant, image: ImageFile, usage: Usage) -> None:
-    await studio.record.change_variant(
+async def _record_picture(
+    context: StageContext, variant: Variant, image: ImageFile, usage: Usage
+) -> None:
+    await context.record.change_variant(
         replace(variant, status=VariantStatus.GENERATED, image=image),
         lambda run: spent(run, ImagePurpose.GENERATE, usage),
-        _commit(studio, variant, status=CommitStatus.SUCCESS, images=(image,)),
+        _commit(context, variant, status=CommitStatus.SUCCESS, images=(image,)),
     )
 
 
 async def _record_failure(
-    studio: Studio, variant: Variant, error: BurnishError, usage: Usage
+    context: StageContext, variant: Variant, error: BurnishError, usage: Usage
 ) -> None:
     failed = replace(variant, status=VariantStatus.GENERATION_FAILED, error=error.to_json())
     reason = f"{variant.variant_id} was not drawn: {error.what}: {error.why}"
@@ -146,20 +148,20 @@ async def _record_failure(
         return degraded(spent(run, ImagePurpose.GENERATE, usage), reason)
 
     commit = _commit(
-        studio, variant, status=CommitStatus.FAILED, error=f"{error.what}: {error.why}"
+        context, variant, status=CommitStatus.FAILED, error=f"{error.what}: {error.why}"
     )
-    await studio.record.change_variant(failed, told, commit)
+    await context.record.change_variant(failed, told, commit)
 
 
-def _commit(studio: Studio, variant: Variant, **outcome: Any) -> ImageCommit:
+def _commit(context: StageContext, variant: Variant, **outcome: Any) -> ImageCommit:
     assert variant.commit_id is not None
     return ImageCommit(
         commit_id=variant.commit_id,
-        project_id=studio.run.request.project_id,
+        project_id=context.run.request.project_id,
         parent_commit_id=variant.parent_commit_id,
         prompt=variant.variant_prompt,
-        model=studio.models.image.name,
-        run_id=studio.run.run_id,
+        model=context.models.image.name,
+        run_id=context.run.run_id,
         variant_id=variant.variant_id,
         **outcome,
     )

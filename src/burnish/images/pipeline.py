@@ -10,18 +10,15 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
-from burnish.domain import BurnishError, Clock, InvariantError, SystemClock
+from burnish.domain import BurnishError, Clock, ConflictError, InvariantError, SystemClock
 from burnish.domain.image_parts import ImageFiles, ImageRepository, LeasedRun
 from burnish.domain.images import ImageRun, ImageRunStatus, rank
 from burnish.evaluation.item_runner import describe
-from burnish.images import evaluating, generating
-from burnish.images.calls import CallBound
-from burnish.images.holding import Hold, is_lost
+from burnish.images import generating
+from burnish.images import judging as evaluating
 from burnish.images.planning import plan
-from burnish.images.purposes import ImagePurpose, degraded, spent
-from burnish.images.record import CancelAskedError, Edit, RunRecord
-from burnish.images.run_models import RunModels
-from burnish.images.studio import Studio
+from burnish.images.record import CancelAskedError, Edit, ImagePurpose, RunRecord, degraded, spent
+from burnish.images.stage_context import CallBound, RunModels, StageContext
 from burnish.images.suggesting import suggest
 
 _log = logging.getLogger("burnish.images")
@@ -42,23 +39,19 @@ class ImagePipeline:
     clock: Clock = field(default_factory=SystemClock)
 
     async def run(
-        self, leased: LeasedRun, *, seconds: float, nudge: asyncio.Event | None = None
+        self, leased: LeasedRun, *, cancelled: asyncio.Event | None = None
     ) -> ImageRun | None:
         """The run once it has ended; None when somebody else has taken it, who goes on with it.
+
+        `cancelled` ends it early. Whoever calls keeps the lease meanwhile.
 
         Raises when the record itself cannot be written: then the run can be gone on with later. When
         only files cannot be written it fails, and stays so; what it committed until then is kept, and
         can be the parent of a new one.
         """
         record = RunRecord(leased, self.repository, self.told)
-        hold = Hold(
-            repository=self.repository,
-            leased=leased,
-            seconds=seconds,
-            nudge=nudge or asyncio.Event(),
-        )
         try:
-            await self._until_asked(record, hold)
+            await self._until_cancelled(record, cancelled or asyncio.Event())
         except CancelAskedError:
             await self._end(record, _as(ImageRunStatus.CANCELLED))
         except BurnishError as error:
@@ -73,25 +66,24 @@ class ImagePipeline:
             await self._end(record, _failed(_unexpected(bug)))
         return record.run
 
-    async def _until_asked(self, record: RunRecord, hold: Hold) -> None:
-        """The stages, with the lease kept meanwhile; CancelAskedError breaks them off."""
+    async def _until_cancelled(self, record: RunRecord, cancelled: asyncio.Event) -> None:
+        """The stages; CancelAskedError breaks them off."""
         if record.run.cancel_requested:
             raise CancelAskedError
         work = asyncio.ensure_future(self._stages(record))
-        keeping = asyncio.ensure_future(hold.until_cancel_is_asked())
+        asked = asyncio.ensure_future(cancelled.wait())
         try:
-            await asyncio.wait({work, keeping}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({work, asked}, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
                 return work.result()
-            keeping.result()
             raise CancelAskedError
         finally:
-            for task in (work, keeping):
+            for task in (work, asked):
                 task.cancel()
-            await asyncio.gather(work, keeping, return_exceptions=True)
+            await asyncio.gather(work, asked, return_exceptions=True)
 
     async def _stages(self, record: RunRecord) -> None:
-        studio = Studio(
+        context = StageContext(
             record=record,
             repository=self.repository,
             files=self.files,
@@ -99,17 +91,17 @@ class ImagePipeline:
             calls=self.calls,
             clock=self.clock,
         )
-        if not studio.run.variants:
+        if not context.run.variants:
             await _enter(record, ImageRunStatus.PLANNING)
-            await _plan(studio)
-        if generating.is_missing(studio.run):
+            await _plan(context)
+        if generating.is_missing(context.run):
             await _enter(record, ImageRunStatus.GENERATING)
-            await generating.generate(studio)
-        if evaluating.is_missing(studio.run):
+            await generating.generate(context)
+        if evaluating.is_missing(context.run):
             await _enter(record, ImageRunStatus.EVALUATING)
-            await evaluating.evaluate(studio)
+            await evaluating.evaluate(context)
         await record.change(_ranked)
-        await _suggest(studio)
+        await _suggest(context)
 
     async def _end(self, record: RunRecord, edit: Edit) -> None:
         try:
@@ -119,12 +111,12 @@ class ImagePipeline:
                 raise
 
 
-async def _plan(studio: Studio) -> None:
-    model = studio.models.text
+async def _plan(context: StageContext) -> None:
+    model = context.models.text
     if model is None:
-        planned = await plan(studio.run.request, None)
+        planned = await plan(context.run.request, None)
     else:
-        planned, _ = await studio.call(lambda: plan(studio.run.request, model))
+        planned, _ = await context.call(lambda: plan(context.run.request, model))
 
     def edit(run: ImageRun) -> ImageRun:
         paid = spent(run, ImagePurpose.PLAN, planned.usage)
@@ -132,15 +124,15 @@ async def _plan(studio: Studio) -> None:
             paid = degraded(paid, reason)
         return replace(paid, variants=planned.variants)
 
-    await studio.record.change(edit)
+    await context.record.change(edit)
 
 
-async def _suggest(studio: Studio) -> None:
-    model = studio.models.text
+async def _suggest(context: StageContext) -> None:
+    model = context.models.text
     if model is None:
-        advice = await suggest(studio.run, None)
+        advice = await suggest(context.run, None)
     else:
-        advice, _ = await studio.call(lambda: suggest(studio.run, model))
+        advice, _ = await context.call(lambda: suggest(context.run, model))
 
     def edit(run: ImageRun) -> ImageRun:
         paid = spent(run, ImagePurpose.SUGGEST, advice.usage)
@@ -149,7 +141,7 @@ async def _suggest(studio: Studio) -> None:
         done = ImageRunStatus.COMPLETED_DEGRADED if paid.degraded else ImageRunStatus.COMPLETED
         return replace(paid, suggestions=advice.suggestions, status=done)
 
-    await studio.record.change(edit)
+    await context.record.change(edit)
 
 
 async def _enter(record: RunRecord, stage: ImageRunStatus) -> None:
@@ -160,6 +152,11 @@ async def _enter(record: RunRecord, stage: ImageRunStatus) -> None:
 def _ranked(run: ImageRun) -> ImageRun:
     stage = ImageRunStatus.REFINING
     return replace(run, status=stage, stage=stage, variants=rank(run.variants))
+
+
+def is_lost(error: BurnishError | None) -> bool:
+    """Whether somebody else has taken the run."""
+    return isinstance(error, ConflictError) and error.code == "lease_lost"
 
 
 def _as(status: ImageRunStatus) -> Edit:

@@ -5,10 +5,33 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
-from burnish.domain import BurnishError, UsageError
+from burnish.domain import BurnishError, Spending, Usage, UsageError
 from burnish.domain.image_parts import ImageRepository, LeasedRun
 from burnish.domain.images import ImageCommit, ImageRun, Variant
+
+
+class ImagePurpose(StrEnum):
+    """Whose work a call was."""
+
+    PLAN = "plan"
+    GENERATE = "generate"
+    JUDGE = "judge"
+    SUGGEST = "suggest"
+
+
+def spent(run: ImageRun, purpose: ImagePurpose, usage: Usage) -> ImageRun:
+    """The run with a call more on its bill."""
+    if not usage.calls:
+        return run
+    return replace(run, spending=run.spending + Spending({purpose.value: usage}))
+
+
+def degraded(run: ImageRun, reason: str) -> ImageRun:
+    """The run with a fallback more, in words."""
+    return replace(run, degraded=True, degradations=(*run.degradations, reason))
+
 
 Edit = Callable[[ImageRun], ImageRun]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from burnish.domain import BurnishError, Json, Message, Model, ModelRequest, Usage
 from burnish.evaluation.item_runner import describe
-from burnish.evaluation.scorers.json_output import NotJsonError, parse_json
-from burnish.evaluation.scorers.judge_prompt import fenced
+from burnish.evaluation.scorers.json_values import NotJsonError, parse_json
+from burnish.evaluation.scorers.judge import fenced
 
 _MATERIAL = """\
 

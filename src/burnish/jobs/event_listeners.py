@@ -14,8 +14,8 @@ import random
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
+from burnish import storage
 from burnish.domain.event_feed import EventBell
-from burnish.storage import database_bell
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -29,7 +29,7 @@ _PUBLISH_SECONDS = 2.0
 def open_bell(location: str) -> EventBell | None:
     """What tells of other processes' events; None where the database has to be looked at."""
     url = os.environ.get(VARIABLE)
-    return RedisBell(url) if url else database_bell(location)
+    return RedisBell(url) if url else storage.database_bell(location)
 
 
 @contextlib.asynccontextmanager

@@ -33,7 +33,6 @@ from burnish.optimization.experiments.aggregator import ResultAggregator
 from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, Workbench
 from burnish.optimization.experiments.local_adapter import LocalExperimentAdapter
 from burnish.optimization.experiments.masks import CandidateMaterializer
-from burnish.optimization.lease_renewer import LEASE_SECONDS
 from burnish.optimization.optimizer_calls import OptimizerCalls
 from burnish.optimization.orchestrator import Orchestrator, Parts
 from burnish.optimization.outcome import outcome_document
@@ -57,7 +56,6 @@ class JobSettings:
     options: RunOptions = field(default_factory=RunOptions)
     racing: Racing = field(default_factory=Racing)
     optimizer_timeout_seconds: float = 600.0
-    lease_seconds: float = LEASE_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,7 @@
-"""One sitting of an optimization: takes the lease, runs it, and leaves it in a clear state."""
+"""One optimization run under a lease that its caller keeps, and left in a clear state."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Callable
 
@@ -11,71 +10,40 @@ from burnish.domain import (
     ConflictError,
     InvariantError,
     Lease,
-    OptimizationRecord,
     OptimizationStatus,
     StopReason,
-    UsageError,
 )
 from burnish.evaluation.item_runner import describe
-from burnish.optimization import events, ownership
+from burnish.optimization import events
 from burnish.optimization.attempt import Job, Sitting
 from burnish.optimization.checkpoint import Checkpoint
-from burnish.optimization.lease_renewer import LeaseKeeper
 
 
 class OptimizationDriver:
     """Runs or resumes one optimization to its end, or until it is interrupted."""
 
-    def __init__(self, job: Job, *, watch: Callable[[Sitting], None] | None = None) -> None:
+    def __init__(
+        self, job: Job, lease: Lease, *, watch: Callable[[Sitting], None] | None = None
+    ) -> None:
         self._job = job
+        self._lease = lease
         self._watch = watch
+        self._sitting: Sitting | None = None
+        self._stop_asked = False
 
-    async def run(self) -> OptimizationRecord:
-        """The record at the end. Raises ConflictError when somebody else owns the run."""
-        record = await self._job.stores.optimizations.get_optimization(
-            self._job.plan.optimization_id
-        )
-        if record.status is OptimizationStatus.COMPLETED:
-            return record
-        if record.status is OptimizationStatus.CANCELLED:
-            raise UsageError(
-                what=f"optimization {record.id} cannot go on",
-                why="it was cancelled",
-                fix="start a new one; results that are there are reused",
-                code="cancelled",
-            )
-        lease = await self._take_lease(record)
+    async def run(self) -> None:
+        """Raises ConflictError when somebody else has taken the lease."""
+        lease = self._lease
         try:
-            await self._run_leased(lease)
-        except BurnishError:
-            # A full disk, say, keeps the lease from being given back; the next try must not wait.
-            ownership.note_end(lease.owner)
-            raise
-        except asyncio.CancelledError:
-            with contextlib.suppress(BurnishError):
-                await asyncio.shield(self._job.stores.optimizations.release_lease(lease))
-            raise
-        return await self._job.stores.optimizations.get_optimization(record.id)
-
-    async def _take_lease(self, record: OptimizationRecord) -> Lease:
-        dead = record.lease_owner
-        return await self._job.stores.optimizations.acquire_lease(
-            record.id,
-            owner=ownership.new_owner(),
-            seconds=self._job.settings.lease_seconds,
-            replacing=dead if dead is not None and ownership.is_dead(dead) else None,
-        )
-
-    async def _run_leased(self, lease: Lease) -> None:
-        repository = self._job.stores.optimizations
-        try:
-            record = await repository.get_optimization(lease.job_id)
-            sitting = Sitting(self._job, lease, Checkpoint.of(record.checkpoint))
+            # Only under the lease is the checkpoint sure to be the newest.
+            record = await self._job.stores.optimizations.get_optimization(lease.job_id)
+            sitting = self._sitting = Sitting(self._job, lease, Checkpoint.of(record.checkpoint))
             if self._watch is not None:
                 self._watch(sitting)
             try:
-                async with self._keeper(lease, sitting):
-                    await sitting.run()
+                if self._stop_asked:
+                    await sitting.ask_to_stop()
+                await sitting.run()
             finally:
                 await sitting.close()
         except ConflictError as error:
@@ -95,22 +63,18 @@ class OptimizationDriver:
             await self._fail(lease, bug)
             raise bug from error
 
-    def _keeper(self, lease: Lease, sitting: Sitting) -> LeaseKeeper:
-        repository = self._job.stores.optimizations
+    async def ask_to_stop(self) -> None:
+        """End it as cancelled."""
+        self._stop_asked = True
+        if self._sitting is not None:
+            await self._sitting.ask_to_stop()
 
-        async def beat(number: int) -> None:
-            event = events.heartbeat(
-                sitting.orchestrator.counters(), sitting=lease.token, number=number
-            )
-            await repository.append_events(lease, [event])
-
-        return LeaseKeeper(
-            repository,
-            lease,
-            on_stop=sitting.ask_to_stop,
-            on_beat=beat,
-            seconds=self._job.settings.lease_seconds,
-        )
+    async def heartbeat(self, number: int) -> None:
+        """Tell whoever watches that it goes on, with each renewal of the lease."""
+        if self._sitting is not None:
+            counters = self._sitting.orchestrator.counters()
+            event = events.heartbeat(counters, sitting=self._lease.token, number=number)
+            await self._job.stores.optimizations.append_events(self._lease, [event])
 
     async def _fail(self, lease: Lease, error: BurnishError) -> None:
         """Leave a clear state behind, if the database still takes it."""
@@ -125,4 +89,3 @@ class OptimizationDriver:
                     events.run_finished(OptimizationStatus.FAILED, "error", sitting=lease.token),
                 ],
             )
-            await self._job.stores.optimizations.release_lease(lease)

@@ -1,30 +1,58 @@
 """SQLAlchemy repositories and migrations; rows never leave this folder."""
 
-from burnish.storage.engine.database import Database
-from burnish.storage.experiments.call_cache import SqlCallCache
-from burnish.storage.experiments.counted import CountedExperimentRepository
-from burnish.storage.experiments.dataset_pages import SqlDatasetPages
-from burnish.storage.experiments.datasets import SqlDatasetRepository
-from burnish.storage.experiments.repository import SqlExperimentRepository
-from burnish.storage.images.files import LocalImageFiles
-from burnish.storage.images.objects import ObjectImageFiles
-from burnish.storage.images.repository import SqlImageRepository
-from burnish.storage.jobs.evaluation_queue import SqlEvaluationQueue
-from burnish.storage.jobs.postgres_listener import database_bell
-from burnish.storage.jobs.run_queue import SqlRunQueue
-from burnish.storage.opik.mirrors import SqlMirrorBook
-from burnish.storage.opik.records import SqlOpikRecords
-from burnish.storage.optimizations.event_feed import SqlEventFeed
-from burnish.storage.optimizations.insights import SqlRunInsights
-from burnish.storage.optimizations.pages import SqlOptimizationPages
-from burnish.storage.optimizations.repository import SqlOptimizationRepository
-from burnish.storage.overrides.overlays import SqlOverlayStore
-from burnish.storage.registry.agents import SqlAgentRepository
-from burnish.storage.registry.objects import SqlObjectRepository
-from burnish.storage.registry.optimizer_runs import SqlOptimizerRunRepository
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from burnish.storage.engine.database import Database
+    from burnish.storage.experiments.call_cache import SqlCallCache
+    from burnish.storage.experiments.datasets import SqlDatasetPages, SqlDatasetRepository
+    from burnish.storage.experiments.repository import SqlExperimentRepository
+    from burnish.storage.images.bucket_files import ObjectImageFiles
+    from burnish.storage.images.local_files import LocalImageFiles
+    from burnish.storage.images.repository import SqlImageRepository
+    from burnish.storage.jobs.postgres_listener import database_bell
+    from burnish.storage.jobs.queues import SqlEvaluationJobs, SqlImageJobs, SqlRunJobs
+    from burnish.storage.opik.mirrors import SqlMirrorBook
+    from burnish.storage.opik.records import SqlOpikRecords
+    from burnish.storage.optimizations.events import SqlEventFeed
+    from burnish.storage.optimizations.insights import SqlRunInsights
+    from burnish.storage.optimizations.pages import SqlOptimizationPages
+    from burnish.storage.optimizations.repository import SqlOptimizationRepository
+    from burnish.storage.overrides_by_tag import SqlOverlayStore
+    from burnish.storage.registry.agents import SqlAgentRepository
+    from burnish.storage.registry.objects import SqlObjectRepository
+    from burnish.storage.registry.optimizer_runs import SqlOptimizerRunRepository
+
+# Loaded on first use: a command reads with two or three of them, and help with none.
+_HOMES = {
+    "Database": "burnish.storage.engine.database",
+    "LocalImageFiles": "burnish.storage.images.local_files",
+    "ObjectImageFiles": "burnish.storage.images.bucket_files",
+    "SqlAgentRepository": "burnish.storage.registry.agents",
+    "SqlCallCache": "burnish.storage.experiments.call_cache",
+    "SqlDatasetPages": "burnish.storage.experiments.datasets",
+    "SqlDatasetRepository": "burnish.storage.experiments.datasets",
+    "SqlEvaluationJobs": "burnish.storage.jobs.queues",
+    "SqlEventFeed": "burnish.storage.optimizations.events",
+    "SqlExperimentRepository": "burnish.storage.experiments.repository",
+    "SqlImageJobs": "burnish.storage.jobs.queues",
+    "SqlImageRepository": "burnish.storage.images.repository",
+    "SqlMirrorBook": "burnish.storage.opik.mirrors",
+    "SqlObjectRepository": "burnish.storage.registry.objects",
+    "SqlOpikRecords": "burnish.storage.opik.records",
+    "SqlOptimizationPages": "burnish.storage.optimizations.pages",
+    "SqlOptimizationRepository": "burnish.storage.optimizations.repository",
+    "SqlOptimizerRunRepository": "burnish.storage.registry.optimizer_runs",
+    "SqlOverlayStore": "burnish.storage.overrides_by_tag",
+    "SqlRunInsights": "burnish.storage.optimizations.insights",
+    "SqlRunJobs": "burnish.storage.jobs.queues",
+    "database_bell": "burnish.storage.jobs.postgres_listener",
+}
 
 __all__ = [
-    "CountedExperimentRepository",
     "Database",
     "LocalImageFiles",
     "ObjectImageFiles",
@@ -32,9 +60,10 @@ __all__ = [
     "SqlCallCache",
     "SqlDatasetPages",
     "SqlDatasetRepository",
-    "SqlEvaluationQueue",
+    "SqlEvaluationJobs",
     "SqlEventFeed",
     "SqlExperimentRepository",
+    "SqlImageJobs",
     "SqlImageRepository",
     "SqlMirrorBook",
     "SqlObjectRepository",
@@ -44,6 +73,12 @@ __all__ = [
     "SqlOptimizerRunRepository",
     "SqlOverlayStore",
     "SqlRunInsights",
-    "SqlRunQueue",
+    "SqlRunJobs",
     "database_bell",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'burnish.storage' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

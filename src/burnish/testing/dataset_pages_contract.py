@@ -1,4 +1,4 @@
-"""What readers of dataset pages and queues of evaluations hold to. Subclass and give fixtures."""
+"""What readers of dataset pages hold to. Subclass and give fixtures."""
 
 # ruff: noqa: D102 - the names of the tests say what they show
 
@@ -47,55 +47,3 @@ class DatasetPagesContract:
         with pytest.raises(UsageError) as caught:
             await workspace.dataset_pages.rows("none")
         assert caught.value.code == "not_found"
-
-
-class EvaluationQueueContract:
-    """Provide `workspace`."""
-
-    async def fill(self, workspace: Workspace, *names: str) -> None:
-        for name in names:
-            await workspace.experiments.create_experiment(make_experiment(name))
-            await workspace.evaluations.add(name, {"settings": {"of": name}})
-
-    async def test_each_is_taken_by_one_owner_the_oldest_first(self, workspace: Workspace) -> None:
-        await self.fill(workspace, "b", "a", "c")
-        queue = workspace.evaluations
-
-        first = await queue.take(owner="x", seconds=60)
-        others = await asyncio.gather(*(queue.take(owner=f"y{n}", seconds=60) for n in range(5)))
-        # Who comes at the same moment may find the oldest locked, and looks again later.
-        others += [await queue.take(owner="z", seconds=60) for _ in range(2)]
-
-        assert first is not None
-        assert (first.experiment_id, first.attempts) == ("b", 1)
-        assert first.spec == {"settings": {"of": "b"}}
-        taken = [one.experiment_id for one in others if one is not None]
-        assert sorted(taken) == ["a", "c"]
-
-    async def test_what_is_given_back_or_not_kept_is_taken_again(
-        self, workspace: Workspace
-    ) -> None:
-        await self.fill(workspace, "a")
-        queue = workspace.evaluations
-        await queue.take(owner="x", seconds=60)
-        assert await queue.take(owner="y", seconds=60) is None
-
-        await queue.give_back("a", owner="x")
-        again = await queue.take(owner="y", seconds=0)
-        assert again is not None
-        assert again.attempts == 1
-        assert not await queue.keep("a", owner="x", seconds=60)
-
-        dead = await queue.take(owner="z", seconds=60)
-        assert dead is not None
-        assert dead.attempts == 2
-        assert await queue.keep("a", owner="z", seconds=60)
-
-    async def test_what_has_ended_is_gone(self, workspace: Workspace) -> None:
-        await self.fill(workspace, "a")
-        assert await workspace.evaluations.waiting("a")
-
-        await workspace.evaluations.remove("a")
-
-        assert not await workspace.evaluations.waiting("a")
-        assert await workspace.evaluations.take(owner="x", seconds=60) is None

@@ -157,8 +157,8 @@ class OptimizerRunContract:
 
         assert await workspace.optimizer_runs.begin(self.run_of(optimizer, "o1"))
 
-        waiting = await workspace.queue.waiting()
-        assert [one.optimization_id for one in waiting] == ["o1"]
+        waiting = await workspace.run_jobs.waiting()
+        assert [one.job_id for one in waiting] == ["o1"]
         line = await workspace.optimizer_runs.line("o1")
         assert line.record == replace(
             await workspace.optimizations.get_optimization("o1"), spec={}, checkpoint=None
@@ -182,7 +182,7 @@ class OptimizerRunContract:
         assert outcomes.count(True) == 1
         refused = [one for one in outcomes if isinstance(one, ConflictError)]
         assert [one.code for one in refused] == ["already_running"] * 5
-        assert await workspace.queue.depth() == 1
+        assert await workspace.run_jobs.depth() == 1
         await self.finish(workspace, names[outcomes.index(True)])
         other = next(name for name in names if name != names[outcomes.index(True)])
         assert await workspace.optimizer_runs.begin(self.run_of(optimizer, other))

@@ -1,4 +1,4 @@
-"""What every queue of runs, every reader of pages and every feed of events keeps to."""
+"""What every reader of pages and every feed of events keeps to."""
 
 # ruff: noqa: D102 - the names of the tests say what they show
 
@@ -32,112 +32,6 @@ from burnish.testing.repository_contract import (
     make_result,
 )
 from burnish.testing.round_samples import make_refinement, make_rounds
-
-
-class RunQueueContract:
-    """Provide `workspace`."""
-
-    async def test_runs_wait_in_the_order_they_came(self, workspace: Workspace) -> None:
-        for identity in ("b", "a", "c"):
-            await workspace.optimizations.create_optimization(make_record(identity))
-            await workspace.queue.add(identity)
-        await workspace.queue.add("b")
-
-        waiting = await workspace.queue.waiting()
-
-        assert [one.optimization_id for one in waiting] == ["b", "a", "c"]
-        assert all(one.free and one.attempts == 0 for one in waiting)
-        assert [one.optimization_id for one in await workspace.queue.waiting(limit=1)] == ["b"]
-
-    async def test_a_lease_says_that_somebody_runs_it(self, workspace: Workspace) -> None:
-        lease = await begin(workspace.optimizations)
-        await workspace.queue.add("o1")
-
-        held = await workspace.queue.waiting()
-        depth = await workspace.queue.depth()
-        await workspace.optimizations.release_lease(lease)
-
-        assert [(one.free, one.lease_owner) for one in held] == [(False, "owner a")]
-        assert depth == 0
-        assert await workspace.queue.depth() == 1
-        assert (await workspace.queue.waiting())[0].free
-
-    async def test_a_lease_that_ran_out_is_free(self, workspace: Workspace) -> None:
-        await workspace.optimizations.create_optimization(make_record())
-        await workspace.optimizations.acquire_lease("o1", owner="gone", seconds=0)
-        await workspace.queue.add("o1")
-
-        assert [one.free for one in await workspace.queue.waiting()] == [True]
-
-    async def test_free_ones_come_before_held_ones(self, workspace: Workspace) -> None:
-        await begin(workspace.optimizations, identity="held")
-        await workspace.optimizations.create_optimization(make_record("free"))
-        for identity in ("held", "free"):
-            await workspace.queue.add(identity)
-
-        waiting = await workspace.queue.waiting()
-
-        assert [one.optimization_id for one in waiting] == ["free", "held"]
-
-    async def test_attempts_are_counted_until_it_is_given_back(self, workspace: Workspace) -> None:
-        await workspace.optimizations.create_optimization(make_record())
-        await workspace.queue.add("o1")
-
-        counted = [await workspace.queue.begin("o1") for _ in range(3)]
-        before = (await workspace.queue.waiting())[0].attempts
-        await workspace.queue.give_back("o1")
-
-        assert counted == [1, 2, 3]
-        assert before == 3
-        assert (await workspace.queue.waiting())[0].attempts == 0
-        assert await workspace.queue.begin("another") == 0
-
-    async def test_one_that_is_given_back_can_be_made_to_wait(self, workspace: Workspace) -> None:
-        await workspace.optimizations.create_optimization(make_record())
-        await workspace.queue.add("o1")
-
-        await workspace.queue.give_back("o1", seconds=60)
-        waiting = await workspace.queue.waiting()
-        await workspace.queue.add("o1")
-
-        assert waiting == []
-        assert len(await workspace.queue.waiting()) == 1
-
-    async def test_removing_ends_it_and_twice_does_no_harm(self, workspace: Workspace) -> None:
-        await workspace.optimizations.create_optimization(make_record())
-        await workspace.queue.add("o1")
-
-        for _ in range(2):
-            await workspace.queue.remove("o1")
-
-        assert await workspace.queue.waiting() == []
-
-    async def test_an_attempt_that_ends_leaves_the_queue_unless_it_was_added_again(
-        self, workspace: Workspace
-    ) -> None:
-        await workspace.optimizations.create_optimization(make_record())
-        await workspace.queue.add("o1")
-        await workspace.queue.begin("o1")
-        await workspace.queue.add("o1")
-
-        await workspace.queue.finish("o1")
-        again = await workspace.queue.waiting()
-        await workspace.queue.begin("o1")
-        await workspace.queue.finish("o1")
-
-        assert [one.optimization_id for one in again] == ["o1"]
-        assert await workspace.queue.waiting() == []
-
-    async def test_what_does_not_exist_cannot_wait(self, workspace: Workspace) -> None:
-        with pytest.raises(UsageError, match="no optimization"):
-            await workspace.queue.add("nothing")
-
-    async def test_many_may_add_at_once(self, workspace: Workspace) -> None:
-        await workspace.optimizations.create_optimization(make_record())
-
-        await asyncio.gather(*(workspace.queue.add("o1") for _ in range(10)))
-
-        assert len(await workspace.queue.waiting()) == 1
 
 
 class OptimizationPagesContract:

@@ -6,22 +6,66 @@ from types import SimpleNamespace
 
 import pytest
 
-from burnish.app.images.executor import ImageExecutor, ImageExecutorSettings
+from burnish.app.images.executor import ImageExecutor
 from burnish.app.images.models import ImageModels
 from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
 from burnish.config.schema import ImagesTable
-from burnish.domain import UnavailableError
+from burnish.domain import ConflictError, Lease, UnavailableError
 from burnish.domain.images import ImageRunStatus
+from burnish.domain.jobs import Job, JobKind, WaitingJob
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
 from burnish.images.rounds import RoundsBudget
+from burnish.jobs.executor import ExecutorSettings
 from burnish.testing.image_samples import make_request
 from burnish.testing.memory_images import MemoryImageFiles, MemoryImageRepository
+
+
+class MemoryImageJobs:
+    """The runs of a repository in memory as a queue."""
+
+    def __init__(self, repository):
+        self.repository = repository
+
+    async def waiting(self, *, limit=20):
+        states = self.repository.stored_runs.values()
+        return [
+            WaitingJob(job_id=one.run.run_id, free=one.owner is None, lease_owner=one.owner)
+            for one in states
+            if not one.run.status.ended
+        ][:limit]
+
+    async def acquire(self, job_id, *, owner, seconds, replacing=None):
+        taken = await self.repository.take_this_run(job_id, owner=owner, seconds=seconds)
+        if taken is None:
+            raise ConflictError(what="w", why="y", fix="f", code="owned")
+        lease = Lease(kind=JobKind.IMAGE_RUN, job_id=job_id, owner=owner, token=taken.token)
+        return Job(lease=lease, attempts=taken.attempts)
+
+    async def renew(self, lease, *, seconds):
+        await self.repository.keep_run(lease.job_id, token=lease.token, seconds=seconds)
+
+    async def cancel_requested(self, job_id):
+        return (await self.repository.run(job_id)).cancel_requested
+
+    async def owner(self, job_id):
+        return self.repository.stored_runs[job_id].owner
+
+    async def give_back(self, lease, *, seconds=0.0):
+        if seconds:
+            await self.renew(lease, seconds=seconds)
+        else:
+            await self.repository.release_run(lease.job_id, token=lease.token)
+
+    async def finish(self, lease):
+        pass
 
 
 class World:
     def __init__(self, **settings):
         self.repository = MemoryImageRepository()
+        self.jobs = MemoryImageJobs(self.repository)
+        self.workspace = SimpleNamespace(images=self.repository, image_jobs=self.jobs)
         self.files = MemoryImageFiles()
         self.image, self.judge = ScriptedImageModel(), ScriptedImageJudge()
         self.settings = ImageSettings(table=ImagesTable(**settings))
@@ -33,13 +77,12 @@ class World:
             drawing={"scripted": self.image},
             judging={"scripted": self.judge},
         )
-        return ImageRuns(SimpleNamespace(images=self.repository), self.files, models)
+        return ImageRuns(self.workspace, self.files, models)
 
     @asynccontextmanager
     async def executing(self, images=None, **settings):
-        workspace = SimpleNamespace(images=self.repository)
         async with ImageExecutor(
-            workspace, images or self.images(), ImageExecutorSettings(**settings)
+            self.workspace, images or self.images(), ExecutorSettings(**settings)
         ) as executor:
             yield executor
 
@@ -61,7 +104,7 @@ async def test_runs_are_carried_out_within_the_bounds():
     world = World(max_calls=2)
     await world.create(6)
 
-    async with world.executing(max_runs=3) as executor:
+    async with world.executing(max_jobs=3) as executor:
         states = await world.ended(6)
         assert executor.active <= 3
 
@@ -97,7 +140,6 @@ async def test_what_still_runs_is_given_back_and_counts_no_attempt():
     state = world.repository.stored_runs["r0"]
     assert (state.owner, state.attempts) == (None, 0)
     assert images.calls.in_flight == 0
-    assert images.nudges == {}
     world.image.generate = draw
     async with world.executing():
         assert await world.ended(1) == [ImageRunStatus.COMPLETED]
@@ -106,14 +148,14 @@ async def test_what_still_runs_is_given_back_and_counts_no_attempt():
 async def test_a_run_taken_in_the_moment_of_the_end_is_given_back():
     world = World()
     await world.create(1)
-    take, asked, answer = world.repository.take_run, asyncio.Event(), asyncio.Event()
+    take, asked, answer = world.jobs.acquire, asyncio.Event(), asyncio.Event()
 
-    async def take_slowly(**options):
+    async def take_slowly(job_id, **options):
         asked.set()
         await answer.wait()
-        return await take(**options)
+        return await take(job_id, **options)
 
-    world.repository.take_run = take_slowly
+    world.jobs.acquire = take_slowly
     async with world.executing():
         await asked.wait()
         asyncio.get_running_loop().call_soon(answer.set)
@@ -142,15 +184,15 @@ async def test_a_run_that_never_comes_to_its_end_is_not_tried_for_ever():
 async def test_a_queue_that_fails_is_looked_at_again(error):
     world = World()
     await world.create(1)
-    take, failed = world.repository.take_run, asyncio.Event()
+    look, failed = world.jobs.waiting, asyncio.Event()
 
     async def fail_once(**options):
         if not failed.is_set():
             failed.set()
             raise error
-        return await take(**options)
+        return await look(**options)
 
-    world.repository.take_run = fail_once
+    world.jobs.waiting = fail_once
     async with world.executing(look_seconds=60) as executor:
         await failed.wait()
         await asyncio.sleep(0)

@@ -6,8 +6,12 @@ import pytest
 from test_report_samples import headline, material, page, result, verdict
 
 from burnish.app.report.trades import change_words, is_proven, is_refuted, trade_words
-from burnish.cli.display.objective import chosen_words, objective_rows, objective_warnings
-from burnish.cli.display.search_verdict import search_verdict
+from burnish.cli.display.optimizations.results import (
+    chosen_words,
+    objective_rows,
+    objective_warnings,
+    search_verdict,
+)
 from burnish.optimization.objectives.reading import read_objective
 
 

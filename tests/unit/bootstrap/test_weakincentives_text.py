@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.domain.placeholders import render
-from burnish.integrations.weakincentives.template_text import from_template, to_template
+from burnish.integrations.weakincentives.sections import from_template, to_template
 
 
 class Fields(dict):

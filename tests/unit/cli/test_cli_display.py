@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
-from burnish.cli.display.pace import Pace
-from burnish.cli.display.progress import _frame, _line
+from burnish.cli.display.evaluation_progress import Pace, _frame, _line
 from burnish.cli.wording import age, duration, money, one_line
 from burnish.domain import AgentOutput, ErrorKind, ItemError, ItemResult
 from burnish.evaluation.progress import Progress

@@ -6,11 +6,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from burnish.cli.commands.image.display import ImageWatch, print_image_run, showing_images
+from burnish.cli.commands.image.run import exit_code
 from burnish.cli.console import Session
-from burnish.cli.display.image_progress import showing_images
-from burnish.cli.display.image_results import print_image_run
-from burnish.cli.image_endings import exit_code
-from burnish.cli.image_watch import ImageWatch
 from burnish.cli.project_location import Place
 from burnish.domain.images import (
     ImageFile,

@@ -8,7 +8,8 @@ from burnish.app.builders import build_agent, build_suite
 from burnish.app.model_pool import ModelShelf
 from burnish.app.optimize.cost_estimate import estimate_cost
 from burnish.app.optimize.planned_work import PlannedWork
-from burnish.cli.optimize_request import OptimizeRequest
+from burnish.cli.invocation import run_command
+from burnish.cli.project_location import Place
 from burnish.config.search import SearchSpec
 from burnish.config.settings import load_settings
 from burnish.config.specs import AgentSpec, SuiteSpec
@@ -43,18 +44,30 @@ def config(tmp_path, monkeypatch):
     return path
 
 
-def test_options_become_overrides():
-    request = OptimizeRequest(
-        optimizer="random", seed=1, max_cost=2.5, model="m", settings=("budget.max_trials=3",)
+def test_options_become_overrides(monkeypatch):
+    seen = []
+
+    def settings(place, overrides):
+        seen.append(overrides)
+        raise UsageError(what="nothing is run", why="the overrides are enough", fix="none")
+
+    monkeypatch.setattr(Place, "settings", settings)
+    run_command(
+        [
+            *("optimize", "--optimizer", "random", "--seed", "1", "--max-cost", "2.5"),
+            *("--model", "m", "--set", "budget.max_trials=3"),
+        ]
     )
 
-    assert request.overrides() == {
-        "budget.max_trials": 3,
-        "optimizer.name": "random",
-        "optimizer.seed": 1,
-        "budget.max_cost_usd": 2.5,
-        "agent.model": "m",
-    }
+    assert seen == [
+        {
+            "budget.max_trials": 3,
+            "optimizer.name": "random",
+            "optimizer.seed": 1,
+            "budget.max_cost_usd": 2.5,
+            "agent.model": "m",
+        }
+    ]
 
 
 def test_another_optimizer_does_not_get_the_settings_of_the_files(config, monkeypatch):

@@ -12,7 +12,7 @@ from burnish.app.agents.promotion import prepare_promotion
 from burnish.app.agents.section_files import plan_writes, staged
 from burnish.app.optimize.run_spec import require_unchanged, section_files, spec_of, stored_settings
 from burnish.app.report.differences import difference
-from burnish.cli.display.promotions import toml
+from burnish.cli.commands.promote import toml
 from burnish.config.settings import load_settings
 from burnish.domain import Configuration, ConflictError, OptimizationStatus, UsageError
 from burnish.testing.optimization_samples import make_candidate, make_record, make_trial

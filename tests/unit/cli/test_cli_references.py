@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from burnish.cli import references
-from burnish.cli.candidate_references import find_candidate
-from burnish.cli.references import resolve, resolve_any, resolve_optimization
+from burnish.cli.references import find_candidate, resolve, resolve_any, resolve_optimization
 from burnish.domain import (
     Candidate,
     Configuration,

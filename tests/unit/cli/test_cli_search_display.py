@@ -11,13 +11,12 @@ import pytest
 from rich.console import Console
 
 from burnish.app.report.run_evidence import overruled_words
-from burnish.cli.display.optimization_summary import print_unfinished
-from burnish.cli.display.pace import Pace
-from burnish.cli.display.search_progress import frame, trial_line
-from burnish.cli.display.search_verdict import search_verdict
-from burnish.cli.following import following
+from burnish.cli.display.evaluation_progress import Pace
+from burnish.cli.display.optimizations.progress import frame, trial_line
+from burnish.cli.display.optimizations.results import search_verdict
+from burnish.cli.display.optimizations.status import print_unfinished
 from burnish.cli.project_location import Place
-from burnish.cli.search_watch import EndedTrial, SearchWatch
+from burnish.cli.search import EndedTrial, SearchWatch, following
 from burnish.cli.wording import rationale_words
 from burnish.domain import (
     Budget,

@@ -4,8 +4,7 @@ import ast
 
 from burnish.app.agents.promotion import Promotion
 from burnish.app.agents.section_files import SectionWrite
-from burnish.cli.exports.patch import git_patch
-from burnish.cli.exports.winner import winner_markdown, winner_python
+from burnish.cli.exports.winner import git_patch, winner_markdown, winner_python
 from burnish.domain import Configuration
 from burnish.testing.optimization_samples import make_candidate, make_record
 

@@ -11,10 +11,9 @@ from burnish.domain.images import (
     ObjectivePreset,
     Rubric,
 )
-from burnish.images.calls import CallBound
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel
 from burnish.images.pipeline import ImagePipeline
-from burnish.images.run_models import RunModels
+from burnish.images.stage_context import CallBound, RunModels
 from burnish.models.scripted import ScriptedModel
 from burnish.testing.memory_images import MemoryImageFiles, MemoryImageRepository
 
@@ -94,7 +93,7 @@ class World:
         return taken
 
     async def run(self, run_id="r1", **changes):
-        return await self.pipeline.run(await self.take(run_id, **changes), seconds=60)
+        return await self.pipeline.run(await self.take(run_id, **changes))
 
     async def commits(self):
         return (await self.repository.commits("p1")).items

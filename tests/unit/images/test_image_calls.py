@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from burnish.images.calls import CallBound
-from burnish.images.studio import together
+from burnish.images.stage_context import CallBound, together
 from burnish.testing.clocks import FakeClock
 
 

@@ -9,9 +9,8 @@ from image_world import encoded
 from PIL import Image
 
 from burnish.domain import UsageError
-from burnish.images import decoding
-from burnish.images.decoding import decode
-from burnish.images.thumbnails import thumbnail
+from burnish.images import pictures as decoding
+from burnish.images.pictures import decode, thumbnail
 
 
 def small(mode="RGB", size=(40, 30)):

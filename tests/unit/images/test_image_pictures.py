@@ -7,11 +7,10 @@ from image_world import World, encoded, wish
 from PIL import Image, ImageDraw
 
 from burnish.domain.images import ImageFile, ImageRun, ImageRunStatus
-from burnish.images.comparison import compare_pictures
 from burnish.images.contact_sheet import draw_contact_sheet
-from burnish.images.decoding import decode
 from burnish.images.models.scripted import ScriptedImageModel, flat_picture
-from burnish.images.run_models import RunLabels
+from burnish.images.pictures import compare_pictures, decode
+from burnish.images.stage_context import RunLabels
 
 LABELS = RunLabels(image="painter (offline)", judge="judge (blind)", text="templates")
 

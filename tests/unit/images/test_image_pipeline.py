@@ -7,9 +7,9 @@ from image_world import FULL, PROMPT, REFUSED, TIMEOUT, World, planned, rubric, 
 
 from burnish.domain import ConflictError, InvariantError, UnavailableError, UsageError
 from burnish.domain.images import CommitStatus, ImageRunStatus, VariantStatus
-from burnish.images.decoding import decode
-from burnish.images.evaluating import NEUTRAL
+from burnish.images.judging import NEUTRAL
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
+from burnish.images.pictures import decode
 from burnish.models.scripted import ScriptedModel
 from burnish.testing.image_samples import make_commit
 
@@ -246,7 +246,7 @@ async def test_a_parent_deleted_meanwhile_fails_the_run():
     taken = await world.take(parent_commit_id="parent")
     await world.repository.delete_commit("parent")
 
-    run = await world.pipeline.run(taken, seconds=60)
+    run = await world.pipeline.run(taken)
 
     assert (run.status, run.error["code"]) == (ImageRunStatus.FAILED, "PARENT_GONE")
     assert world.image.calls == 0
@@ -331,7 +331,7 @@ async def test_an_unexpected_error_fails_the_run_with_its_own_code():
     pipeline = type(world.pipeline)(
         repository=world.repository, files=world.files, calls=world.calls, open_models=broken
     )
-    run = await pipeline.run(await world.take(), seconds=60)
+    run = await pipeline.run(await world.take())
 
     assert (run.status, run.error["code"]) == (ImageRunStatus.FAILED, "IMAGE_PIPELINE_FAILED")
     assert "nobody thought of this" in run.error["message"]
@@ -353,7 +353,7 @@ async def test_a_model_that_cannot_be_opened_fails_the_run(error, code):
     pipeline = type(world.pipeline)(
         repository=world.repository, files=world.files, calls=world.calls, open_models=refuse
     )
-    run = await pipeline.run(await world.take(), seconds=60)
+    run = await pipeline.run(await world.take())
 
     assert (run.status, run.error["code"]) == (ImageRunStatus.FAILED, code)
 
@@ -364,7 +364,7 @@ async def test_a_lost_lease_ends_the_attempt_quietly():
     lost = ConflictError(what="w", why="y", fix="f", code="lease_lost")
     world.repository.fail_saves = [lost]
 
-    assert await world.pipeline.run(taken, seconds=60) is None
+    assert await world.pipeline.run(taken) is None
     assert (await world.repository.run("r1")).status is ImageRunStatus.QUEUED
 
 
@@ -375,10 +375,10 @@ async def test_a_database_that_is_away_leaves_the_run_to_be_gone_on_with():
     world.repository.fail_saves = [away]
 
     with pytest.raises(UnavailableError):
-        await world.pipeline.run(taken, seconds=60)
+        await world.pipeline.run(taken)
 
     assert not (await world.repository.run("r1")).status.ended
-    assert (await world.pipeline.run(taken, seconds=60)).status is COMPLETED
+    assert (await world.pipeline.run(taken)).status is COMPLETED
 
 
 async def test_no_more_than_the_bound_and_four_a_stage_go_on_at_once():
@@ -407,7 +407,7 @@ async def crash_when(world, taken, condition):
     world.repository.save_run = save_then_die
     try:
         with pytest.raises(KilledError):
-            await world.pipeline.run(taken, seconds=60)
+            await world.pipeline.run(taken)
     finally:
         world.repository.save_run = save
 
@@ -416,7 +416,7 @@ async def go_on(world):
     """As another process, after the lease has expired."""
     world.repository.stored_runs["r1"].expires = 0.0
     taken = await world.repository.take_run(owner="another", seconds=60)
-    return await world.pipeline.run(taken, seconds=60)
+    return await world.pipeline.run(taken)
 
 
 def thinking():
@@ -522,11 +522,11 @@ async def test_a_run_cancelled_while_a_model_thinks_ends_without_waiting_for_it(
             return await (answers(request) if first else thinker.complete(request))
 
         world.text.complete = complete
-    nudge = asyncio.Event()
-    running = asyncio.create_task(world.pipeline.run(await world.take(), seconds=60, nudge=nudge))
+    cancelled = asyncio.Event()
+    running = asyncio.create_task(world.pipeline.run(await world.take(), cancelled=cancelled))
     await thinker.asked.wait()
     await world.repository.request_cancel("r1")
-    nudge.set()
+    cancelled.set()
 
     run = await running
     assert (run.status, run.stage.value) == (ImageRunStatus.CANCELLED, stage)
@@ -539,21 +539,7 @@ async def test_a_run_cancelled_before_it_was_taken_again_does_nothing():
     await world.repository.request_cancel("r1")
     await world.repository.keep_run("r1", token=taken.token, seconds=60)
 
-    run = await world.pipeline.run(taken, seconds=60)
+    run = await world.pipeline.run(taken)
 
     assert run.status is ImageRunStatus.CANCELLED
     assert world.image.calls == 0
-
-
-async def test_a_lease_that_moves_while_models_think_ends_the_attempt():
-    world, thinker = World(), Thinker()
-    world.image.edit = thinker.edit
-    nudge = asyncio.Event()
-    running = asyncio.create_task(world.pipeline.run(await world.take(), seconds=60, nudge=nudge))
-    await thinker.asked.wait()
-    world.repository.stored_runs["r1"].expires = 0.0
-    await world.repository.take_run(owner="another", seconds=60)
-    nudge.set()
-
-    assert await running is None
-    assert world.calls.in_flight == 0

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from burnish.domain import ModelRequest, UnavailableError, Usage, UsageError
 from burnish.domain.images import Quality
 from burnish.images.models import OpenAIImageJudge, OpenAIImageModel
-from burnish.images.models.image_wire import image_body, picture_file, read_picture
-from burnish.images.models.picture_fetch import rules_beside
-from burnish.images.models.verdicts import NUMBERS, read_verdict, verdict_schema
+from burnish.images.models.openai.images import rules_beside
+from burnish.images.models.openai.judge import NUMBERS, read_verdict, verdict_schema
+from burnish.images.models.openai.wire import image_body, picture_file, read_picture
 from burnish.models.failures import BadAnswerError
 from burnish.models.openai.wire import read_response_text, responses_body, strict_format
 from burnish.models.outbound_rules import OutboundRules

@@ -13,10 +13,10 @@ from PIL.PngImagePlugin import PngInfo
 from burnish.domain import UsageError
 from burnish.domain.images import Constraints, ObjectivePreset, Quality
 from burnish.images.models import PixelJudge
+from burnish.images.models.openai.judge import NUMBERS
 from burnish.images.models.pixels.verdict import judge_picture
 from burnish.images.models.sketch.pictures import draw_prompt, redraw
-from burnish.images.models.verdicts import NUMBERS
-from burnish.images.plan_templates import template_prompts
+from burnish.images.planning import template_prompts
 
 PLAIN = Constraints()
 

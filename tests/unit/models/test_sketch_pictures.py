@@ -19,7 +19,7 @@ from burnish.images.models.sketch.reading import read_prompt
 from burnish.images.models.sketch.scene import Scene, Thing
 from burnish.images.models.sketch.styles import STYLES
 from burnish.images.models.sketch.words import BACKDROPS
-from burnish.images.plan_templates import template_prompts
+from burnish.images.planning import template_prompts
 
 ASTRONAUT = "cinematic portrait of an astronaut chef in a neon diner"
 

@@ -14,7 +14,7 @@ from burnish.optimizers import GepaReference, build_optimizer, list_optimizers
 MERGES = """
 import random
 from gepa.proposer.merge import sample_and_attempt_merge_programs_by_common_predictors as merge
-from burnish.optimizers.gepa_package.replay import _Name
+from burnish.optimizers.gepa_package.adapter import _Name
 
 def merged(name, seed):
     names = [name(one) for one in ("system", "style", "user", "format", "task")]

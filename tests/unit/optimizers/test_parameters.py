@@ -18,7 +18,7 @@ from burnish.domain import Configuration, ExperimentStatus, SearchSpace, StopRea
 from burnish.optimization.racing import Racing, RacingMode
 from burnish.optimizers import Parameters, RandomSearch, build_optimizer
 from burnish.optimizers.parameters.axes import Axes
-from burnish.optimizers.parameters.optuna_study import Study, Told
+from burnish.optimizers.parameters.optimizer import Study, Told
 
 SPACE = SearchSpace.of(
     {
@@ -191,7 +191,7 @@ def test_a_section_that_is_not_there_is_refused():
 
 
 def test_without_optuna_it_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("burnish.optimizers.parameters.optuna_study.find_spec", lambda name: None)
+    monkeypatch.setattr("burnish.optimizers.parameters.optimizer.find_spec", lambda name: None)
 
     with pytest.raises(UsageError, match=r"burnish\[parameters\]") as refused:
         build_optimizer("parameters", {})

@@ -10,7 +10,7 @@ from worlds import LABELS, REVIEWS
 
 from burnish.domain import Configuration, ParameterSpace, SearchSpace, StopReason, UsageError
 from burnish.optimizers import GridSearch, RandomSearch
-from burnish.optimizers.parameters.values import draw_value, values_of
+from burnish.optimizers.parameters.axes import draw_value, values_of
 
 SPACE = SearchSpace.of(
     {"parameters": {"temperature": {"low": 0, "high": 1}, "style": ["plain", "kind"]}}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from known import evidence_of, known
 
+from burnish.optimizers.gepa.explore import Recombination, Recombined
 from burnish.optimizers.gepa.line_edits import split_units
 from burnish.optimizers.gepa.moves import Kind
-from burnish.optimizers.gepa.recombination import Recombination, Recombined
 
 ROOT = "Route the ticket."
 GOOD = ["Parcels go to shipping.", "Invoices go to billing.", "Berths go to the harbour."]

@@ -2,7 +2,7 @@
 
 from known import result
 
-from burnish.optimizers.gepa.refined_reasons import recurring_reasons
+from burnish.optimizers.gepa.ideas import recurring_reasons
 from burnish.optimizers.shared.reflection import Question
 from burnish.testing.round_samples import make_refinement
 

@@ -29,8 +29,8 @@ from burnish.domain import (
     UsageError,
     experiment_scope,
 )
+from burnish.jobs.lease_renewer import LEASE_SECONDS
 from burnish.optimization.attempt import MakeAdapter
-from burnish.optimization.lease_renewer import LEASE_SECONDS
 from burnish.optimizers.compress.optimizer import Compress
 from burnish.overrides import PromptDescriptor, PromptOverridesStore, descriptor_of
 from burnish.runtime.loops import OptimizeRequest, OptimizeResult

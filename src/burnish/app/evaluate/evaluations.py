@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -10,6 +11,7 @@ from typing import Any
 import uuid_utils
 
 from burnish.app.builders import build_agent, build_suite, check_fit
+from burnish.app.evaluate.leases import leased_evaluation, until_cancelled, was_cancelled
 from burnish.app.evaluate.result import EvaluationResult, result_of
 from burnish.app.wiring import Workspace
 from burnish.config.specs import AgentSpec, SuiteSpec
@@ -20,6 +22,7 @@ from burnish.domain import (
     ExperimentStatus,
     ExperimentType,
     Item,
+    Lease,
     UsageError,
 )
 from burnish.evaluation.progress import Progress
@@ -82,7 +85,7 @@ class Evaluation:
         """Evaluate the agent's configuration as a new experiment."""
         selection = selection or Selection()
         experiment = await self._new_experiment(selection, name)
-        return await self._run(experiment, selection, options, progress, skip=())
+        return await self._lease_and_run(experiment, selection, options, progress, skip=())
 
     async def create(self, selection: Selection | None = None, *, name: str | None = None) -> str:
         """The id of a new experiment, for `resume` to run wherever that is."""
@@ -95,8 +98,13 @@ class Evaluation:
         retry_errors: bool = False,
         options: RunOptions | None = None,
         progress: Progress | None = None,
+        lease: Lease | None = None,
+        cancelled: asyncio.Event | None = None,
     ) -> EvaluationResult:
-        """Go on with an experiment: run what it lacks, and what ended in an error if asked."""
+        """Go on with an experiment: run what it lacks, and what ended in an error if asked.
+
+        An executor that holds the lease already gives it, and `cancelled` to end it early.
+        """
         experiment = await self._workspace.experiments.get_experiment(experiment_id)
         if experiment.configuration.hash != self.agent.configuration.hash:
             raise ConflictError(
@@ -118,7 +126,17 @@ class Evaluation:
             async for result in self._workspace.experiments.stream_results(experiment_id)
             if result.error is None or not retry_errors
         }
-        return await self._run(experiment, selection, options, progress, skip=done)
+        if lease is None:
+            return await self._lease_and_run(experiment, selection, options, progress, skip=done)
+        return await self._run(
+            experiment,
+            selection,
+            options,
+            progress,
+            skip=done,
+            lease=lease,
+            cancelled=cancelled or asyncio.Event(),
+        )
 
     def _require_same_refinement(self, experiment: Experiment) -> None:
         """Rounds under other settings would be no sequence."""
@@ -148,7 +166,7 @@ class Evaluation:
         """Free what the agent holds."""
         await self.agent.close()
 
-    async def _run(
+    async def _lease_and_run(
         self,
         experiment: Experiment,
         selection: Selection,
@@ -157,13 +175,40 @@ class Evaluation:
         *,
         skip: Collection[tuple[str, int]],
     ) -> EvaluationResult:
+        """Run it here and now, as its one owner; ConflictError `owned` while somebody else is."""
+        self.experiment_id = experiment.id
+        async with leased_evaluation(self._workspace, experiment.id) as (lease, cancelled):
+            result = await self._run(
+                experiment,
+                selection,
+                options,
+                progress,
+                skip=skip,
+                lease=lease,
+                cancelled=cancelled,
+            )
+        if cancelled.is_set():
+            raise was_cancelled(experiment.id)
+        return result
+
+    async def _run(
+        self,
+        experiment: Experiment,
+        selection: Selection,
+        options: RunOptions | None,
+        progress: Progress | None,
+        *,
+        skip: Collection[tuple[str, int]],
+        lease: Lease,
+        cancelled: asyncio.Event,
+    ) -> EvaluationResult:
         options = options or RunOptions(
             concurrency=self._spec.concurrency, item_timeout_seconds=self._spec.timeout_seconds
         )
         self.experiment_id = experiment.id
         progress = progress if progress is not None else Progress()
         progress.planned = max((experiment.planned_items or 0) - len(skip), 0)
-        await ExperimentRunner(self._workspace.experiments).run(
+        run = ExperimentRunner(self._workspace.experiments, lease).run(
             experiment,
             self.agent,
             self.suite,
@@ -172,6 +217,7 @@ class Evaluation:
             progress=progress,
             skip=skip,
         )
+        await until_cancelled(run, cancelled)
         return await result_of(self._workspace.experiments, experiment.id, self.suite.scorers)
 
     async def _new_experiment(self, selection: Selection, name: str | None) -> Experiment:

@@ -37,7 +37,7 @@ async def create_evaluation(
     origin = {"agent_version": version, "overrides": dict(choice.overrides)}
     await workspace.experiments.update_experiment(experiment_id, metadata=origin)
     stored = {**settings.model_dump(), "models": known_models(settings.models)}
-    await workspace.evaluations.add(experiment_id, {"settings": stored})
+    await workspace.evaluation_jobs.add(experiment_id, {"settings": stored})
     return experiment_id
 
 

@@ -1,79 +1,89 @@
-"""One run carried out in this process, or followed while another process carries it out."""
+"""One image run carried out by a command, or followed while another process carries it out."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from burnish.domain import BurnishError
+from burnish.domain import BurnishError, ConflictError
 from burnish.domain.image_parts import LeasedRun
 from burnish.domain.images import ImageRun
+from burnish.domain.jobs import Job
+from burnish.jobs.lease_renewer import LEASE_SECONDS, LeaseRenewer
 from burnish.optimization import ownership
 
 if TYPE_CHECKING:
-    from burnish.app.images.runs import ImageRuns
+    from burnish.app.images.runs import ImageRuns, Progress
 
-LEASE_SECONDS = 30.0
 _LOOK_SECONDS = 0.5
 
 
-class ImageSitting:
-    """Carries out runs for whoever waits for them. What it cannot end, it gives back."""
-
-    def __init__(
-        self,
-        images: ImageRuns,
-        progress: Callable[[ImageRun], None] | None = None,
-        *,
-        lease_seconds: float = LEASE_SECONDS,
-    ) -> None:
-        self._images = images
-        self._progress = progress
-        self._seconds = lease_seconds
-        self._owner = ownership.new_owner()
-
-    async def execute(self, run_id: str) -> ImageRun:
-        """The run once it has ended, here or elsewhere."""
-        repository, seen = self._images.repository, -1
-        while True:
-            leased = await repository.take_this_run(
-                run_id, owner=self._owner, seconds=self._seconds
-            )
-            if leased is not None:
-                ended = await self._carry_out_or_release(leased)
-                if ended is not None:
-                    return ended
-            run = await repository.run(run_id)
-            if run.revision != seen and self._progress is not None:
-                self._progress(run)
-            if run.status.ended:
-                return run
-            seen = run.revision
+async def execute(
+    images: ImageRuns, run_id: str, progress: Progress, *, lease_seconds: float = LEASE_SECONDS
+) -> ImageRun:
+    """The run once it has ended, here or elsewhere."""
+    owner, seen = ownership.new_owner(), -1
+    while True:
+        run = await images.repository.run(run_id)
+        if run.revision != seen:
+            progress(run)
+        if run.status.ended:
+            return run
+        seen = run.revision
+        job = await _take(images, run_id, owner, lease_seconds)
+        if job is None:
             await asyncio.sleep(_LOOK_SECONDS)
+            continue
+        ended = await _carry_out(images, job, progress, lease_seconds)
+        if ended is not None:
+            return ended
 
-    async def _carry_out_or_release(self, leased: LeasedRun) -> ImageRun | None:
-        try:
-            return await self.carry_out(leased)
-        except BurnishError:
-            # Its record cannot be written now: whoever goes on with it later need not wait.
-            with contextlib.suppress(BurnishError):
-                await self._images.repository.release_run(leased.run.run_id, token=leased.token)
-            raise
 
-    async def carry_out(self, leased: LeasedRun) -> ImageRun | None:
-        """To its end; None when somebody else has taken it. Stopped, it is given back."""
-        images, run_id = self._images, leased.run.run_id
-        nudge = images.nudges[run_id] = asyncio.Event()
-        try:
-            return await images.pipeline(self._progress).run(
-                leased, seconds=self._seconds, nudge=nudge
-            )
-        except asyncio.CancelledError:
-            with contextlib.suppress(BurnishError):
-                await asyncio.shield(images.repository.release_run(run_id, token=leased.token))
+async def _take(images: ImageRuns, run_id: str, owner: str, seconds: float) -> Job | None:
+    """The run if nobody alive holds it."""
+    holder = await images.jobs.owner(run_id)
+    dead = holder if holder is not None and ownership.is_dead(holder) else None
+    try:
+        return await images.jobs.acquire(run_id, owner=owner, seconds=seconds, replacing=dead)
+    except ConflictError:
+        return None
+
+
+async def _carry_out(
+    images: ImageRuns, job: Job, progress: Progress, seconds: float
+) -> ImageRun | None:
+    """To its end; None when somebody else has taken it. Stopped, it is given back."""
+    cancelled = asyncio.Event()
+
+    async def cancel() -> None:
+        cancelled.set()
+
+    renewer = LeaseRenewer(
+        renew=lambda lasting: images.jobs.renew(job.lease, seconds=lasting),
+        cancel_requested=lambda: images.jobs.cancel_requested(job.lease.job_id),
+        on_cancel=cancel,
+        seconds=seconds,
+    )
+
+    def nudge(run_id: str) -> None:
+        if run_id == job.lease.job_id:
+            renewer.nudge()
+
+    images.nudges.append(nudge)
+    try:
+        run = await images.repository.run(job.lease.job_id)
+        leased = LeasedRun(run=run, token=job.lease.token, attempts=job.attempts)
+        async with renewer:
+            return await images.pipeline(progress).run(leased, cancelled=cancelled)
+    except ConflictError as error:
+        if error.code != "lease_lost":
             raise
-        finally:
-            if images.nudges.get(run_id) is nudge:
-                del images.nudges[run_id]
+        return None
+    except (BurnishError, asyncio.CancelledError):
+        # Its record cannot be written now, or the command ends: whoever goes on need not wait.
+        with contextlib.suppress(BurnishError):
+            await asyncio.shield(images.jobs.give_back(job.lease))
+        raise
+    finally:
+        images.nudges.remove(nudge)

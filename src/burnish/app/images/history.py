@@ -24,12 +24,15 @@ from burnish.domain.images import (
     Rubric,
 )
 from burnish.domain.read_models import Page
-from burnish.images.calls import CallBound
-from burnish.images.comparison import compare_pictures
-from burnish.images.decoding import decode
-from burnish.images.evaluating import NEUTRAL
-from burnish.images.pixel_threads import on_pixels_at_once
-from burnish.images.thumbnails import THUMBNAIL_TYPE, thumbnail
+from burnish.images.judging import NEUTRAL
+from burnish.images.pictures import (
+    THUMBNAIL_TYPE,
+    compare_pictures,
+    decode,
+    on_pixels_at_once,
+    thumbnail,
+)
+from burnish.images.stage_context import CallBound
 
 UPLOADED = "upload"
 _THUMBNAILS_KEPT = 256

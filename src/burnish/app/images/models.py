@@ -21,7 +21,7 @@ from burnish.app.images.settings import ImageSettings
 from burnish.domain import BurnishError, Model
 from burnish.domain.image_parts import ImageJudge, ImageModel
 from burnish.domain.images import ImageRunRequest
-from burnish.images.run_models import RunLabels, RunModels
+from burnish.images.stage_context import RunLabels, RunModels
 
 # What is loaded when it is first used takes a second together.
 _OFFLINE = ("burnish.images.models", "PIL.PngImagePlugin")

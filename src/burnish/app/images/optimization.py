@@ -9,7 +9,7 @@ import uuid_utils
 
 from burnish.domain import Spending, UsageError
 from burnish.domain.images import ImageRun, ImageRunRequest, Rubric, Variant
-from burnish.images.purposes import ImagePurpose
+from burnish.images.record import ImagePurpose
 from burnish.images.rounds import (
     ImageOptimizationResult,
     Margin,

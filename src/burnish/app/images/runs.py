@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from pathlib import Path
@@ -10,7 +9,8 @@ from typing import Any
 
 import uuid_utils
 
-from burnish.app.images.attempt import ImageSitting
+from burnish import storage
+from burnish.app.images.attempt import execute
 from burnish.app.images.history import ImageHistory
 from burnish.app.images.model_options import ImageModelOption
 from burnish.app.images.models import ImageModels
@@ -22,13 +22,11 @@ from burnish.app.wiring import Workspace
 from burnish.domain.image_parts import ImageFiles
 from burnish.domain.images import ImageRun, ImageRunRequest, ImageRunStatus
 from burnish.domain.read_models import Page
-from burnish.images.calls import CallBound
 from burnish.images.contact_sheet import draw_contact_sheet
+from burnish.images.pictures import on_pixels_at_once
 from burnish.images.pipeline import ImagePipeline
-from burnish.images.pixel_threads import on_pixels_at_once
 from burnish.images.rounds import ImageOptimizationResult, RoundsBudget
-from burnish.images.run_models import RunModels
-from burnish.storage import LocalImageFiles, ObjectImageFiles
+from burnish.images.stage_context import CallBound, RunModels
 
 Progress = Callable[[ImageRun], None]
 
@@ -53,8 +51,9 @@ class ImageRuns(ImageHistory):
         super().__init__(workspace.images, files, models, bound)
         self.listeners: list[Callable[[str], None]] = []
         self.allowed_models = allowed_models
-        # By the id of each run that is carried out here: set, it makes that one look up.
-        self.nudges: dict[str, asyncio.Event] = {}
+        self.jobs = workspace.image_jobs
+        # Called with the id of a run that is to be cancelled, by whoever may be at it here.
+        self.nudges: list[Callable[[str], None]] = []
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -116,14 +115,14 @@ class ImageRuns(ImageHistory):
     async def cancel(self, run_id: str) -> ImageRun:
         """Stop it: at once when nobody runs it, else within moments."""
         run = await self.repository.request_cancel(run_id)
-        if run_id in self.nudges:
-            self.nudges[run_id].set()
+        for nudge in tuple(self.nudges):
+            nudge(run_id)
         self.tell(run)
         return run
 
     async def execute(self, run_id: str, *, progress: Progress | None = None) -> ImageRun:
         """Carry it out here to its end, or follow it to there while somebody else does."""
-        return await ImageSitting(self, progress or (lambda _: None)).execute(run_id)
+        return await execute(self, run_id, progress or (lambda _: None))
 
     async def contact_sheet(self, run_id: str) -> bytes:
         """A PNG of the anchor and its ranked variants, with who drew and who judged."""
@@ -181,5 +180,5 @@ class ImageRuns(ImageHistory):
 def open_files(location: str) -> ImageFiles:
     """Picture files at a path or URL; the caller closes them."""
     if "://" in location:
-        return ObjectImageFiles(location)
-    return LocalImageFiles(Path(location).expanduser())
+        return storage.ObjectImageFiles(location)
+    return storage.LocalImageFiles(Path(location).expanduser())

@@ -50,6 +50,8 @@ async def cancel_optimization(
         else:
             await clock.sleep(_LOOK_SECONDS)
         record = await repository.get_optimization(optimization_id)
+    if record.status.final:
+        await workspace.run_jobs.remove(optimization_id)
     return record
 
 
@@ -94,12 +96,8 @@ async def _end(workspace: Workspace, lease: Lease, record: OptimizationRecord) -
 async def _end_trials(workspace: Workspace, lease: Lease) -> None:
     """Nothing of a cancelled run goes on looking as if it ran."""
     repository = workspace.optimizations
-    numbers = {
-        one.id: one.number for one in await repository.list_candidates(lease.job_id)
-    }
-    trials: Sequence[TrialResult] = await repository.list_trials(
-        lease.job_id, mini_batches=True
-    )
+    numbers = {one.id: one.number for one in await repository.list_candidates(lease.job_id)}
+    trials: Sequence[TrialResult] = await repository.list_trials(lease.job_id, mini_batches=True)
     for trial in trials:
         if trial.status.final:
             continue

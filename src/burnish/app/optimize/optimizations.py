@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,7 +21,9 @@ from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import (
     Agent,
     Budget,
+    BurnishError,
     ConflictError,
+    Lease,
     OptimizationRecord,
     OptimizationStatus,
     OverlayStore,
@@ -27,9 +31,10 @@ from burnish.domain import (
 )
 from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.suite import Suite
+from burnish.jobs.lease_renewer import LEASE_SECONDS, LeaseRenewer
+from burnish.optimization import ownership
 from burnish.optimization.attempt import Job, JobSettings, MakeAdapter, Sitting, Stores
 from burnish.optimization.experiments.local_adapter import LocalExperimentAdapter
-from burnish.optimization.lease_renewer import LEASE_SECONDS
 from burnish.optimization.racing import Racing
 from burnish.optimization.run import OptimizationDriver
 from burnish.optimization.search_plan import SearchPlan
@@ -110,19 +115,63 @@ class Optimization:
     async def run(
         self, optimization_id: str, *, watch: Callable[[Sitting], None] | None = None
     ) -> OptimizationResult:
-        """Run or resume it to its end."""
+        """Run or resume it to its end, as its one owner; ConflictError `owned` while somebody is."""
         record = await self._workspace.optimizations.get_optimization(optimization_id)
+        if record.status is not OptimizationStatus.COMPLETED:
+            await self._require_unchanged(record)
+            await self._lease_and_run(record, watch)
+        return await load_result(self._workspace, optimization_id)
+
+    async def driver(
+        self, record: OptimizationRecord, lease: Lease, watch: Callable[[Sitting], None]
+    ) -> OptimizationDriver:
+        """What runs it for whoever holds the lease, and keeps it."""
+        await self._require_unchanged(record)
+        return OptimizationDriver(self._job(record), lease, watch=watch)
+
+    async def _require_unchanged(self, record: OptimizationRecord) -> None:
+        if record.status is OptimizationStatus.CANCELLED:
+            raise UsageError(
+                what=f"optimization {record.id} cannot go on",
+                why="it was cancelled",
+                fix="start a new one; results that are there are reused",
+                code="cancelled",
+            )
         dataset = await self._ensure_dataset()
         if record.dataset_id is not None and record.dataset_id != dataset:
             raise ConflictError(
-                what=f"optimization {optimization_id} cannot go on",
+                what=f"optimization {record.id} cannot go on",
                 why="the dataset has changed since it was started",
                 fix="start a new one, or undo the change",
                 code="dataset_changed",
             )
         require_objective(record, self._search.objective)
-        await OptimizationDriver(self._job(record), watch=watch).run()
-        return await load_result(self._workspace, optimization_id)
+
+    async def _lease_and_run(
+        self, record: OptimizationRecord, watch: Callable[[Sitting], None] | None
+    ) -> None:
+        repository, dead = self._workspace.optimizations, record.lease_owner
+        lease = await repository.acquire_lease(
+            record.id,
+            owner=ownership.new_owner(),
+            seconds=self._lease_seconds,
+            replacing=dead if dead is not None and ownership.is_dead(dead) else None,
+        )
+        driver = OptimizationDriver(self._job(record), lease, watch=watch)
+        try:
+            async with LeaseRenewer(
+                renew=lambda seconds: repository.renew_lease(lease, seconds=seconds),
+                cancel_requested=lambda: repository.cancel_requested(record.id),
+                on_cancel=driver.ask_to_stop,
+                on_renewed=driver.heartbeat,
+                seconds=self._lease_seconds,
+            ):
+                await driver.run()
+        finally:
+            # A full disk, say, keeps the lease from being given back; the next try must not wait.
+            ownership.note_end(lease.owner)
+            with contextlib.suppress(BurnishError):
+                await asyncio.shield(repository.release_lease(lease))
 
     async def close(self) -> None:
         """Free what the agent holds."""
@@ -154,7 +203,6 @@ class Optimization:
             ),
             racing=Racing(mode=search.racing_in_effect),
             optimizer_timeout_seconds=search.timeout_seconds,
-            lease_seconds=self._lease_seconds,
         )
         workspace = self._workspace
         return Job(

@@ -11,7 +11,7 @@ from typing import Any
 from burnish.app.builders import build_agent, build_suite
 from burnish.app.compress.requested import Project, RequestedCompressions
 from burnish.app.evaluate.executor import EvaluationExecutor
-from burnish.app.optimize.executor import ExecutorSettings, RunExecutor
+from burnish.app.optimize.executor import RunExecutor
 from burnish.app.optimize.runners import MailboxRunner, check_mailbox, place_of, require_answer
 from burnish.app.wiring import Workspace, database_location
 from burnish.app.worker.overrides_location import overrides_location, shown
@@ -190,7 +190,7 @@ class _Loops:
         runner = MailboxRunner(self._plan.mailbox)
         project = ServedProject(self._plan.folder / CONFIG_NAME)
         return RunLoop(
-            RunExecutor(self._workspace, project, ExecutorSettings(make_adapter=runner)),
+            RunExecutor(self._workspace, project, make_adapter=runner),
             EvaluationExecutor(self._workspace, project),
         )
 

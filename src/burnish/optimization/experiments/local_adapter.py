@@ -7,7 +7,6 @@ from burnish.evaluation.runner import ExperimentRunner
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, Workbench
 from burnish.optimization.experiments.blocks import Block
-from burnish.optimization.experiments.fenced import FencedExperiments
 from burnish.optimization.experiments.masks import CandidateMaterializer
 
 
@@ -15,7 +14,7 @@ class LocalBlocks:
     """Blocks as tasks of this event loop; their results go straight to the repository."""
 
     def __init__(self, experiments: ExperimentRepository, lease: Lease) -> None:
-        self._runner = ExperimentRunner(FencedExperiments(experiments, lease))
+        self._runner = ExperimentRunner(experiments, lease)
 
     async def run(self, block: Block) -> None:
         """Evaluate a block."""

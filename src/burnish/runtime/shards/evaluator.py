@@ -19,7 +19,6 @@ from burnish.domain import (
 )
 from burnish.evaluation.item_runner import describe
 from burnish.evaluation.runner import ExperimentRunner, RunOptions
-from burnish.optimization.experiments.fenced import FencedExperiments
 from burnish.optimization.experiments.masks import tag_problem
 from burnish.runtime.shards.benches import ShardBench, ShardBenches, require_same
 from burnish.runtime.shards.claims import Claims
@@ -146,7 +145,7 @@ class ShardEvaluator:
         todo: set[tuple[str, int]],
     ) -> None:
         request = guard.request
-        runner = ExperimentRunner(FencedExperiments(self._experiments, request.lease))
+        runner = ExperimentRunner(self._experiments, request.lease)
         await runner.evaluate(
             experiment,
             bench.agent,

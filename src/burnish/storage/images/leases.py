@@ -1,8 +1,4 @@
-"""Who may write to an image run, by the database's own clock.
-
-As of an optimization: each new holder gets a higher token, and every write compares tokens in its
-own transaction. A lease that was given up still serves its holder until somebody takes the next one.
-"""
+"""Leases of image runs, and their cancellation, in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -11,12 +7,13 @@ from typing import Any
 from sqlalchemy import BigInteger, Double, Update, and_, bindparam, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from burnish.domain import BurnishError, ConflictError, UsageError
+from burnish.domain import BurnishError, ConflictError, Lease, UsageError
 from burnish.domain.images import ImageRunStatus
+from burnish.domain.jobs import JobKind
 from burnish.storage.engine.codec import PlainText, SafeText
 from burnish.storage.engine.database import AnyRow
 from burnish.storage.images.tables import image_runs
-from burnish.storage.jobs.leases import DatabaseTime
+from burnish.storage.jobs.leases import DatabaseTime, LeasedTable
 
 _runs = image_runs.c
 _now = DatabaseTime()
@@ -35,19 +32,19 @@ _oldest = (
     .limit(1)
     .with_for_update(skip_locked=True)
 )
-_take = (
-    update(image_runs)
-    .where(_is_free)
-    .values(
-        lease_owner=bindparam("of_owner", type_=SafeText),
-        lease_expires=_expires,
-        lease_token=_runs.lease_token + 1,
-        attempts=_runs.attempts + 1,
-    )
-    .returning(_runs.id, _runs.lease_token, _runs.attempts)
+_attempts = select(_runs.attempts).where(_of_id)
+
+IMAGE_RUN_LEASES = LeasedTable(
+    JobKind.IMAGE_RUN,
+    image_runs,
+    "id",
+    noun="image run",
+    listed="burnish image list",
+    shown="burnish image show",
+    fix_owned="wait until it has ended, or stop it with `burnish image cancel {job_id}`",
+    unfinished=_runs.completed_at.is_(None),
+    on_acquire={"attempts": _runs.attempts + 1},
 )
-_take_oldest = _take.where(_runs.id == _oldest.scalar_subquery())
-_take_this = _take.where(_of_id)
 _keep = (
     update(image_runs)
     .where(_of_token, _runs.lease_owner.is_not(None))
@@ -103,15 +100,18 @@ def fenced(*, ends: bool, **values: Any) -> Update:
 
 async def take(
     connection: AsyncConnection, run_id: str | None, *, owner: str, seconds: float
-) -> AnyRow | None:
-    """A run's id, token and attempts: of this one, or of the oldest that can be had."""
-    bound = {"of_owner": owner, "seconds": seconds}
+) -> tuple[Lease, int] | None:
+    """The lease and the attempts: of this run, or of the oldest that can be had."""
+    run_id = run_id if run_id is not None else await connection.scalar(_oldest)
     if run_id is None:
-        return (await connection.execute(_take_oldest, bound)).one_or_none()
-    taken = (await connection.execute(_take_this, {**bound, "of_id": run_id})).one_or_none()
-    if taken is None:
-        await standing(connection, run_id)
-    return taken
+        return None
+    try:
+        lease = await IMAGE_RUN_LEASES.acquire(
+            connection, run_id, owner=owner, seconds=seconds, replacing=None, now=""
+        )
+    except ConflictError:
+        return None
+    return lease, await connection.scalar(_attempts, {"of_id": run_id}) or 0
 
 
 async def keep(connection: AsyncConnection, run_id: str, token: int, seconds: float) -> bool:

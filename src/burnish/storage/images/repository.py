@@ -20,7 +20,6 @@ from burnish.domain.images import (
 from burnish.domain.read_models import Page
 from burnish.storage.engine.database import Database
 from burnish.storage.images import commits as image_commits
-from burnish.storage.images import comparisons as image_comparisons
 from burnish.storage.images import leases as image_leases
 from burnish.storage.images import runs as image_runs
 
@@ -88,24 +87,22 @@ class SqlImageRepository:
 
     async def file(self, digest: str) -> ImageFile:
         """What a commit or a comparison says of a stored file."""
-        return await self._database.read(
-            lambda connection: image_comparisons.file(connection, digest)
-        )
+        return await self._database.read(lambda connection: image_commits.file(connection, digest))
 
     async def add_comparison(self, comparison: ImageComparison) -> ImageComparison:
         """Store a comparison under its own id; the one that is there already wins."""
         now = self._database.stamp()
 
         async def work(connection: AsyncConnection) -> ImageComparison:
-            await image_comparisons.add(connection, comparison, now)
-            return await image_comparisons.get(connection, comparison.comparison_id)
+            await image_commits.add_comparison(connection, comparison, now)
+            return await image_commits.comparison(connection, comparison.comparison_id)
 
         return await self._database.write(work)
 
     async def comparison(self, comparison_id: str) -> ImageComparison:
         """One comparison."""
         return await self._database.read(
-            lambda connection: image_comparisons.get(connection, comparison_id)
+            lambda connection: image_commits.comparison(connection, comparison_id)
         )
 
     async def create_run(self, run_id: str, request: ImageRunRequest) -> ImageRun:
@@ -197,5 +194,6 @@ async def _take(
     taken = await image_leases.take(connection, run_id, owner=owner, seconds=seconds)
     if taken is None:
         return None
-    run = await image_runs.get(connection, taken.id)
-    return LeasedRun(run=run, token=taken.lease_token, attempts=taken.attempts)
+    lease, attempts = taken
+    run = await image_runs.get(connection, lease.job_id)
+    return LeasedRun(run=run, token=lease.token, attempts=attempts)

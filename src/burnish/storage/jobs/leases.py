@@ -28,8 +28,9 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 from burnish.domain import BurnishError, ConflictError, Lease, UsageError
-from burnish.domain.leases import JobKind
+from burnish.domain.jobs import JobKind
 from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.jobs.tables import evaluation_jobs
 from burnish.storage.optimizations.tables import optimizations
 
 
@@ -81,7 +82,9 @@ class LeasedTable:
         of_token = columns.lease_token == bindparam("of_token", type_=BigInteger)
         is_held = self.of_id & of_token & (columns.lease_owner == _owner)
         self.not_replaced = (
-            self.of_id & of_token & or_(columns.lease_owner == _owner, columns.lease_owner.is_(None))
+            self.of_id
+            & of_token
+            & or_(columns.lease_owner == _owner, columns.lease_owner.is_(None))
         )
         expires = _now + bindparam("seconds", type_=Double)
         to_be_had = or_(
@@ -148,6 +151,11 @@ class LeasedTable:
         if await connection.scalar(self._share, bound_to(lease)) is None:
             raise await self.lost(connection, lease)
 
+    async def owner(self, connection: AsyncConnection, job_id: str) -> str | None:
+        """Who holds it, alive or not."""
+        holder = (await connection.execute(self._holder, {"of_id": job_id})).one_or_none()
+        return None if holder is None else holder.lease_owner
+
     def not_found(self, job_id: str) -> UsageError:
         """There is no such job."""
         return UsageError(
@@ -161,7 +169,7 @@ class LeasedTable:
         """Why a holder may not write any more."""
         holder = (await connection.execute(self._holder, {"of_id": lease.job_id})).one_or_none()
         if holder is None:
-            return self._gone(lease)
+            return self.not_found(lease.job_id)
         owner = holder.lease_owner
         return ConflictError(
             what=f"{self._noun} {lease.job_id} was not written to",
@@ -171,9 +179,6 @@ class LeasedTable:
             fix=f"let that one go on; `{self._shown}` tells how far it is",
             code="lease_lost",
         )
-
-    def _gone(self, lease: Lease) -> BurnishError:
-        return self.not_found(lease.job_id)
 
     async def _owned(self, connection: AsyncConnection, job_id: str) -> BurnishError:
         holder = (await connection.execute(self._holder, {"of_id": job_id})).one_or_none()
@@ -198,6 +203,28 @@ OPTIMIZATION_LEASES = LeasedTable(
     fix_owned="wait until it has ended, or stop it with `burnish cancel {job_id}`",
     on_acquire={"updated_at": bindparam("now", type_=PlainText)},
 )
+
+EVALUATION_LEASES = LeasedTable(
+    JobKind.EVALUATION,
+    evaluation_jobs,
+    "experiment_id",
+    noun="evaluation",
+    listed="burnish list",
+    shown="burnish show",
+    fix_owned="wait until it has ended, or stop it with `burnish cancel {job_id}`",
+    on_acquire={"attempts": evaluation_jobs.c.attempts + 1},
+)
+acquire = OPTIMIZATION_LEASES.acquire
+renew = OPTIMIZATION_LEASES.renew
+release = OPTIMIZATION_LEASES.release
+not_found = OPTIMIZATION_LEASES.not_found
+_FENCES = {table.kind: table for table in (OPTIMIZATION_LEASES, EVALUATION_LEASES)}
+
+
+async def share(connection: AsyncConnection, lease: Lease | None) -> None:
+    """Keep the lease from moving until the end of the transaction; without one, do nothing."""
+    if lease is not None:
+        await _FENCES[lease.kind].share(connection, lease)
 
 
 def fenced(**values: Any) -> Update:

@@ -1,12 +1,13 @@
-"""The table of optimizations that wait for whoever runs them."""
+"""Tables of queued jobs: optimizations and evaluations that wait for whoever runs them."""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Double, ForeignKey, Integer, Table
+from sqlalchemy import BigInteger, Boolean, Column, Double, ForeignKey, Index, Integer, Table
 
-from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.codec import JsonText, PlainText, SafeText
 from burnish.storage.experiments.tables import metadata
 
+# The lease of an optimization stands in its own row.
 run_queue = Table(
     "run_queue",
     metadata,
@@ -20,4 +21,27 @@ run_queue = Table(
     # Seconds since 1970 by the database's clock: not to be begun before.
     Column("ready_at", Double, nullable=False),
     Column("attempts", Integer, nullable=False),
+)
+
+evaluation_jobs = Table(
+    "evaluation_jobs",
+    metadata,
+    Column(
+        "experiment_id",
+        SafeText,
+        ForeignKey("experiments.id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("queued_at", PlainText, nullable=False),
+    # As above; null when it does not wait to be run: it has ended, or a command runs it.
+    Column("ready_at", Double),
+    Column("attempts", Integer, nullable=False),
+    Column("lease_owner", SafeText),
+    Column("lease_token", BigInteger, nullable=False),
+    # Seconds since 1970 by the database's clock.
+    Column("lease_expires", Double),
+    Column("cancel_requested", Boolean, nullable=False),
+    # What is needed to run it in any process; null where only a command can.
+    Column("spec", JsonText),
+    Index("ix_evaluation_jobs_ready", "ready_at"),
 )

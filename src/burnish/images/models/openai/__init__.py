@@ -1,0 +1,1 @@
+"""TODO: what openai is for, in one sentence."""

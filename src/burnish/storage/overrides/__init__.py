@@ -1,1 +1,0 @@
-"""Overlays and documents of tags."""
