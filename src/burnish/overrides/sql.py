@@ -25,7 +25,7 @@ class _SqlDocuments:
     """TagDocuments in a table."""
 
     def __init__(self, database: Database) -> None:
-        from burnish.storage.overrides.documents import (  # noqa: PLC0415 - slow to load
+        from burnish.storage.overrides import (  # noqa: PLC0415 - slow to load
             SqlOverrideDocuments,
         )
 

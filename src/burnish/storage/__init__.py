@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from burnish.storage.optimizations.insights import SqlRunInsights
     from burnish.storage.optimizations.pages import SqlOptimizationPages
     from burnish.storage.optimizations.repository import SqlOptimizationRepository
-    from burnish.storage.overrides_by_tag import SqlOverlayStore
+    from burnish.storage.overrides import SqlOverlayStore
     from burnish.storage.registry.agents import SqlAgentRepository
     from burnish.storage.registry.objects import SqlObjectRepository
     from burnish.storage.registry.optimizer_runs import SqlOptimizerRunRepository
@@ -46,7 +46,7 @@ _HOMES = {
     "SqlOptimizationPages": "burnish.storage.optimizations.pages",
     "SqlOptimizationRepository": "burnish.storage.optimizations.repository",
     "SqlOptimizerRunRepository": "burnish.storage.registry.optimizer_runs",
-    "SqlOverlayStore": "burnish.storage.overrides_by_tag",
+    "SqlOverlayStore": "burnish.storage.overrides",
     "SqlRunInsights": "burnish.storage.optimizations.insights",
     "SqlRunJobs": "burnish.storage.jobs.queues",
     "database_bell": "burnish.storage.jobs.postgres_listener",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 from sqlalchemy import (
@@ -25,12 +26,6 @@ from sqlalchemy import (
 from burnish.storage.engine import failures
 from burnish.storage.engine.addresses import Address
 from burnish.storage.engine.codec import PlainText
-from burnish.storage.experiments.tables import metadata
-from burnish.storage.images import tables as image_tables
-from burnish.storage.jobs import tables as queue_tables
-from burnish.storage.opik import tables as opik_tables
-from burnish.storage.optimizations import tables as optimization_tables
-from burnish.storage.registry import tables as registry_tables
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 VERSION_TABLE = "burnish_version"
@@ -38,14 +33,8 @@ VERSION_TABLE = "burnish_version"
 HEAD = max(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 _version = table(VERSION_TABLE, column("version_num", PlainText))
-# Tables are known to the metadata once their module is loaded.
-_MODULES = (
-    optimization_tables,
-    queue_tables,
-    registry_tables,
-    image_tables,
-    opik_tables,
-)
+# Tables are known to the metadata once their module is loaded: seldom, since that takes time.
+_TABLE_FOLDERS = ("experiments", "images", "jobs", "opik", "optimizations", "registry")
 _LOCK = 0x6275726E697368  # "burnish": an advisory lock that nobody else takes.
 _LOCK_SECONDS = 30
 
@@ -81,12 +70,18 @@ def create_tables(connection: Connection, address: Address) -> str:
     revision = stored_revision(connection)
     if revision is not None:
         return revision
-    if set(inspect(connection).get_table_names()) & set(metadata.tables):
+    if set(inspect(connection).get_table_names()) & set(_all_tables().tables):
         raise failures.foreign_tables(address)
     for statement in _statements(connection.dialect.name):
         connection.exec_driver_sql(statement)
     connection.execute(insert(_version_table), {"version_num": HEAD})
     return HEAD
+
+
+def _all_tables() -> MetaData:
+    for folder in _TABLE_FOLDERS:
+        module = import_module(f"burnish.storage.{folder}.tables")
+    return module.metadata  # type: ignore[no-any-return]
 
 
 @cache
@@ -98,7 +93,7 @@ def _statements(dialect: str) -> tuple[str, ...]:
         written.append(str(ddl.compile(dialect=engine.dialect)))
 
     engine = create_mock_engine(f"{dialect}://", write)
-    metadata.create_all(engine, checkfirst=False)
+    _all_tables().create_all(engine, checkfirst=False)
     _version_table.create(engine, checkfirst=False)
     return tuple(written)
 

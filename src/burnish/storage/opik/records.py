@@ -1,13 +1,17 @@
-"""Keeps what Opik clients send."""
+"""Records of Opik clients: projects, datasets, traces, spans and scores, kept as they were sent."""
 
 from __future__ import annotations
 
 import uuid
+from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Table, bindparam, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from burnish.domain import UsageError
 from burnish.domain.opik_records import (
     Document,
     OpikDataset,
@@ -16,12 +20,18 @@ from burnish.domain.opik_records import (
     OpikRun,
     OpikScore,
 )
-from burnish.storage.engine.bulk import BulkInsert
+from burnish.storage.engine.bulk import BulkInsert, chunks
 from burnish.storage.engine.codec import SafeText
-from burnish.storage.engine.database import Database
-from burnish.storage.opik import datasets as opik_datasets
-from burnish.storage.opik import runs as opik_runs
-from burnish.storage.opik.tables import opik_projects, opik_spans, opik_traces
+from burnish.storage.engine.database import AnyRow, Database
+from burnish.storage.opik.tables import (
+    opik_datasets,
+    opik_items,
+    opik_projects,
+    opik_rows,
+    opik_scores,
+    opik_spans,
+    opik_traces,
+)
 
 # Any fixed value: it only keeps these ids apart from other uses of UUIDv5.
 _NAMESPACE = uuid.UUID("6a6c4f2e-1f0b-4c0e-9a55-0d0f0b8f7a31")
@@ -29,6 +39,66 @@ _add_project = BulkInsert(opik_projects, existing="skip")
 _project = select(opik_projects.c.name).where(
     opik_projects.c.id == bindparam("of_id", type_=SafeText)
 )
+
+_datasets, _rows = opik_datasets.c, opik_rows.c
+_dataset_of_id = _datasets.id == bindparam("of_id", type_=SafeText)
+_row_of_dataset = _rows.dataset_id == bindparam("of_id", type_=SafeText)
+_dataset_by_id = select(opik_datasets).where(_dataset_of_id)
+_dataset_by_name = select(opik_datasets).where(
+    _datasets.workspace == bindparam("of_workspace", type_=SafeText),
+    _datasets.name == bindparam("of_name", type_=SafeText),
+)
+_add_datasets = {
+    dialect: insert(opik_datasets).on_conflict_do_nothing()
+    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
+# Locks the dataset too: positions are given out one writer after the other.
+_forget_snapshot = (
+    update(opik_datasets).where(_dataset_of_id).values(snapshot=None).returning(_datasets.id)
+)
+_set_snapshot = (
+    update(opik_datasets).where(_dataset_of_id).values(snapshot=bindparam("new", type_=SafeText))
+)
+_row_count = select(func.count()).where(_row_of_dataset)
+_next_position = select(func.coalesce(func.max(_rows.position) + 1, 0)).where(_row_of_dataset)
+_position = select(_rows.position).where(
+    _row_of_dataset, _rows.id == bindparam("row", type_=SafeText)
+)
+_all_rows = select(_rows.id, _rows.document).where(_row_of_dataset).order_by(_rows.position)
+
+
+def _row_upsert(insert: Any) -> Any:
+    statement = insert(opik_rows)
+    return statement.on_conflict_do_update(
+        index_elements=[_rows.dataset_id, _rows.id],
+        set_={"document": statement.excluded.document},
+    )
+
+
+_upsert_rows = {"sqlite": _row_upsert(sqlite.insert), "postgresql": _row_upsert(postgresql.insert)}
+
+_UPDATED = "last_updated_at"
+_ids = bindparam("ids", type_=SafeText, expanding=True)
+_items, _spans, _scores = opik_items.c, opik_spans.c, opik_scores.c
+_put = {
+    one.name: BulkInsert(one, existing="replace")
+    for one in (opik_items, opik_traces, opik_spans, opik_scores)
+}
+_stored = {
+    one.name: select(one.c.id, one.c.document).where(one.c.id.in_(_ids))
+    for one in (opik_traces, opik_spans)
+}
+_spans_of = select(_spans.trace_id, _spans.document).where(_spans.trace_id.in_(_ids))
+_scores_of = (
+    select(opik_scores).where(_scores.trace_id.in_(_ids)).order_by(_scores.trace_id, _scores.name)
+)
+_rows_of_traces = select(_items.experiment_id, _items.item_id).where(_items.trace_id.in_(_ids))
+_of_experiment = (
+    select(opik_items)
+    .where(_items.experiment_id == bindparam("of_experiment", type_=SafeText))
+    .order_by(_items.item_id, _items.id)
+)
+_of_rows = _of_experiment.where(_items.item_id.in_(_ids))
 
 
 async def _project_name(connection: AsyncConnection, project_id: str) -> str | None:
@@ -63,40 +133,32 @@ class SqlOpikRecords:
     async def add_dataset(self, dataset: OpikDataset) -> OpikDataset:
         """The dataset of that name."""
         now = self._database.stamp()
-        return await self._database.write(
-            lambda connection: opik_datasets.add(connection, dataset, now)
-        )
+        return await self._database.write(lambda connection: _add_dataset(connection, dataset, now))
 
     async def find_dataset(self, workspace: str, name: str) -> OpikDataset | None:
         """By name."""
         return await self._database.read(
-            lambda connection: opik_datasets.find(connection, workspace, name)
+            lambda connection: _find_dataset(connection, workspace, name)
         )
 
     async def get_dataset(self, dataset_id: str) -> OpikDataset:
         """By id."""
-        return await self._database.read(
-            lambda connection: opik_datasets.get(connection, dataset_id)
-        )
+        return await self._database.read(lambda connection: _get_dataset(connection, dataset_id))
 
     async def put_rows(self, dataset_id: str, rows: Sequence[OpikRow]) -> None:
         """Add rows, or change them."""
-        await self._database.write(
-            lambda connection: opik_datasets.put_rows(connection, dataset_id, rows)
-        )
+        await self._database.write(lambda connection: _put_rows(connection, dataset_id, rows))
 
     async def count_rows(self, dataset_id: str) -> int:
         """How many there are."""
-        return await self._database.read(
-            lambda connection: opik_datasets.count(connection, dataset_id)
-        )
+        return await self._database.read(lambda connection: _count_rows(connection, dataset_id))
 
     async def rows(
         self, dataset_id: str, *, limit: int, offset: int = 0, after: str | None = None
     ) -> list[OpikRow]:
         """Some of them."""
         return await self._database.read(
-            lambda connection: opik_datasets.page(
+            lambda connection: _row_page(
                 connection, dataset_id, limit=limit, offset=offset, after=after
             )
         )
@@ -104,39 +166,230 @@ class SqlOpikRecords:
     async def note_snapshot(self, dataset_id: str, snapshot: str, *, rows: int) -> None:
         """Remember it."""
         await self._database.write(
-            lambda connection: opik_datasets.note_snapshot(connection, dataset_id, snapshot, rows)
+            lambda connection: _note_snapshot(connection, dataset_id, snapshot, rows)
         )
 
     async def put_traces(self, documents: Sequence[Document]) -> None:
         """Keep traces."""
         await self._database.write(
-            lambda connection: opik_runs.put_documents(connection, opik_traces, documents)
+            lambda connection: _put_documents(connection, opik_traces, documents)
         )
 
     async def put_spans(self, documents: Sequence[Document]) -> None:
         """Keep spans."""
         await self._database.write(
-            lambda connection: opik_runs.put_documents(connection, opik_spans, documents)
+            lambda connection: _put_documents(connection, opik_spans, documents)
         )
 
     async def put_scores(self, scores: Sequence[OpikScore]) -> None:
         """Keep scores."""
-        await self._database.write(lambda connection: opik_runs.put_scores(connection, scores))
+        await self._database.write(lambda connection: _put_scores(connection, scores))
 
     async def put_items(self, items: Sequence[OpikItem]) -> None:
         """Keep experiment items."""
-        await self._database.write(lambda connection: opik_runs.put_items(connection, items))
+        await self._database.write(lambda connection: _put_items(connection, items))
 
     async def experiments_of(self, trace_ids: Sequence[str]) -> dict[str, set[str]]:
         """Which experiments some traces are of."""
-        return await self._database.read(
-            lambda connection: opik_runs.experiments_of(connection, trace_ids)
-        )
+        return await self._database.read(lambda connection: _experiments_of(connection, trace_ids))
 
     async def runs(
         self, experiment_id: str, item_ids: Sequence[str] | None = None
     ) -> list[OpikRun]:
         """The runs of an experiment."""
         return await self._database.read(
-            lambda connection: opik_runs.runs(connection, experiment_id, item_ids)
+            lambda connection: _find_runs(connection, experiment_id, item_ids)
+        )
+
+
+async def _add_dataset(connection: AsyncConnection, dataset: OpikDataset, now: str) -> OpikDataset:
+    """The dataset of that name, which is this one where there was none."""
+    row = {
+        "id": dataset.id,
+        "workspace": dataset.workspace,
+        "name": dataset.name,
+        "snapshot": None,
+        "created_at": now,
+        "document": dict(dataset.document),
+    }
+    await connection.execute(_add_datasets[connection.dialect.name], row)
+    return await _find_dataset(connection, dataset.workspace, dataset.name) or await _get_dataset(
+        connection, dataset.id
+    )
+
+
+async def _find_dataset(
+    connection: AsyncConnection, workspace: str, name: str
+) -> OpikDataset | None:
+    """The dataset of a name."""
+    bound = {"of_workspace": workspace, "of_name": name}
+    row = (await connection.execute(_dataset_by_name, bound)).one_or_none()
+    return None if row is None else _dataset(row)
+
+
+async def _get_dataset(connection: AsyncConnection, dataset_id: str) -> OpikDataset:
+    """The dataset of an id."""
+    row = (await connection.execute(_dataset_by_id, {"of_id": dataset_id})).one_or_none()
+    if row is None:
+        raise _no_dataset(dataset_id)
+    return _dataset(row)
+
+
+async def _put_rows(connection: AsyncConnection, dataset_id: str, rows: Sequence[OpikRow]) -> None:
+    """New rows behind those that are there; known ones in their places."""
+    of_id = {"of_id": dataset_id}
+    if await connection.scalar(_forget_snapshot, of_id) is None:
+        raise _no_dataset(dataset_id)
+    first = int(await connection.scalar(_next_position, of_id) or 0)
+    values = [
+        {
+            "dataset_id": dataset_id,
+            "id": row.id,
+            "position": first + index,
+            "document": dict(row.document),
+        }
+        for index, row in enumerate({one.id: one for one in rows}.values())
+    ]
+    for chunk in chunks(values):
+        await connection.execute(_upsert_rows[connection.dialect.name], list(chunk))
+
+
+async def _count_rows(connection: AsyncConnection, dataset_id: str) -> int:
+    """How many rows there are."""
+    return int(await connection.scalar(_row_count, {"of_id": dataset_id}) or 0)
+
+
+async def _row_page(
+    connection: AsyncConnection, dataset_id: str, *, limit: int, offset: int, after: str | None
+) -> list[OpikRow]:
+    """Some rows in their order."""
+    wanted = _all_rows.limit(max(limit, 0)).offset(max(offset, 0))
+    if after is not None:
+        seen = await connection.scalar(_position, {"of_id": dataset_id, "row": after})
+        wanted = wanted.where(_rows.position > (-1 if seen is None else seen))
+    found = await connection.execute(wanted, {"of_id": dataset_id})
+    return [OpikRow(id=row.id, document=row.document) for row in found]
+
+
+async def _note_snapshot(
+    connection: AsyncConnection, dataset_id: str, snapshot: str, rows: int
+) -> None:
+    """Remember our dataset of the rows, unless they are others by now."""
+    of_id = {"of_id": dataset_id}
+    if await connection.scalar(_row_count, of_id) == rows:
+        await connection.execute(_set_snapshot, {**of_id, "new": snapshot})
+
+
+def _no_dataset(dataset_id: str) -> UsageError:
+    return UsageError(
+        what=f"there is no dataset {dataset_id!r}",
+        why="no Opik client has made one here",
+        fix="create it first",
+        code="not_found",
+    )
+
+
+def _dataset(row: AnyRow) -> OpikDataset:
+    return OpikDataset(**row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
+
+
+async def _put_documents(
+    connection: AsyncConnection, table: Table, documents: Sequence[Document]
+) -> None:
+    """Traces or spans, each merged with what is known of it."""
+    for chunk in chunks(documents):
+        ids = list({str(one["id"]) for one in chunk})
+        rows = await connection.execute(_stored[table.name], {"ids": ids})
+        known: dict[str, Document] = {row.id: row.document for row in rows}
+        for one in chunk:
+            identity = str(one["id"])
+            known[identity] = _merged(known.get(identity), one)
+        await _put[table.name](
+            connection,
+            [
+                (identity, document)
+                if table is opik_traces
+                else (identity, str(document.get("trace_id") or ""), document)
+                for identity, document in known.items()
+            ],
+        )
+
+
+def _merged(old: Document | None, new: Document) -> Document:
+    """The later of two over the earlier, field by field; what it leaves out stays."""
+    given = {name: value for name, value in new.items() if value is not None}
+    if old is None:
+        return given
+    if str(new.get(_UPDATED) or "~") < str(old.get(_UPDATED) or ""):
+        return {**given, **old}
+    return {**old, **given}
+
+
+async def _put_scores(connection: AsyncConnection, scores: Sequence[OpikScore]) -> None:
+    """Scores by trace and name."""
+    rows = {(one.trace_id, one.name): dict(one.document) for one in scores}
+    for chunk in chunks([(*key, document) for key, document in rows.items()]):
+        await _put[opik_scores.name](connection, chunk)
+
+
+async def _put_items(connection: AsyncConnection, items: Sequence[OpikItem]) -> None:
+    """Experiment items by id."""
+    rows = {one.id: (one.id, one.experiment_id, one.item_id, one.trace_id) for one in items}
+    for chunk in chunks(list(rows.values())):
+        await _put[opik_items.name](connection, chunk)
+
+
+async def _experiments_of(
+    connection: AsyncConnection, trace_ids: Sequence[str]
+) -> dict[str, set[str]]:
+    """Row ids by experiment."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for chunk in chunks(list(dict.fromkeys(trace_ids))):
+        for row in await connection.execute(_rows_of_traces, {"ids": list(chunk)}):
+            found[row.experiment_id].add(row.item_id)
+    return dict(found)
+
+
+async def _find_runs(
+    connection: AsyncConnection, experiment_id: str, item_ids: Sequence[str] | None
+) -> list[OpikRun]:
+    """Runs with all that is known of them."""
+    bound: dict[str, Any] = {"of_experiment": experiment_id}
+    rows: list[Any] = []
+    if item_ids is None:
+        rows.extend(await connection.execute(_of_experiment, bound))
+    else:
+        for chunk in chunks(sorted(item_ids)):
+            rows.extend(await connection.execute(_of_rows, {**bound, "ids": list(chunk)}))
+    items = [OpikItem(**row._mapping) for row in rows]  # noqa: SLF001 - public, in spite of its name
+    known = _TraceRecords()
+    for part in chunks(list({one.trace_id for one in items})):
+        await known.read(connection, list(part))
+    return [known.run(one) for one in items]
+
+
+class _TraceRecords:
+    """What is known of some traces."""
+
+    def __init__(self) -> None:
+        self._traces: dict[str, Document] = {}
+        self._spans: defaultdict[str, list[Document]] = defaultdict(list)
+        self._scores: defaultdict[str, list[OpikScore]] = defaultdict(list)
+
+    async def read(self, connection: AsyncConnection, trace_ids: list[str]) -> None:
+        bound = {"ids": trace_ids}
+        for row in await connection.execute(_stored[opik_traces.name], bound):
+            self._traces[row.id] = row.document
+        for row in await connection.execute(_spans_of, bound):
+            self._spans[row.trace_id].append(row.document)
+        for row in await connection.execute(_scores_of, bound):
+            self._scores[row.trace_id].append(OpikScore(**row._mapping))  # noqa: SLF001
+
+    def run(self, item: OpikItem) -> OpikRun:
+        of = item.trace_id
+        return OpikRun(
+            item=item,
+            trace=self._traces.get(of),
+            spans=self._spans.get(of, ()),
+            scores=self._scores.get(of, ()),
         )

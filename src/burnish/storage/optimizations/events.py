@@ -1,8 +1,8 @@
-"""What watchers of an optimization are told: each event once, numbered without gaps."""
+"""Events of optimizations: stored once by key and numbered without gaps, and read for many at once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Integer, bindparam, func, select
@@ -10,10 +10,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Event, EventType
-from burnish.storage.engine.bulk import as_stored, by_column, values_of
+from burnish.storage.engine.bulk import as_stored, by_column, chunks, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
-from burnish.storage.engine.database import parse_time
-from burnish.storage.optimizations.tables import optimization_events
+from burnish.storage.engine.database import Database, parse_time
+from burnish.storage.optimizations.tables import optimization_events, optimizations
 
 # Whom PostgreSQL tells of new events, when the transaction is committed.
 CHANNEL = "burnish_events"
@@ -48,6 +48,15 @@ _after = (
     .limit(bindparam("at_most", type_=Integer))
 )
 _notify = select(func.pg_notify(CHANNEL, bindparam("optimization_id", type_=SafeText)))
+
+_of_many = bindparam("ids", type_=SafeText, expanding=True)
+_last_sequence = (
+    select(func.coalesce(func.max(optimization_events.c.sequence), 0))
+    .where(optimization_events.c.optimization_id == optimizations.c.id)
+    .scalar_subquery()
+    .label("last")
+)
+_positions = select(optimizations.c.id, _last_sequence).where(optimizations.c.id.in_(_of_many))
 
 
 async def append(
@@ -90,3 +99,36 @@ def _row(optimization_id: str, event: Event, now: str) -> dict[str, Any]:
         "created_at": parse_time(event.created_at) if event.created_at else now,
         "payload": dict(event.payload),
     }
+
+
+class SqlEventFeed:
+    """An EventFeed on an open database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def positions(self, optimization_ids: Sequence[str]) -> dict[str, int]:
+        """The last sequence number of each that exists."""
+
+        async def work(connection: AsyncConnection) -> dict[str, int]:
+            found: dict[str, int] = {}
+            for chunk in chunks(list(dict.fromkeys(optimization_ids))):
+                rows = await connection.execute(_positions, {"ids": chunk})
+                found.update({row.id: row.last for row in rows})
+            return found
+
+        return await self._database.read(work)
+
+    async def after(self, positions: Mapping[str, int], *, limit: int) -> dict[str, list[Event]]:
+        """Events past each one's position."""
+
+        async def work(connection: AsyncConnection) -> dict[str, list[Event]]:
+            found: dict[str, list[Event]] = {}
+            # Each is a walk along the primary key; most of them end at once.
+            for optimization_id, last in positions.items():
+                events = await after(connection, optimization_id, last, limit)
+                if events:
+                    found[optimization_id] = events
+            return found
+
+        return await self._database.read(work)

@@ -1,11 +1,11 @@
-"""Reads overviews of optimizations: a little of many, and every experiment of one."""
+"""Overviews of optimizations: a little of many, and every experiment of one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
@@ -23,17 +23,17 @@ from burnish.domain.run_insights import (
     RunSpan,
     ScoreMoments,
 )
-from burnish.storage.engine.bulk import as_stored, chunks
-from burnish.storage.engine.codec import SafeText
+from burnish.storage.engine.bulk import as_stored, by_column, chunks, values_of
+from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
 from burnish.storage.engine.database import Database
 from burnish.storage.experiments.tables import experiment_items, experiments
-from burnish.storage.optimizations import run_points
 from burnish.storage.optimizations.rows import read_candidates
 from burnish.storage.optimizations.tables import (
     candidates,
     optimization_documents,
     optimization_events,
     optimizations,
+    trials,
 )
 
 _columns, _documents, _events = optimizations.c, optimization_documents.c, optimization_events.c
@@ -96,6 +96,40 @@ _regular = (
         _experiments.type == ExperimentType.REGULAR.value,
     )
     .order_by(_experiments.created_at, _experiments.id)
+)
+
+_trials, _candidates = trials.c, candidates.c
+_types = {one.value: one for one in ExperimentType}
+_statuses = {one.value: one for one in ExperimentStatus}
+_TEXTS = ("candidate_id", "experiment_id", "error", "rationale")
+_SHOWN = (
+    *("number", "candidate_id", "experiment_id", "type", "status", "total_items"),
+    *("passed_items", "failed_items", "pass_rate", "total_cost", "avg_latency_ms"),
+    *("avg_tokens", "avg_cost_usd", "error"),
+)
+_its_candidate = and_(
+    _candidates.optimization_id == _trials.optimization_id, _candidates.number == _trials.number
+)
+_points = (
+    select(
+        *(as_stored(_trials[name]) for name in _SHOWN),
+        _trials.objective_score.label("score"),
+        _candidates.step_index,
+        as_stored(_candidates.parent_candidate_ids),
+        as_stored(_candidates.rationale),
+        experiments.c.created_at,
+        experiments.c.updated_at,
+    )
+    .select_from(
+        trials.join(candidates, _its_candidate).outerjoin(
+            experiments, experiments.c.id == _trials.experiment_id
+        )
+    )
+    .where(_trials.optimization_id == bindparam("of_id", type_=SafeText))
+    .order_by(_trials.number, _trials.slot)
+)
+_points_of_candidate = _points.where(
+    _trials.candidate_id == bindparam("of_candidate", type_=SafeText)
 )
 
 
@@ -172,7 +206,7 @@ class SqlRunInsights:
     ) -> list[RunPoint]:
         """Every trial and mini-batch by number."""
         return await self._database.read(
-            lambda connection: run_points.read(connection, optimization_id, candidate_id)
+            lambda connection: _read_points(connection, optimization_id, candidate_id)
         )
 
     async def score_moments(self, experiment_ids: Sequence[str]) -> dict[str, ScoreMoments]:
@@ -250,3 +284,29 @@ def _log(
         wanted = wanted.where(_events.sequence < after if newest else _events.sequence > after)
     order = _events.sequence.desc() if newest else _events.sequence.asc()
     return wanted.order_by(order).limit(limit)
+
+
+async def _read_points(
+    connection: AsyncConnection, optimization_id: str, candidate_id: str | None = None
+) -> list[RunPoint]:
+    """All points, or those of one candidate."""
+    bound: dict[str, Any] = {"of_id": optimization_id}
+    if candidate_id is not None:
+        bound["of_candidate"] = candidate_id
+    rows = (
+        await connection.execute(_points if candidate_id is None else _points_of_candidate, bound)
+    ).all()
+    if not rows:
+        return []
+    columns = by_column(rows)
+    return values_of(
+        RunPoint,
+        len(rows),
+        {
+            **columns,
+            **{name: decode_texts(columns[name]) for name in _TEXTS},
+            "type": map(_types.__getitem__, columns["type"]),
+            "status": map(_statuses.__getitem__, columns["status"]),
+            "parent_candidate_ids": map(tuple, decode_jsons(columns["parent_candidate_ids"])),
+        },
+    )

@@ -170,9 +170,7 @@ class SqlOptimizationRepository:
 
         async def work(connection: AsyncConnection, now: str) -> None:
             await leases.hold(connection, lease, now, _set_status, values)
-            await optimization_writer.put_document(
-                connection, lease.job_id, "result", result
-            )
+            await optimization_writer.put_document(connection, lease.job_id, "result", result)
 
         await self._write(lease, work, events)
 

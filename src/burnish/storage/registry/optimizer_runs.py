@@ -1,4 +1,4 @@
-"""Keeps which optimizations are runs of which optimizer, and reads them with how they stand."""
+"""Runs of configured optimizers: who started them from what, their candidates, and how they ended."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from burnish.domain import ConflictError, OptimizationStatus, UsageError
+from burnish.domain import ConflictError, OptimizationStatus, TrialResult, UsageError
 from burnish.domain.optimizer_runs import CandidateLine, OptimizerRun, RunLine
 from burnish.domain.read_models import Page
+from burnish.storage.engine.bulk import as_stored
 from burnish.storage.engine.codec import JsonText, PlainText, SafeText
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.engine.listing import sorted_page
+from burnish.storage.experiments.tables import feedback_scores
 from burnish.storage.jobs import leases
 from burnish.storage.jobs.tables import run_queue
 from burnish.storage.optimizations.reader import SHOWN
-from burnish.storage.optimizations.rows import read_record
-from burnish.storage.optimizations.tables import candidates, optimizations
-from burnish.storage.registry import run_candidates
+from burnish.storage.optimizations.rows import read_candidates, read_record, read_trials
+from burnish.storage.optimizations.tables import candidates, optimizations, trials
 from burnish.storage.registry.tables import objects, optimizer_runs
 
 _runs, _optimizations = optimizer_runs.c, optimizations.c
@@ -70,6 +71,23 @@ _settle = (
 )
 _OWN = "run_"
 _line = select(*(_runs[name].label(_OWN + name) for name in _FIELDS), *SHOWN).select_from(_joined)
+
+_candidates, _trials, _scores = candidates.c, trials.c, feedback_scores.c
+_UNREAD = ("optimization_id", "configuration_hash")
+_all_candidates = select(
+    *(as_stored(column) for column in _candidates if column.name not in _UNREAD)
+)
+_trials_of = select(*(as_stored(column) for column in _trials if not column.primary_key)).where(
+    _trials.optimization_id == bindparam("of_id", type_=SafeText),
+    _trials.slot == "",
+    _trials.candidate_id.in_(bindparam("of_candidates", type_=SafeText, expanding=True)),
+)
+_means = (
+    select(_scores.experiment_id, _scores.name, func.avg(_scores.value))
+    .where(_scores.experiment_id.in_(bindparam("of_experiments", type_=SafeText, expanding=True)))
+    .group_by(_scores.experiment_id, _scores.name)
+    .order_by(_scores.experiment_id, func.min(_scores.position))
+)
 
 
 class SqlOptimizerRunRepository:
@@ -144,9 +162,8 @@ class SqlOptimizerRunRepository:
         self, run_id: str, *, limit: int = 50, after: Sequence[Any] | None = None
     ) -> Page[CandidateLine]:
         """By number."""
-        statement = run_candidates.statement(run_id, limit=limit, after=after)
         return await self._database.read(
-            lambda connection: run_candidates.page(connection, run_id, statement, limit)
+            lambda connection: _candidate_page(connection, run_id, limit, after)
         )
 
     async def find_run(self, optimizer_id: str, candidate_id: str) -> str:
@@ -206,7 +223,7 @@ async def _lines(connection: AsyncConnection, rows: Sequence[AnyRow]) -> list[Ru
         run = OptimizerRun(**{name: values.pop(_OWN + name) for name in _FIELDS})
         found.append((run, read_record(_Plain(values))))  # type: ignore[arg-type]
     best = [(run.id, record.best_candidate_id) for run, record in found]
-    scores = await run_candidates.winners(connection, best)
+    scores = await _winner_scores(connection, best)
     return [RunLine(run=run, record=record, scores=scores.get(run.id, {})) for run, record in found]
 
 
@@ -237,3 +254,60 @@ def _running(name: str, run_id: str) -> ConflictError:
         fix=f"wait for it, or cancel it with POST /v1/private/optimizations/{run_id}/cancel",
         code="already_running",
     )
+
+
+async def _candidate_page(
+    connection: AsyncConnection, run_id: str, limit: int, after: Sequence[Any] | None
+) -> Page[CandidateLine]:
+    wanted = sorted_page(
+        _all_candidates.where(_candidates.optimization_id == run_id),
+        [_candidates.number],
+        down=False,
+        limit=limit,
+        after=after,
+    )
+    found = read_candidates(run_id, (await connection.execute(wanted)).all())
+    shown = found[:limit]
+    if not shown:
+        return Page(items=())
+    bound = {"of_id": run_id, "of_candidates": [one.id for one in shown]}
+    ran: dict[str, TrialResult] = {
+        one.candidate_id: one
+        for one in read_trials(run_id, (await connection.execute(_trials_of, bound)).all())
+    }
+    means = await _scorer_means(connection, [one.experiment_id for one in ran.values()])
+    lines = [
+        CandidateLine(
+            candidate=one,
+            trial=(trial := ran.get(one.id)),
+            scores={} if trial is None else means.get(trial.experiment_id, {}),
+        )
+        for one in shown
+    ]
+    return Page(items=lines, next=(shown[-1].number,) if len(found) > limit else None)
+
+
+async def _winner_scores(
+    connection: AsyncConnection, best: Sequence[tuple[str, str | None]]
+) -> dict[str, dict[str, float]]:
+    """The means of each run's best candidate, by run."""
+    pairs = [(run, candidate) for run, candidate in best if candidate is not None]
+    if not pairs:
+        return {}
+    wanted = select(_trials.optimization_id, _trials.experiment_id).where(
+        _trials.slot == "", tuple_(_trials.optimization_id, _trials.candidate_id).in_(pairs)
+    )
+    experiments = dict((await connection.execute(wanted)).all())
+    means = await _scorer_means(connection, list(experiments.values()))
+    return {run: means.get(experiment, {}) for run, experiment in experiments.items()}
+
+
+async def _scorer_means(
+    connection: AsyncConnection, experiment_ids: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """The mean of each scorer by experiment, in the order of the suite's scorers."""
+    found: dict[str, dict[str, float]] = {}
+    bound = {"of_experiments": list(experiment_ids)}
+    for experiment, name, mean in await connection.execute(_means, bound):
+        found.setdefault(experiment, {})[name] = mean
+    return found
