@@ -1,46 +1,166 @@
-"""The commands and the options that stand before them."""
+"""The `burnish` program: its commands, and the options that stand before them."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand
 
 from burnish import __version__
-from burnish.cli.commands.bench import bench
-from burnish.cli.commands.cancel import cancel
-from burnish.cli.commands.compress import compress
-from burnish.cli.commands.demo import demo
-from burnish.cli.commands.diff import diff
-from burnish.cli.commands.doctor import doctor
-from burnish.cli.commands.eval import EvalCommand, evaluate
-from burnish.cli.commands.export import export
-from burnish.cli.commands.image import image
-from burnish.cli.commands.import_file import import_file
-from burnish.cli.commands.init import init
-from burnish.cli.commands.list import list_all
-from burnish.cli.commands.mirror import mirror
-from burnish.cli.commands.models import models
-from burnish.cli.commands.optimize import optimize
-from burnish.cli.commands.promote import promote
-from burnish.cli.commands.report import report
-from burnish.cli.commands.resume import resume
-from burnish.cli.commands.serve import serve
-from burnish.cli.commands.show import show
-from burnish.cli.commands.tags import tags
-from burnish.cli.commands.validate import validate
-from burnish.cli.commands.worker import worker
 from burnish.cli.options import Config, Db, Debug
-from burnish.cli.usage_mistakes import Commands
+from burnish.cli.parser import Commands
 
 _HELP = "Make prompts and agents measurably better, cheaper and safer to change."
 _EPILOG = "New here? `burnish demo` shows it at work; `burnish init` makes an example to change."
+
+
+class CommandEntry(NamedTuple):
+    """Where a command is, in `burnish.cli.commands`, and the first sentence of its help."""
+
+    module: str
+    attribute: str
+    help: str
+    cls: str | None = None
+
+
+COMMANDS = {
+    "init": CommandEntry("init", "init", "Make a runnable example that needs no key."),
+    "import": CommandEntry(
+        "import_file",
+        "import_file",
+        "Make a project of another tool's test cases: promptfoo, Inspect, OpenAI evals.",
+    ),
+    "validate": CommandEntry(
+        "validate",
+        "validate",
+        "Check config, dataset, scorers and model. Nothing is called and nothing is paid.",
+    ),
+    "eval": CommandEntry(
+        "eval",
+        "evaluate",
+        "Run the agent over the suite, and keep and score every answer.",
+        cls="EvalCommand",
+    ),
+    "optimize": CommandEntry(
+        "optimize",
+        "optimize",
+        "Search for a better configuration, and prove it on items the search never saw.",
+    ),
+    "compress": CommandEntry(
+        "compress",
+        "compress",
+        "Make the prompt shorter, as long as nothing that passed before fails.",
+    ),
+    "resume": CommandEntry(
+        "optimize",
+        "resume",
+        "Go on with an optimization where it stopped: after Ctrl-C, a crash or a failure.",
+    ),
+    "cancel": CommandEntry(
+        "optimize",
+        "cancel",
+        "Stop an optimization for good, also one that another process or machine runs.",
+    ),
+    "list": CommandEntry("list", "list_all", "List optimizations and experiments, newest first."),
+    "show": CommandEntry(
+        "show",
+        "show",
+        "Show an experiment or an optimization: its numbers, its configuration, what came out.",
+    ),
+    "diff": CommandEntry(
+        "diff",
+        "diff",
+        "Show what changed between two candidates, by section; else between baseline and best.",
+    ),
+    "promote": CommandEntry(
+        "promote",
+        "promote_command",
+        "Make a candidate the agent's new active version, after showing what speaks for it.",
+    ),
+    "tags": CommandEntry(
+        "tags",
+        "tags",
+        "List the tags of the agent's prompt in .burnish/overrides, and whether they still fit.",
+    ),
+    "export": CommandEntry(
+        "export",
+        "export",
+        "Write an experiment as JSON, JSONL, CSV, JUnit XML or a self-contained HTML page.",
+    ),
+    "report": CommandEntry(
+        "report",
+        "report",
+        "Write an optimization as one HTML page that opens offline: "
+        "verdict, charts, diff, items, cost.",
+    ),
+    "serve": CommandEntry(
+        "serve",
+        "serve",
+        "Serve the project over HTTP: start runs, follow them live, read what came out.",
+    ),
+    "worker": CommandEntry(
+        "worker",
+        "worker",
+        "Serve the agent of this folder to other processes and machines, until SIGTERM or Ctrl-C.",
+    ),
+    "doctor": CommandEntry(
+        "doctor",
+        "doctor",
+        "Check what is installed, the database, and whether each model answers.",
+    ),
+    "demo": CommandEntry(
+        "demo",
+        "demo",
+        "Make a prompt better on a real model inside Burnish, and prove it on held-out reviews.",
+    ),
+    "mirror": CommandEntry("mirror", "mirror", "Send what an Opik server has not been told yet."),
+    "image": CommandEntry(
+        "image",
+        "image",
+        "Image runs: variants of a prompt, drawn, judged and ranked, with suggestions.",
+    ),
+    "models": CommandEntry("models", "models", "List and get the embedded models."),
+    "bench": CommandEntry(
+        "bench", "bench", "Run a benchmark: `burnish bench optimizers` compares optimizers."
+    ),
+}
+
+
+def load_command(name: str) -> Any:
+    """The command itself: only now its module is imported, and no other's."""
+    entry = COMMANDS[name]
+    module = import_module(f"burnish.cli.commands.{entry.module}")
+    target = getattr(module, entry.attribute)
+    host = typer.Typer(rich_markup_mode="markdown")
+    if isinstance(target, typer.Typer):
+        host.add_typer(target, name=name)
+    else:
+        host.command(name, cls=getattr(module, entry.cls) if entry.cls else None)(target)
+    return typer.main.get_group(host).commands[name]
+
+
+class _Program(Commands):
+    """Lists commands by what is known of them here, and loads the one that is invoked."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {
+            name: TyperCommand(name, help=entry.help) for name, entry in COMMANDS.items()
+        }
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command of the first argument, loaded."""
+        name, known, rest = super().resolve_command(ctx, args)
+        return name, None if known is None else load_command(known.name), rest
+
 
 app = typer.Typer(
     name="burnish",
     help=_HELP,
     epilog=_EPILOG,
-    cls=Commands,
+    cls=_Program,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -70,28 +190,3 @@ def burnish(
     """Commands read the options before them from the context; without a command, help is shown."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-
-
-app.command()(init)
-app.command("import")(import_file)
-app.command()(validate)
-app.command("eval", cls=EvalCommand)(evaluate)
-app.command()(optimize)
-app.command()(compress)
-app.command()(resume)
-app.command()(cancel)
-app.command("list")(list_all)
-app.command()(show)
-app.command()(diff)
-app.command()(promote)
-app.command()(tags)
-app.command()(export)
-app.command()(report)
-app.command()(serve)
-app.command()(worker)
-app.add_typer(mirror, name="mirror")
-app.command()(doctor)
-app.command()(demo)
-app.add_typer(image, name="image")
-app.add_typer(models, name="models")
-app.add_typer(bench, name="bench")

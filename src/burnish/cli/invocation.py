@@ -16,9 +16,9 @@ from typing import Any
 import typer
 
 from burnish.cli.console import Session, open_session
-from burnish.cli.notices import print_notice
+from burnish.cli.display.rows import print_notice
+from burnish.cli.parser import ClickError, explain
 from burnish.cli.running import Interrupted, termination_interrupts
-from burnish.cli.usage_mistakes import ClickError, explain
 from burnish.domain import BurnishError, InvariantError, UnavailableError
 from burnish.support.secrets import without_secrets
 

@@ -44,11 +44,16 @@ class Place:
         return load_settings(self.config, overrides)
 
     @property
+    def folder(self) -> Path:
+        """The folder of the config, absolute."""
+        return self.config.absolute().parent
+
+    @property
     def database(self) -> str:
         """The database's path or URL."""
         from burnish.app.wiring import database_location  # noqa: PLC0415
 
-        return database_location(self.config.absolute().parent, self.db)
+        return database_location(self.folder, self.db)
 
     @property
     def has_database(self) -> bool:

@@ -1,4 +1,4 @@
-"""How people name an experiment or an optimization: its id, a part of it, or `latest`."""
+"""References to experiments, optimizations and candidates: an id, a part of it, or `latest`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from burnish.domain import (
 
 if TYPE_CHECKING:
     from burnish.app.wiring import Workspace
+from burnish.domain import Candidate
 
 LATEST = "latest"
 _PAGE = 500
@@ -162,3 +163,43 @@ def _not_one(noun: str, reference: str, found: Sequence[str]) -> UsageError:
 
 def _unknown(noun: str, why: str, fix: str, code: str = "not_found") -> UsageError:
     return UsageError(what=f"the {noun} cannot be found", why=why, fix=fix, code=code)
+
+
+BASELINE = "baseline"
+BEST = "best"
+
+
+def find_candidate(
+    record: OptimizationRecord, candidates: Sequence[Candidate], reference: str
+) -> Candidate:
+    """The candidate that is meant; UsageError when there is none."""
+    wanted = reference.strip().lower()
+    if not candidates:
+        raise _unknown_candidate(
+            "the optimization has no candidates yet", f"`burnish resume {record.id}`"
+        )
+    if wanted == BASELINE:
+        return candidates[0]
+    if wanted == BEST:
+        return _best(record, candidates)
+    for candidate in candidates:
+        if wanted in (candidate.id, str(candidate.number), f"#{candidate.number}"):
+            return candidate
+    raise _unknown_candidate(
+        f"{reference!r} is none of its candidates",
+        f"use baseline, best, or a number from 0 to {candidates[-1].number}; "
+        f"`burnish show {record.id} --trials` lists them",
+    )
+
+
+def _best(record: OptimizationRecord, candidates: Sequence[Candidate]) -> Candidate:
+    for candidate in candidates:
+        if candidate.id == record.best_candidate_id:
+            return candidate
+    raise _unknown_candidate(
+        "no trial has been scored yet", "wait for the baseline, or name one by number"
+    )
+
+
+def _unknown_candidate(why: str, fix: str) -> UsageError:
+    return UsageError(what="the candidate cannot be found", why=why, fix=fix, code="not_found")

@@ -1,16 +1,158 @@
-"""A search while it goes on: what a display shows, and how to go on with it when it is stopped."""
+"""Searches of the command line: started or resumed, watched while they go on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field, replace
 
+from burnish.app.datasets.stored import with_stored_rows
+from burnish.app.optimize.optimizations import Optimization, load_result
+from burnish.app.optimize.result import OptimizationResult
+from burnish.app.optimize.run_spec import require_unchanged, spec_of, stored_settings
+from burnish.app.optimize.runners import RunnerChoice
+from burnish.app.report.collapse import collapse_warnings
+from burnish.app.wiring import Workspace
+from burnish.cli.console import Session
+from burnish.cli.display.optimizations.status import resumable
 from burnish.cli.project_location import Place
+from burnish.cli.references import resolve_optimization
 from burnish.cli.wording import short_id
-from burnish.domain import Budget, Candidate, ExperimentStatus
+from burnish.config.schema import Settings
+from burnish.domain import (
+    Budget,
+    BurnishError,
+    Candidate,
+    ConflictError,
+    Event,
+    EventType,
+    ExperimentStatus,
+    ExperimentType,
+    OptimizationRecord,
+    OptimizationRepository,
+    OptimizationStatus,
+)
+from burnish.domain.mirrors import MirrorTarget
+from burnish.integrations.opik.mirror import MirrorOutcome, mirror_target, mirrored
 from burnish.optimization.attempt import Sitting
 from burnish.optimization.checkpoint import Phase
 from burnish.optimization.orchestrator import Orchestrator
+from burnish.runtime.shards import ShardSettings
+
+_PAGE = 1000
+_LOOK_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOutcome:
+    """A result, and what has to be said about it."""
+
+    result: OptimizationResult
+    warnings: tuple[str, ...] = ()
+    mirror: MirrorOutcome | None = None
+
+
+def chosen_runner(
+    session: Session,
+    place: Place,
+    runner: str | None,
+    mailbox: str | None,
+    ray_address: str | None,
+) -> RunnerChoice:
+    """Where to evaluate, with what has to be said about it."""
+
+    def tell(text: str) -> None:
+        session.messages.print(text, soft_wrap=True)
+
+    named = mailbox is not None or ray_address is not None
+    choice = RunnerChoice(
+        runner=runner or (None if named else os.environ.get("BURNISH_RUNNER") or None),
+        mailbox=mailbox,
+        ray_address=ray_address,
+        settings=ShardSettings(on_notice=tell),
+    )
+    note = choice.note(place.database)
+    if note is not None:
+        session.messages.print(note, soft_wrap=True)
+    return choice
+
+
+async def start(
+    database: str,
+    settings: Settings,
+    watch: SearchWatch,
+    choice: RunnerChoice | None = None,
+    *,
+    name: str | None = None,
+) -> SearchOutcome:
+    """A new optimization, run to its end."""
+    choice = choice or RunnerChoice()
+    make_adapter = choice.make_adapter(database, settings.folder)
+    await choice.require_reachable()
+    target = mirror_target(settings.mirror)
+    async with Workspace.open(database, models=settings.models) as workspace:
+        optimization = Optimization.of_settings(workspace, settings, make_adapter=make_adapter)
+        try:
+            spec = spec_of(settings, optimization)
+            created = await optimization.create(name=name, spec=spec)
+            record = await workspace.optimizations.get_optimization(created)
+            return await _run(workspace, optimization, record, watch, target)
+        finally:
+            await optimization.close()
+
+
+async def resume_search(
+    place: Place, reference: str, watch: SearchWatch, choice: RunnerChoice | None = None
+) -> SearchOutcome:
+    """An optimization gone on with to its end; one that has ended is only read."""
+    choice = choice or RunnerChoice()
+    async with place.read() as workspace:
+        record = await resolve_optimization(workspace.optimizations, reference)
+        if record.status is OptimizationStatus.COMPLETED:
+            return await _outcome(workspace, await load_result(workspace, record.id))
+        settings = await with_stored_rows(workspace, stored_settings(record, place.folder))
+        watch.budget = settings.budget_spec()
+        make_adapter = choice.make_adapter(place.database, settings.folder)
+        await choice.require_reachable()
+        workspace.models.use(settings.models)
+        optimization = Optimization.of_settings(workspace, settings, make_adapter=make_adapter)
+        try:
+            require_unchanged(record, optimization)
+            target = mirror_target(settings.mirror)
+            return await _run(workspace, optimization, record, watch, target)
+        finally:
+            await optimization.close()
+
+
+async def _run(
+    workspace: Workspace,
+    optimization: Optimization,
+    record: OptimizationRecord,
+    watch: SearchWatch,
+    target: MirrorTarget | None,
+) -> SearchOutcome:
+    watch.title = record.name
+    watch.optimization_id = record.id
+    # A cancelled one cannot be gone on with.
+    watch.unfinished = record.status is not OptimizationStatus.CANCELLED
+    try:
+        async with (
+            mirrored(workspace, record.id, target) as mirror,
+            following(workspace.optimizations, record.id, watch),
+        ):
+            result = await optimization.run(record.id, watch=watch.begin)
+    except BurnishError as error:
+        # It is somebody else's now, or would only fail again.
+        if isinstance(error, ConflictError) or not resumable(error.code):
+            watch.unfinished = False
+        raise
+    return replace(await _outcome(workspace, result), mirror=mirror)
+
+
+async def _outcome(workspace: Workspace, result: OptimizationResult) -> SearchOutcome:
+    return SearchOutcome(result, await collapse_warnings(workspace, result.record))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,3 +265,74 @@ def _best_id(orchestrator: Orchestrator) -> str | None:
     if not progress or not orchestrator.book.objective.measures:
         return None
     return progress[-1].best_candidate_id
+
+
+@contextlib.asynccontextmanager
+async def following(
+    optimizations: OptimizationRepository, optimization_id: str, watch: SearchWatch
+) -> AsyncIterator[None]:
+    """Keep the watch up to date within the block. A display's trouble is never the search's."""
+    follower = _Follower(optimizations, optimization_id, watch)
+    await follower.look()
+    watch.ended_before = frozenset(watch.ended)
+    task = asyncio.create_task(follower.go_on())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError, BurnishError):
+            await task
+        with contextlib.suppress(BurnishError):
+            await follower.look()
+
+
+class _Follower:
+    def __init__(
+        self, optimizations: OptimizationRepository, optimization_id: str, watch: SearchWatch
+    ) -> None:
+        self._optimizations = optimizations
+        self._id = optimization_id
+        self._watch = watch
+        self._seen = 0
+
+    async def go_on(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            with contextlib.suppress(BurnishError):
+                await self.look()
+
+    async def look(self) -> None:
+        while True:
+            events = await self._optimizations.list_events(self._id, after=self._seen, limit=_PAGE)
+            for event in events:
+                if event.type is EventType.TRIAL_ADDED_OR_UPDATED:
+                    await self._note(event)
+            if events:
+                self._seen = events[-1].sequence
+            if len(events) < _PAGE:
+                return
+
+    async def _note(self, event: Event) -> None:
+        payload = event.payload
+        if payload["type"] != ExperimentType.TRIAL.value:
+            return
+        status = ExperimentStatus(payload["status"])
+        experiment_id = payload["experiment_id"]
+        self._watch.started.add(experiment_id)
+        if not status.final:
+            # A baseline that failed in an earlier sitting is run again.
+            self._watch.ended.pop(experiment_id, None)
+            self._watch.ended_before -= {experiment_id}
+            return
+        self._watch.ended[experiment_id] = EndedTrial(
+            experiment_id=experiment_id,
+            candidate_id=payload["candidate_id"],
+            number=payload["number"],
+            status=status,
+            score=payload["objective_score"],
+            error=await self._why(experiment_id) if status is ExperimentStatus.FAILED else None,
+        )
+
+    async def _why(self, experiment_id: str) -> str | None:
+        trials = await self._optimizations.list_trials(self._id)
+        return next((one.error for one in trials if one.experiment_id == experiment_id), None)

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import contextlib
+import getpass
+import sys
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-from burnish.cli.compress_request import CompressRequest
-from burnish.cli.options import Config, Db, Json
+from burnish.app.compress.compressions import (
+    CompressionResult,
+    apply_result,
+    check_tag,
+    local_overrides,
+    store_tag,
+)
+from burnish.app.compress.report import CompressionReport, read_report
+from burnish.app.optimize.result import OptimizationResult
+from burnish.app.optimize.run_spec import stored_settings
+from burnish.app.wiring import Workspace
+from burnish.cli.console import Session
+from burnish.cli.display.optimizations.progress import showing_search
+from burnish.cli.display.rows import print_rows, print_steps
+from burnish.cli.options import Config, Db, Json, Mailbox, RayAddress, Runner, given
 from burnish.cli.project_location import Place
-from burnish.cli.runner_options import Mailbox, RayAddress, Runner, RunnerOptions
+from burnish.cli.running import run
+from burnish.cli.search import SearchWatch, chosen_runner, resume_search, start
+from burnish.cli.wording import count, harmless, money
+from burnish.config.schema import Settings
+from burnish.config.search import SearchSpec, build_optimizer_of
+from burnish.domain import Configuration, OptimizationStatus, UsageError
+from burnish.optimizers.compress.examples import require_parts
+from burnish.optimizers.compress.optimizer import Compress
+
+_REFUTED, _STOPPED_BY_SOMEBODY = 1, 130
+_MOST_REJECTED = 5
 
 
 def compress(
@@ -58,21 +87,175 @@ def compress(
     A failure counts once it is repeated. Exit code 1 says that held-out items speak against the
     result, which is then neither tagged nor applied.
     """
-    request = CompressRequest(
-        tag=tag,
-        eval_runs=eval_runs,
-        min_section_tokens=min_section_tokens,
-        sections=tuple(sections or ()),
-        rewriter=rewriter,
-        calls_per_month=calls_per_month,
-        max_evaluations=max_evaluations,
-        apply=apply,
-        yes=yes,
-        seed=seed,
-        resume=resume,
-        runner=RunnerOptions(runner=runner, mailbox=mailbox, ray_address=ray_address),
-    )
-    from burnish.cli.compressing import compress_request  # noqa: PLC0415
+    session: Session = context.obj
+    place = Place.of(context, config, db)
+    if tag is not None:
+        check_tag(tag)
+    if apply and not yes and not _can_ask(session):
+        raise UsageError(
+            what="the compression was not started",
+            why="--apply asks first, and there is no terminal to ask on",
+            fix="add --yes, or leave --apply out and look at the report first",
+            code="needs_yes",
+        )
+    watch = SearchWatch()
+    choice = chosen_runner(session, place, runner, mailbox, ray_address)
+    with showing_search(session.messages, watch):
+        if resume is not None:
+            work = resume_search(place, resume, watch, choice)
+        else:
+            direct = {"suite.repeats": eval_runs, "budget.max_evaluations": max_evaluations}
+            asked = {
+                "min_section_tokens": min_section_tokens,
+                "sections": sections or None,
+                "model": rewriter,
+                "seed": seed,
+            }
+            settings = _settings(place.settings(given(direct)), given(asked))
+            watch.budget = settings.budget_spec()
+            work = start(place.database, settings, watch, choice)
+        result = run(work, note=lambda: watch.kept(place)).result
+    done = run(_finish(place, result, calls_per_month))
+    cancelled = result.status is OptimizationStatus.CANCELLED
+    if done.report.worth_keeping and not cancelled:
+        done = _keep(session, place, done, tag=tag, apply=apply, yes=yes)
+    if session.json_output:
+        session.print_document(done.to_json())
+    else:
+        _print(session.console, done, place)
+    if cancelled:
+        raise typer.Exit(_STOPPED_BY_SOMEBODY)
+    raise typer.Exit(_REFUTED if done.report.refuted else 0)
 
-    code = compress_request(context.obj, Place.of(context, config, db), request)
-    raise typer.Exit(code)
+
+def _settings(settings: Settings, asked: Mapping[str, Any]) -> Settings:
+    """The settings with the `[optimizer]` table for this run: of another's only what fits any."""
+    table = settings.optimizer
+    own = table.get("name") == "compress"
+    kept = dict(table) if own else {key: table[key] for key in ("seed", "space") if key in table}
+    chosen = {**kept, **asked, "name": "compress"}
+    # Now, and not once the baseline is paid for.
+    require_parts(
+        Configuration.of(settings.agent_spec().configuration), chosen.get("sections") or ()
+    )
+    return settings.model_copy(update={"optimizer": chosen}).placed_in(settings.folder)
+
+
+async def _finish(
+    place: Place, result: OptimizationResult, calls_per_month: int | None
+) -> CompressionResult:
+    settings = stored_settings(result.record, place.folder)
+    optimizer = build_optimizer_of(SearchSpec.of(settings.optimizer))
+    if not isinstance(optimizer, Compress):
+        raise UsageError(
+            what=f"optimization {result.optimization_id} is no compression",
+            why=f"its optimizer is {optimizer.name!r}",
+            fix=f"look at it with `burnish show {result.optimization_id}`",
+            code="not_a_compression",
+        )
+    async with Workspace.open(place.database, models=settings.models) as workspace:
+        report = await read_report(
+            workspace,
+            result,
+            optimizer,
+            model=settings.agent.model,
+            calls_per_month=calls_per_month,
+        )
+    return CompressionResult(report=report, result=result)
+
+
+def _keep(
+    session: Session,
+    place: Place,
+    done: CompressionResult,
+    *,
+    tag: str | None,
+    apply: bool,
+    yes: bool,
+) -> CompressionResult:
+    """Tag and apply it, as far as that was asked for and agreed on."""
+    report = done.report
+    if tag is not None:
+        store, baseline = local_overrides(place.folder), done.result.baseline.configuration
+        run(store_tag(store, report.agent, baseline, report.modifications, tag))
+    version = None
+    if apply and (yes or _agreed(done)):
+        version = run(_apply(place, done.result))
+    return CompressionResult(report=report, result=done.result, tag=tag, version=version)
+
+
+async def _apply(place: Place, result: OptimizationResult) -> int | None:
+    author = ""
+    with contextlib.suppress(Exception):  # A container's user may have no name at all.
+        author = getpass.getuser()
+    async with place.read() as workspace:
+        version = await apply_result(workspace, result, author=author)
+    return None if version is None else version.version
+
+
+def _can_ask(session: Session) -> bool:
+    return not session.json_output and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _agreed(done: CompressionResult) -> bool:
+    saved = done.report.total_token_reduction
+    return typer.confirm(f"Make the prompt that is {saved:,} tokens shorter the active version?")
+
+
+def _print(console: Console, done: CompressionResult, place: Place) -> None:
+    """Tokens by section, what was refused and why, what it saves, and what to do next."""
+    report = done.report
+    before, after = report.tokens_before, report.tokens_after
+    share = (before - after) / before if before else 0.0
+    console.print(Text(f"{harmless(report.agent)}: {before:,} → {after:,} tokens (−{share:.0%})"))
+    if not report.has_modifications:
+        console.print(Text(report.stop_message or "nothing could be shortened", style="yellow"))
+    console.print()
+    rows = [
+        (one.path, Text(f"{one.before:,} → {one.after:,}"))
+        for one in report.sections
+        if one.before != one.after
+    ]
+    print_rows(console, [*rows, *((label, Text(words)) for label, words in _facts(report))])
+    for one in report.rejected[:_MOST_REJECTED]:
+        reason = f"{one.edit}: {one.reason}"
+        if one.regression_count:
+            reason += f" ({count(one.regression_count, 'item')})"
+        console.print(Text(f"kept  {harmless(reason)}", style="dim"), soft_wrap=True)
+    if len(report.rejected) > _MOST_REJECTED:
+        more = len(report.rejected) - _MOST_REJECTED
+        console.print(Text(f"      and {more} more, see --json", style="dim"))
+    console.print()
+    if done.tag:
+        console.print(Text(f"kept under the tag {done.tag}"))
+    if done.version:
+        console.print(Text(f"version {done.version} is active now"))
+    console.print(Text.assemble(("optimization ", "dim"), report.optimization_id))
+    if report.has_modifications:
+        identity = report.optimization_id[-8:]
+        print_steps(console, [(place.command("diff", identity), "what changed")])
+
+
+def _facts(report: CompressionReport) -> list[tuple[str, str]]:
+    saved = report.savings
+    each = "price unknown" if saved.usd_per_call is None else money(saved.usd_per_call)
+    rows = [
+        ("regressions", f"{len(report.regressions)} of {count(report.gate_items, 'gate item')}"),
+        ("held out", _held_out(report)),
+        ("evaluations", f"{report.evaluations:,}"),
+        ("saved a call", f"{saved.tokens_per_call:,} tokens, {each}"),
+    ]
+    if saved.calls_per_month is not None:
+        month = "price unknown" if saved.usd_per_month is None else money(saved.usd_per_month)
+        rows.append(("saved a month", f"{saved.tokens_per_month or 0:,} tokens, {month}"))
+    return rows
+
+
+def _held_out(report: CompressionReport) -> str:
+    held_out = report.held_out
+    if held_out is None:
+        return report.confirmation
+    return (
+        f"{held_out['baseline_score']:.3f} → {held_out['best_score']:.3f} "
+        f"on {held_out['items']} unseen items"
+    )

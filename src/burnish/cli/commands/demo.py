@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
+from burnish.app.report.files import write_report
+from burnish.cli.commands.init import Template, template_files, write_files
+from burnish.cli.console import Session
+from burnish.cli.display.optimizations.progress import showing_search
+from burnish.cli.display.optimizations.results import print_search_result
+from burnish.cli.display.rows import print_indented, print_steps
 from burnish.cli.options import Json
+from burnish.cli.project_location import Place
+from burnish.cli.running import run
+from burnish.cli.search import SearchOutcome, SearchWatch, start
+from burnish.cli.wording import harmless
+from burnish.config.schema import Settings
+from burnish.config.settings import load_settings
+from burnish.domain import Configuration
+from burnish.models.local.pull import pull
 
 
 def demo(
@@ -23,6 +40,52 @@ def demo(
     It needs no key and no server, and takes a few minutes. The model is downloaded once if it is
     not here (92 MB).
     """
-    from burnish.cli.demonstration import demonstrate  # noqa: PLC0415
 
     demonstrate(context.obj, folder, seed=seed)
+
+
+_MODEL = "smollm2-135m"
+
+
+def demonstrate(session: Session, folder: Path, *, seed: int) -> None:
+    """Optimize the example's prompt, print what came out, and write the report."""
+    write_files(folder, template_files(Template.REVIEWS))
+    pull(_MODEL, progress=lambda line: session.messages.print(line, soft_wrap=True))
+    place = Place(folder / "burnish.toml", None, folder)
+    settings = load_settings(place.config, {"optimizer.seed": seed})
+    _introduce(session.messages, settings)
+    watch = SearchWatch(budget=settings.budget_spec())
+    started = time.monotonic()
+    with showing_search(session.messages, watch):
+        outcome = run(
+            start(place.database, settings, watch, name=f"demo, seed {seed}"),
+            note=lambda: watch.kept(place),
+        )
+    seconds = time.monotonic() - started
+    report = run(_report(place, outcome, folder))
+    if session.json_output:
+        session.print_document({**outcome.result.to_json(), "report": str(report)})
+        return
+    console = session.console
+    print_search_result(console, outcome.result, place, outcome.warnings, seconds=seconds)
+    print_steps(console, [("burnish init my-project", "this example, to change")])
+    console.print()
+    console.print(Text.assemble(("the whole story: ", "bold"), str(report)), soft_wrap=True)
+
+
+def _introduce(console: Console, settings: Settings) -> None:
+    console.print(
+        Text("SmolLM2-135M, a real model inside Burnish, sorts movie reviews by this prompt:"),
+        soft_wrap=True,
+    )
+    for path, text in Configuration.of(settings.agent_spec().configuration).sections.items():
+        print_indented(console, Text.assemble((f"{path:<7}", "cyan"), harmless(text)), 2)
+    console.print(
+        Text("Burnish looks for a better one. Ctrl-C stops it; nothing is lost.", style="dim"),
+        soft_wrap=True,
+    )
+
+
+async def _report(place: Place, outcome: SearchOutcome, folder: Path) -> Path:
+    async with place.read() as workspace:
+        return await write_report(workspace, outcome.result.optimization_id, folder / "report.html")

@@ -1,13 +1,32 @@
-"""`burnish doctor`: what is installed and what answers."""
+"""`burnish doctor`: what is installed and what answers. Failures are reported, not raised."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import platform
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib import metadata
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
+from burnish import __version__
+from burnish.app.wiring import Workspace
+from burnish.cli.console import Session
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import Place
+from burnish.cli.running import run
+from burnish.cli.wording import harmless
+from burnish.config.schema import Settings
+from burnish.config.settings import model_settings
+from burnish.domain import BurnishError, ModelRequest
+from burnish.models import as_model
+from burnish.models.local.pull import KNOWN, installed
+from burnish.support.secrets import without_secrets
 
 
 def doctor(
@@ -18,6 +37,162 @@ def doctor(
     db: Db = None,
 ) -> None:
     """Check what is installed, the database, and whether each model answers."""
-    from burnish.cli.examination import examine  # noqa: PLC0415
 
     raise typer.Exit(examine(context.obj, Place.of(context, config, db), offline=offline))
+
+
+_EXTRAS = {
+    "local": "xllamacpp",
+    "postgres": "psycopg",
+    "parquet": "pyarrow",
+    "redis": "redis",
+    "objectstore": "obstore",
+    "images": "pillow",
+    "parameters": "optuna",
+    "gepa": "gepa",
+}
+_ANSWER_SECONDS = 60.0
+
+
+def examine(session: Session, place: Place, *, offline: bool) -> int:
+    """Look at everything, print it, and return the exit code of the first failure."""
+    findings = run(_all_findings(session, place, offline=offline))
+    if session.json_output:
+        checks = [asdict(finding) for finding in findings]
+        good = all(finding.ok is not False for finding in findings)
+        session.print_document({"ok": good, "burnish": __version__, "checks": checks})
+    return next((finding.exit_code for finding in findings if finding.ok is False), 0)
+
+
+async def _all_findings(session: Session, place: Place, *, offline: bool) -> list[Finding]:
+    findings = []
+    async for finding in _findings(place, offline=offline):
+        findings.append(finding)
+        if not session.json_output:
+            print_finding(session.console, finding)
+    return findings
+
+
+async def _findings(place: Place, *, offline: bool) -> AsyncIterator[Finding]:
+    yield Finding(name="python", ok=True, detail=platform.python_version())
+    yield Finding(name="burnish", ok=True, detail=__version__)
+    for extra, package in _EXTRAS.items():
+        yield _extra(extra, package)
+    here = {model.name: model.path for model in installed()}
+    for name in KNOWN:
+        path = here.get(name)
+        yield Finding(
+            name=f"local/{name}",
+            ok=True if path else None,
+            detail=str(path) if path else "not here",
+            fix="" if path else f"burnish models pull {name}",
+        )
+    yield await _attempt("optimizers", _optimizers)
+    yield await _attempt("database", partial(_database, place))
+    if not place.config.exists():
+        yield Finding(name="config", ok=None, detail=f"no {place.config}", fix="burnish init")
+        return
+    yield await _attempt("config", partial(_config, place))
+    for name in _models_of(place):
+        yield await _attempt(f"model {name}", partial(_model, place, name, offline=offline))
+
+
+async def _attempt(name: str, look: Callable[[], Awaitable[str]]) -> Finding:
+    """A failure is what is being looked for here, so it is reported and not raised."""
+    try:
+        return Finding(name=name, ok=True, detail=await look())
+    except BurnishError as error:
+        detail = without_secrets(f"{error.what}: {error.why}")
+        return Finding(name=name, ok=False, detail=detail, fix=error.fix, exit_code=error.exit_code)
+
+
+def _extra(extra: str, package: str) -> Finding:
+    try:
+        version = metadata.version(package)
+    except metadata.PackageNotFoundError:
+        command = f"pip install 'burnish[{extra}]'"
+        return Finding(name=f"extra {extra}", ok=None, detail="not installed", fix=command)
+    return Finding(name=f"extra {extra}", ok=True, detail=f"{package} {version}")
+
+
+async def _optimizers() -> str:
+    from burnish.optimizers.catalog import list_optimizers  # noqa: PLC0415
+
+    return ", ".join(list_optimizers())
+
+
+async def _database(place: Place) -> str:
+    from burnish.storage.engine.schema import HEAD  # noqa: PLC0415
+
+    location = without_secrets(place.database)
+    if not place.has_database:
+        return f"{location}, made by the first evaluation"
+    async with Workspace.open(place.database) as workspace:
+        optimizations = await workspace.optimizations.list_optimizations(limit=1)
+        experiments = await workspace.experiments.list_experiments(limit=1)
+    newest = f", latest optimization {optimizations[0].id}" if optimizations else ""
+    if not newest:
+        newest = f", latest experiment {experiments[0].id}" if experiments else ", empty so far"
+    return f"{location}, schema {HEAD}{newest}"
+
+
+async def _config(place: Place) -> str:
+    settings = place.settings()
+    return f"{place.config}: agent {settings.agent.name}"
+
+
+def _models_of(place: Place) -> list[str]:
+    try:
+        settings = place.settings()
+    except BurnishError:
+        return []  # Reported as the config's own failure.
+    named = [settings.agent.model, *(_judge_model(one) for one in settings.suite.scorers)]
+    return list(dict.fromkeys(name for name in named if name))
+
+
+def _judge_model(scorer: Any) -> str | None:
+    model = scorer.get("model") if isinstance(scorer, dict) else None
+    return model if isinstance(model, str) else None
+
+
+async def _model(place: Place, name: str, *, offline: bool) -> str:
+    settings: Settings = place.settings()
+    model = as_model(name, model_settings(settings.models, name))
+    try:
+        if offline:
+            return "known; not called (--offline)"
+        started = time.monotonic()
+        request = ModelRequest.text("Answer with the word: ok", max_tokens=4)
+        response = await model.complete(_hurried(request))
+        return f"answered {response.text.strip()!r:.40} in {time.monotonic() - started:.1f} s"
+    finally:
+        await model.close()
+
+
+def _hurried(request: ModelRequest) -> ModelRequest:
+    return ModelRequest(
+        messages=request.messages, parameters=request.parameters, timeout_seconds=_ANSWER_SECONDS
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was looked at. `ok` is None for what is missing and not needed."""
+
+    name: str
+    ok: bool | None
+    detail: str
+    fix: str = ""
+    exit_code: int = 0
+
+
+def print_finding(console: Console, finding: Finding) -> None:
+    """A mark, what was looked at, what was found, and how to mend it."""
+    mark, style = {True: ("✓", "green"), None: ("·", "dim"), False: ("✗", "bold red")}[finding.ok]
+    text = Text.assemble(
+        (f"{mark} ", style),
+        (f"{finding.name:<26} ", "bold" if finding.ok is False else ""),
+        (harmless(finding.detail), "" if finding.ok else style),
+        (f"  {harmless(finding.fix)}" if finding.fix else "", "green"),
+    )
+    console.print(text, soft_wrap=True)

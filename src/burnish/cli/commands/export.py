@@ -1,36 +1,27 @@
-"""`burnish export`: an experiment, or an optimization's winner, in another format."""
+"""`burnish export`: an experiment or a winner, written to a file or to stdout."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+import contextlib
+import os
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
-from burnish.cli.candidate_references import BEST
+from burnish.app.evaluate.result import EvaluationResult, result_of
+from burnish.app.wiring import Workspace
+from burnish.cli.console import Session
+from burnish.cli.exports.formats import Format, csv_lines, json_document, json_lines, junit_lines
+from burnish.cli.exports.page import html_lines
+from burnish.cli.exports.records import Record, stream_records
+from burnish.cli.exports.winner import winner_text
 from burnish.cli.options import Config, Db
 from burnish.cli.project_location import Place
-from burnish.cli.references import LATEST
-
-
-class Format(StrEnum):
-    """What can be written: an experiment in the first five, a winner in the last three or JSON."""
-
-    JSON = "json"
-    JSONL = "jsonl"
-    CSV = "csv"
-    JUNIT = "junit"
-    HTML = "html"
-    MARKDOWN = "markdown"
-    PYTHON = "python"
-    PATCH = "patch"
-
-    @property
-    def of_winner(self) -> bool:
-        """Whether only a candidate can be written so."""
-        return self in {Format.MARKDOWN, Format.PYTHON, Format.PATCH}
-
+from burnish.cli.references import BEST, LATEST, resolve, resolve_any, resolve_optimization
+from burnish.cli.running import run
+from burnish.domain import Experiment, OptimizationRecord, UsageError
 
 _BY_SUFFIX = {
     ".xml": Format.JUNIT,
@@ -74,7 +65,6 @@ def export(
     Of an optimization the winner is written, as JSON, Markdown, a Python module, or a Git patch of
     the files that its sections came from.
     """
-    from burnish.cli.exporting import export_any  # noqa: PLC0415
 
     chosen = format_ or _format_of(output)
     place = Place.of(context, config, db)
@@ -87,3 +77,117 @@ def _format_of(output: Path | None) -> Format:
         return _BY_SUFFIX[suffix]
     names = {f".{one.value}": one for one in Format}
     return names.get(suffix, Format.JSON)
+
+
+def export_any(
+    session: Session,
+    place: Place,
+    reference: str,
+    kind: Format,
+    output: Path | None,
+    *,
+    candidate: str,
+) -> None:
+    """Write it; a file appears only when it is whole."""
+    run(_export(session, place, reference, kind, output, candidate))
+
+
+async def _export(
+    session: Session,
+    place: Place,
+    reference: str,
+    kind: Format,
+    output: Path | None,
+    candidate: str,
+) -> None:
+    async with place.read() as workspace:
+        found = await _find(workspace, reference, kind)
+        if isinstance(found, OptimizationRecord):
+            text = await winner_text(session, place, workspace, found, candidate, kind)
+            with _target(session, output) as file:
+                file.write(text)
+            return
+        result = await result_of(workspace.experiments, found.id)
+        with _target(session, output) as file:
+            async for piece in _pieces(workspace, result, kind):
+                file.write(piece)
+
+
+async def _find(
+    workspace: Workspace, reference: str, kind: Format
+) -> Experiment | OptimizationRecord:
+    """`latest` is of the kind that the format is for."""
+    if kind.of_winner:
+        return await resolve_optimization(workspace.optimizations, reference)
+    if reference.strip().lower() == LATEST:
+        return await resolve(workspace.experiments, reference)
+    return await resolve_any(workspace, reference)
+
+
+@contextlib.contextmanager
+def _target(session: Session, output: Path | None) -> Iterator[TextIO]:
+    if output is None or str(output) == "-":
+        yield session.out
+        return
+    with _whole_file(output) as file:
+        yield file
+    session.messages.print(f"wrote {output}", soft_wrap=True)
+
+
+async def _pieces(
+    workspace: Workspace, result: EvaluationResult, kind: Format
+) -> AsyncIterator[str]:
+    records = stream_records(workspace, result.experiment)
+    if kind is Format.CSV:
+        scorers, fields = await _columns(workspace, result)
+        pieces = csv_lines(records, scorers=scorers, fields=fields)
+    else:
+        pieces = _formatted(result, kind, records)
+    async for piece in pieces:
+        yield piece
+
+
+def _formatted(
+    result: EvaluationResult, kind: Format, records: AsyncIterator[Record]
+) -> AsyncIterator[str]:
+    if kind is Format.JSONL:
+        return json_lines(records)
+    if kind is Format.JUNIT:
+        return junit_lines(result, records)
+    if kind is Format.HTML:
+        return html_lines(result, records)
+    return json_document(result, records)
+
+
+async def _columns(workspace: Workspace, result: EvaluationResult) -> tuple[list[str], list[str]]:
+    """A header must know every column, so the names take a pass of their own."""
+    scorers: dict[str, None] = {}
+    fields: dict[str, None] = {}
+    async for record in stream_records(workspace, result.experiment):
+        scorers.update(dict.fromkeys(score.name for score in record.result.scores))
+        fields.update(dict.fromkeys(record.fields))
+    return list(scorers), list(fields)
+
+
+@contextlib.contextmanager
+def _whole_file(output: Path) -> Iterator[TextIO]:
+    """A file that takes its name only once everything is in it."""
+    # A device or a pipe cannot be replaced; it is written to as it is.
+    special = output.exists() and not output.is_file()
+    part = output if special else output.with_name(f".{output.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+            yield file
+        if not special:
+            part.replace(output)
+    except OSError as error:
+        raise UsageError(
+            what=f"{output} cannot be written",
+            why=error.strerror or str(error),
+            fix="name a file in a folder that exists and can be written",
+            code="unwritable",
+        ) from error
+    finally:
+        if not special:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)

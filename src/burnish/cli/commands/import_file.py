@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from burnish.cli.commands.init import write_files
+from burnish.cli.console import Session
 from burnish.cli.options import Json
+from burnish.cli.wording import count, harmless, one_line
+from burnish.domain import ConflictError
+from burnish.evaluation.datasets import Dataset
+from burnish.integrations.imports import ForeignProject, Kind, guess_kind, read_foreign
 
 
 class Source(StrEnum):
@@ -51,6 +61,209 @@ def import_file(
 
     Nothing is called and no code of the file is run: what would need that is listed.
     """
-    from burnish.cli.importing import import_project  # noqa: PLC0415
 
     import_project(context.obj, file, None if source is None else source.value, output, force=force)
+
+
+_LISTED = 20
+_ROWS = (".jsonl", ".ndjson")
+
+
+def import_project(
+    session: Session, file: Path, source: str | None, output: Path | None, *, force: bool
+) -> None:
+    """Read the file, write what it comes to, and say what was left."""
+    kind = guess_kind(file) if source is None else Kind(source)
+    project = read_foreign(file, kind)
+    Dataset.of(project.rows).index()
+    rows_only = output is not None and output.suffix.lower() in _ROWS
+    if output is not None and rows_only:
+        folder, files = output.parent, {output.name: _all_rows(project)}
+    else:
+        folder = output or Path(file_name(file.stem))
+        files = project_files(project, file.name)
+    _require_free(folder, files, force=force)
+    write_files(folder, files)
+    if session.json_output:
+        session.print_document(_document(project, folder, files, guessed=source is None))
+    else:
+        _tell(session, project, folder, files, guessed=source is None)
+
+
+def _all_rows(project: ForeignProject) -> bytes:
+    return rows_text([*project.rows, *project.unchecked]).encode("utf-8", "replace")
+
+
+def _require_free(folder: Path, files: dict[str, bytes], *, force: bool) -> None:
+    existing = [name for name in files if (folder / name).exists()]
+    if existing and not force:
+        raise ConflictError(
+            what=f"{folder.absolute()} is not empty enough",
+            why=f"these exist: {', '.join(existing)}",
+            fix="name another place with --output, or overwrite them with --force",
+            code="files_exist",
+        )
+
+
+def _document(
+    project: ForeignProject, folder: Path, files: dict[str, bytes], *, guessed: bool
+) -> dict[str, Any]:
+    findings = project.findings
+    return {
+        "kind": project.kind,
+        "guessed": guessed,
+        "folder": str(folder.absolute()),
+        "files": list(files),
+        "rows": len(project.rows),
+        "unchecked": len(project.unchecked),
+        "model": project.model,
+        "sections": list(project.sections),
+        "scorers": project.scorers,
+        "notes": findings.notes,
+        "not_taken": [
+            {"place": one.place, "what": one.what, "why": one.why} for one in findings.not_taken
+        ],
+        "not_taken_unlisted": findings.unlisted,
+    }
+
+
+def _tell(
+    session: Session,
+    project: ForeignProject,
+    folder: Path,
+    files: dict[str, bytes],
+    *,
+    guessed: bool,
+) -> None:
+    findings = project.findings
+    by_content = " (by its content)" if guessed else ""
+    session.say(
+        f"{project.kind}{by_content}: {count(len(project.rows), 'row')}",
+        harmless(f"made {', '.join(files)} in {folder}"),
+    )
+    if project.unchecked:
+        there = count(len(project.unchecked), "row")
+        session.say(f"! {there} that nothing here can grade: data/unchecked.jsonl")
+    session.say(*(f"- {one_line(note, 300)}" for note in findings.notes))
+    for one in findings.not_taken[:_LISTED]:
+        session.say(f"! not taken: {one_line(str(one), 300)}")
+    more = len(findings.not_taken) + findings.unlisted - _LISTED
+    if more > 0:
+        session.say(f"! and {more} more")
+    if "burnish.toml" in files:
+        session.say("", "next:", *_next_steps(project, folder))
+
+
+def _next_steps(project: ForeignProject, folder: Path) -> list[str]:
+    steps = [f"  cd {shlex.quote(str(folder))}"]
+    if project.model is None:
+        steps.append(f"  name your model in burnish.toml: {NO_MODEL} only repeats its input")
+    return [*steps, "  burnish validate", "  burnish eval"]
+
+
+_NOT_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
+_SHORT_SECTION = 80
+# Fewer rows than this are better used whole than split in three.
+_WORTH_SPLITTING = 12
+NO_MODEL = "scripted/echo"
+_IGNORED = "# Burnish's results\n.burnish/\n"
+_SPLIT = {"train": 0.4, "validation": 0.4, "test": 0.2}
+
+
+def project_files(project: ForeignProject, source: str) -> dict[str, bytes]:
+    """Every file of the project by its path below the folder."""
+    name = file_name(project.name)
+    files = {f"data/{name}.jsonl": rows_text(project.rows)}
+    if project.unchecked:
+        files["data/unchecked.jsonl"] = rows_text(project.unchecked)
+    for path, text in project.sections.items():
+        if not _is_short(text):
+            files[f"prompts/{path}.md"] = f"{text}\n"
+    for other, text in project.others.items():
+        files[f"prompts/{other}"] = text
+    files["burnish.toml"] = _settings_text(project, source, name)
+    files["IMPORTED.md"] = _told(project, source)
+    files[".gitignore"] = _IGNORED
+    return {path: text.encode("utf-8", "replace") for path, text in files.items()}
+
+
+def rows_text(rows: Iterable[Mapping[str, Any]]) -> str:
+    """JSON Lines."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def file_name(name: str) -> str:
+    """A name that is fit for a file on every system."""
+    return _NOT_A_NAME.sub("-", name).strip("-")[:60] or "imported"
+
+
+def toml_value(value: Any) -> str:
+    """A value as TOML writes it, tables inline."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        # JSON's escapes are TOML's; only this one is not needed there and is here.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, (int, float)):
+        return json.dumps(value)
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{_key(key)} = {toml_value(inner)}" for key, inner in value.items())
+        return f"{{ {pairs} }}" if pairs else "{}"
+    return f"[{', '.join(map(toml_value, value))}]"
+
+
+def _settings_text(project: ForeignProject, source: str, name: str) -> str:
+    lines = [
+        f"# From {one_line(source, 200)} ({project.kind}) by `burnish import`; see IMPORTED.md.",
+        "[agent]",
+        f"name = {toml_value(name)}",
+        f"model = {toml_value(project.model or NO_MODEL)}",
+    ]
+    if project.model is None:
+        lines[-1] += "  # it repeats its input: name yours, such as openai/gpt-4o-mini"
+    if project.labels:
+        lines.append(f"labels = {toml_value(project.labels)}")
+    lines += ["", "[agent.sections]"]
+    for path, text in project.sections.items():
+        shown = text if _is_short(text) else {"file": f"prompts/{path}.md"}
+        lines.append(f"{_key(path)} = {toml_value(shown)}")
+    if project.parameters:
+        lines += ["", "[agent.parameters]"]
+        lines += [f"{_key(key)} = {toml_value(one)}" for key, one in project.parameters.items()]
+    lines += ["", "[suite]", f"dataset = {toml_value(f'data/{name}.jsonl')}"]
+    lines.append(f"scorers = {toml_value(project.scorers)}")
+    if any("split" in row for row in project.rows):
+        lines.append('# split = "field"  # where rows name their own')
+    if len(project.rows) >= _WORTH_SPLITTING:
+        lines.append(f"split = {toml_value(_SPLIT)}")
+    if project.pass_threshold is not None:
+        lines.append(
+            f"# Each row's own threshold decides.\npass_threshold = {project.pass_threshold}"
+        )
+    lines += ["", "[budget]", "max_trials = 20", ""]
+    return "\n".join(lines)
+
+
+def _told(project: ForeignProject, source: str) -> str:
+    findings = project.findings
+    lines = [f"# Imported from {one_line(source, 200)} ({project.kind})", ""]
+    lines.append(f"{count(len(project.rows), 'row')} in data/.")
+    if project.unchecked:
+        there = count(len(project.unchecked), "row")
+        lines.append(f"{there} that nothing here can grade in data/unchecked.jsonl.")
+    lines += ["", "## Notes", ""]
+    lines += [f"- {one_line(note, 400)}" for note in findings.notes] or ["None."]
+    lines += ["", "## Not taken", ""]
+    lines += [f"- {one_line(str(one), 400)}" for one in findings.not_taken] or ["Nothing."]
+    if findings.unlisted:
+        lines.append(f"- and {findings.unlisted} more")
+    return "\n".join([*lines, ""])
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= _SHORT_SECTION and "\n" not in text
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.match(key) else toml_value(key)

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
+from burnish.app.wiring import Workspace
+from burnish.cli.console import Session
+from burnish.cli.display.optimizations.status import (
+    optimization_listing_json,
+    print_optimizations,
+)
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import Place
+from burnish.cli.running import run
+from burnish.cli.wording import age, harmless, percent, short_id
+from burnish.domain import Experiment, ExperimentStatus, ExperimentSummary, OptimizationRecord
 
 
 class Kind(StrEnum):
@@ -33,6 +48,105 @@ def list_all(
 
     Experiments that an optimization ran belong to it: `burnish show ID --trials` lists them.
     """
-    from burnish.cli.listing import show_listing  # noqa: PLC0415
 
     show_listing(context.obj, Place.of(context, config, db), kind, limit)
+
+
+def show_listing(session: Session, place: Place, kind: Kind, limit: int) -> None:
+    """Print optimizations, experiments or both."""
+    optimizations, experiments = run(_read(place, kind, limit)) if place.has_database else ([], [])
+    if session.json_output:
+        document: dict[str, Any] = {}
+        if kind is not Kind.EXPERIMENTS:
+            document["optimizations"] = [optimization_listing_json(one) for one in optimizations]
+        if kind is not Kind.OPTIMIZATIONS:
+            document["experiments"] = [listing_json(one) for one in experiments]
+        session.print_document(document)
+        return
+    console = session.console
+    if optimizations:
+        print_optimizations(console, optimizations)
+    if experiments:
+        print_listing(console, experiments)
+    if not optimizations and not experiments:
+        noun = "optimizations" if kind is Kind.OPTIMIZATIONS else "experiments"
+        command = "burnish optimize" if kind is Kind.OPTIMIZATIONS else "burnish eval"
+        console.print(f"no {noun} yet; `{command}` makes one, `burnish init` an example")
+
+
+async def _read(
+    place: Place, kind: Kind, limit: int
+) -> tuple[list[OptimizationRecord], list[Listed]]:
+    async with place.read() as workspace:
+        optimizations: list[OptimizationRecord] = []
+        experiments: list[Listed] = []
+        if kind is not Kind.EXPERIMENTS:
+            optimizations = await workspace.optimizations.list_optimizations(limit=limit)
+        if kind is not Kind.OPTIMIZATIONS:
+            experiments = await read_experiments(workspace, limit)
+        return optimizations, experiments
+
+
+_STYLES = {
+    ExperimentStatus.COMPLETED: "green",
+    ExperimentStatus.FAILED: "red",
+    ExperimentStatus.RUNNING: "cyan",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An experiment with what its results come to."""
+
+    experiment: Experiment
+    summary: ExperimentSummary
+
+
+async def read_experiments(workspace: Workspace, limit: int) -> list[Listed]:
+    """The newest experiments that were run for themselves and not for an optimization."""
+    found = await workspace.experiments.list_experiments(limit=limit, standalone=True)
+    return [Listed(one, await workspace.experiments.summarise(one.id)) for one in found]
+
+
+def listing_json(listed: Listed) -> dict[str, Any]:
+    """One experiment as `list --json` prints it."""
+    experiment, summary = listed.experiment, listed.summary
+    return {
+        "experiment_id": experiment.id,
+        "name": experiment.name,
+        "type": experiment.type.value,
+        "status": experiment.status.value,
+        "agent": experiment.agent_name,
+        "suite": experiment.suite_name,
+        "score": summary.score,
+        "pass_rate": summary.pass_rate,
+        "items": summary.runs,
+        "planned_items": experiment.planned_items,
+        "errors": summary.errors,
+        "cost_usd": summary.spending.total.cost_usd,
+        "created_at": experiment.created_at,
+    }
+
+
+def print_listing(console: Console, rows: Sequence[Listed]) -> None:
+    """The table."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="experiments", title_justify="left")
+    for column in ("id", "name", "status"):
+        table.add_column(column, no_wrap=column == "id", overflow="fold")
+    for column in ("score", "passed", "items", "age"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        experiment, summary = row.experiment, row.summary
+        planned = experiment.planned_items
+        part = "" if planned in (None, summary.runs) else f"/{planned:,}"
+        status = experiment.status
+        table.add_row(
+            short_id(experiment.id),
+            Text(harmless(experiment.name)),
+            Text(status.value, style=_STYLES.get(status, "yellow")),
+            "" if summary.score is None else f"{summary.score:.3f}",
+            "" if summary.pass_rate is None else percent(summary.pass_rate),
+            f"{summary.runs:,}{part}",
+            age(experiment.created_at),
+        )
+    console.print(table)

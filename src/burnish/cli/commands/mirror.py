@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import typer
 
+from burnish.cli.console import Session
 from burnish.cli.options import Config, Db, Json
+from burnish.cli.parser import Commands
 from burnish.cli.project_location import Place
-from burnish.cli.usage_mistakes import Commands
+from burnish.cli.running import run
+from burnish.integrations.opik.mirror import MirrorOutcome, flush
 
 _BEHIND = 4
 
@@ -21,11 +26,37 @@ def group(context: typer.Context) -> None:
 
 
 @mirror.command("flush")
-def flush(
+def flush_command(
     context: typer.Context, json_output: Json = False, config: Config = None, db: Db = None
 ) -> None:
     """Send what runs with --mirror have left. Exit code 4 says that a server cannot be reached."""
-    from burnish.cli.mirror_flush import flush_mirrors  # noqa: PLC0415
 
     outcome = flush_mirrors(context.obj, Place.of(context, config, db))
     raise typer.Exit(_BEHIND if outcome.problems else 0)
+
+
+def flush_mirrors(session: Session, place: Place) -> MirrorOutcome:
+    """Send what is left, and say how far that came."""
+    outcome = run(_flush(place))
+    if session.json_output:
+        session.print_document(asdict(outcome))
+    else:
+        for line in mirror_lines(outcome):
+            session.console.print(line, soft_wrap=True)
+    return outcome
+
+
+async def _flush(place: Place) -> MirrorOutcome:
+    async with place.read() as workspace:
+        return await flush(workspace)
+
+
+def mirror_lines(outcome: MirrorOutcome) -> list[str]:
+    """How much went over, and what is left."""
+    if not outcome.open:
+        return [f"mirrored: {outcome.experiments} experiments sent, nothing is left"]
+    return [
+        *(f"the mirror is behind: {problem}" for problem in outcome.problems),
+        f"mirrored: {outcome.experiments} experiments sent, {outcome.open} optimizations have "
+        "something left; `burnish mirror flush` or the next mirrored run sends it",
+    ]

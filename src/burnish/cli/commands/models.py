@@ -8,7 +8,7 @@ import typer
 
 from burnish.cli.console import Session
 from burnish.cli.options import Json
-from burnish.cli.usage_mistakes import Commands
+from burnish.cli.parser import Commands
 
 models = typer.Typer(help="List and get the embedded models.", cls=Commands)
 

@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import time
+from collections.abc import Coroutine
+from typing import Annotated, Any
 
 import typer
 
-from burnish.cli.optimize_request import OptimizeRequest
-from burnish.cli.options import Config, Db, Json
+from burnish.app.optimize.cancellation import cancel_optimization
+from burnish.cli.commands.mirror import mirror_lines
+from burnish.cli.console import Session
+from burnish.cli.display.optimizations.plan import show_plan
+from burnish.cli.display.optimizations.progress import showing_search
+from burnish.cli.display.optimizations.results import print_search_result
+from burnish.cli.options import (
+    Config,
+    Db,
+    Json,
+    Mailbox,
+    OptimizationReference,
+    RayAddress,
+    Runner,
+    assigned,
+    given,
+)
 from burnish.cli.project_location import Place
-from burnish.cli.runner_options import Mailbox, RayAddress, Runner, RunnerOptions
+from burnish.cli.references import resolve_optimization
+from burnish.cli.running import run
+from burnish.cli.search import SearchOutcome, SearchWatch, chosen_runner, resume_search, start
+from burnish.config.default_budget import DEFAULT_TRIALS, limited
+from burnish.config.schema import Settings
+from burnish.config.search import SearchSpec
+from burnish.domain import (
+    OptimizationRecord,
+    OptimizationStatus,
+)
 
 _SEARCH, _BUDGET, _AGENT = "How to search", "What it may spend", "Which configuration"
+_STOPPED_BY_SOMEBODY = 130
 
 
 def optimize(
@@ -116,28 +143,129 @@ def optimize(
     State is saved as it goes: after Ctrl-C or a crash, `burnish resume` goes on. Options win over
     BURNISH_* variables, and those over burnish.toml. Exit code 130 says that it was stopped.
     """
-    request = OptimizeRequest(
-        optimizer=optimizer,
-        seed=seed,
-        racing=racing,
-        candidates_per_step=candidates_per_step,
-        max_trials=max_trials,
-        max_evaluations=max_evaluations,
-        max_calls=max_calls,
-        max_tokens=max_tokens,
-        max_cost=max_cost,
-        max_seconds=max_seconds,
-        model=model,
-        settings=tuple(set_ or ()),
-        sections=tuple(section or ()),
-        refine=refine,
-        mirror=mirror,
-        concurrency=concurrency,
-        name=name,
-        dry_run=dry_run,
-        runner=RunnerOptions(runner=runner, mailbox=mailbox, ray_address=ray_address),
-    )
-    from burnish.cli.optimizing import optimize_request  # noqa: PLC0415
+    session: Session = context.obj
+    place = Place.of(context, config, db)
+    direct = {
+        "optimizer.name": optimizer,
+        "optimizer.seed": seed,
+        "optimizer.racing": racing,
+        "optimizer.candidates_per_step": candidates_per_step,
+        "budget.max_trials": max_trials,
+        "budget.max_evaluations": max_evaluations,
+        "budget.max_calls": max_calls,
+        "budget.max_tokens": max_tokens,
+        "budget.max_cost_usd": max_cost,
+        "budget.max_seconds": max_seconds,
+        "agent.model": model,
+        "agent.concurrency": concurrency,
+        "suite.refine.trials": refine,
+        "mirror.to": mirror,
+    }
+    overrides = {**assigned(set_, section), **given(direct)}
+    settings = _with_a_limit(session, place.settings(overrides))
+    if dry_run:
+        run(show_plan(session, settings))
+        return
+    for note in SearchSpec.of(settings.optimizer).notes:
+        session.messages.print(note, soft_wrap=True)
+    choice = chosen_runner(session, place, runner, mailbox, ray_address)
+    watch = SearchWatch(budget=settings.budget_spec())
+    work = start(place.database, settings, watch, choice, name=name)
+    raise typer.Exit(_run_and_present(session, place, watch, work))
 
-    code = optimize_request(context.obj, Place.of(context, config, db), request)
-    raise typer.Exit(code)
+
+def resume(
+    context: typer.Context,
+    optimization: OptimizationReference,
+    runner: Runner = None,
+    mailbox: Mailbox = None,
+    ray_address: RayAddress = None,
+    json_output: Json = False,
+    config: Config = None,
+    db: Db = None,
+) -> None:
+    """Go on with an optimization where it stopped: after Ctrl-C, a crash or a failure.
+
+    It goes on with the settings and prompts it was started with, whatever burnish.toml says now.
+    """
+    session: Session = context.obj
+    place = Place.of(context, config, db)
+    choice = chosen_runner(session, place, runner, mailbox, ray_address)
+    watch = SearchWatch()
+    work = resume_search(place, optimization, watch, choice)
+    raise typer.Exit(_run_and_present(session, place, watch, work))
+
+
+def cancel(
+    context: typer.Context,
+    optimization: OptimizationReference,
+    json_output: Json = False,
+    config: Config = None,
+    db: Db = None,
+) -> None:
+    """Stop an optimization for good, also one that another process or machine runs.
+
+    What was evaluated stays and is never paid for again. Cancelling twice does no harm.
+    """
+    session: Session = context.obj
+    before, after = run(_cancel(Place.of(context, config, db), optimization))
+    if session.json_output:
+        session.print_document(
+            {
+                "optimization_id": after.id,
+                "status": after.status.value,
+                "cancelled": after.status is OptimizationStatus.CANCELLED,
+                "requested": not before.status.final,
+            }
+        )
+        return
+    session.say(_words(before, after))
+
+
+async def _cancel(place: Place, reference: str) -> tuple[OptimizationRecord, OptimizationRecord]:
+    async with place.read() as workspace:
+        record = await resolve_optimization(workspace.optimizations, reference)
+        return record, await cancel_optimization(workspace, record.id)
+
+
+def _words(before: OptimizationRecord, after: OptimizationRecord) -> str:
+    if before.status.final:
+        return f"optimization {after.id} was {after.status.value} already; nothing was changed"
+    if after.status is OptimizationStatus.CANCELLED:
+        return f"optimization {after.id} is cancelled; what it evaluated is kept"
+    if after.status.final:
+        return f"optimization {after.id} {after.status.value} before it could be cancelled"
+    return (
+        f"optimization {after.id} was asked to stop, and has not answered yet; "
+        "it stops as soon as its owner sees that"
+    )
+
+
+def _run_and_present(
+    session: Session, place: Place, watch: SearchWatch, work: Coroutine[Any, Any, SearchOutcome]
+) -> int:
+    """Run the search, print its result and return the exit code."""
+    started = time.monotonic()
+    with showing_search(session.messages, watch):
+        outcome = run(work, note=lambda: watch.kept(place))
+    seconds = time.monotonic() - started
+    result = outcome.result
+    if outcome.mirror is not None:
+        for line in mirror_lines(outcome.mirror):
+            session.messages.print(line, soft_wrap=True)
+    if session.json_output:
+        session.print_document(result.to_json())
+    else:
+        print_search_result(session.console, result, place, outcome.warnings, seconds=seconds)
+    cancelled = result.status is OptimizationStatus.CANCELLED
+    return _STOPPED_BY_SOMEBODY if cancelled else 0
+
+
+def _with_a_limit(session: Session, settings: Settings) -> Settings:
+    within, added = limited(settings)
+    if added:
+        session.messages.print(
+            f"no budget is given: at most {DEFAULT_TRIALS} trials (--max-trials changes that)",
+            soft_wrap=True,
+        )
+    return within

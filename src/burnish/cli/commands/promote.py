@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import contextlib
+import getpass
+import json
+import re
+import sys
+from collections.abc import Collection
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-from burnish.cli.candidate_references import BEST
+from burnish.app.agents.promotion import Promotion, prepare_promotion, promote
+from burnish.app.agents.section_files import SectionWrite, plan_writes, staged
+from burnish.app.optimize.run_spec import section_files
+from burnish.app.report.differences import Difference
+from burnish.cli.console import Session
+from burnish.cli.display.differences import print_difference
+from burnish.cli.display.optimizations.results import improvement_rows
+from burnish.cli.display.rows import print_rows
 from burnish.cli.options import Config, Db, Json, OptimizationReference
 from burnish.cli.project_location import Place
+from burnish.cli.references import BASELINE, BEST, find_candidate, resolve_optimization
+from burnish.cli.running import run
+from burnish.cli.wording import harmless, short_id
+from burnish.domain import AgentVersion, UsageError
 
 
-def promote(
+def promote_command(
     context: typer.Context,
     optimization: OptimizationReference,
     candidate: Annotated[
@@ -34,10 +53,182 @@ def promote(
 
     Versions are numbered and none is ever overwritten. Exit code 1 says that you said no.
     """
-    from burnish.cli.promoting import promote_candidate  # noqa: PLC0415
 
     place = Place.of(context, config, db)
     code = promote_candidate(
         context.obj, place, optimization, candidate, yes=yes, note=note, write=write
     )
     raise typer.Exit(code)
+
+
+_DECLINED = 1
+
+
+def promote_candidate(
+    session: Session,
+    place: Place,
+    reference: str,
+    candidate: str,
+    *,
+    yes: bool,
+    note: str,
+    write: bool,
+) -> int:
+    """Promote it once it is agreed on, and return the exit code."""
+    promotion = run(_prepare(place, reference, candidate))
+    writes = _writes(promotion, place) if write else []
+    if promotion.already_active and not writes:
+        _say_done(session, promotion, promotion.active, writes, created=False)
+        return 0
+    if not yes and not _agreed(session, promotion, writes):
+        session.say("nothing was changed")
+        return _DECLINED
+    if promotion.already_active:
+        with staged(writes):
+            version = promotion.active
+    else:
+        version = run(_promote(place, promotion, writes, note))
+    _say_done(session, promotion, version, writes, created=not promotion.already_active)
+    if write and not session.json_output:
+        print_unwritten(session.console, promotion.difference, {one.section for one in writes})
+    return 0
+
+
+async def _prepare(place: Place, reference: str, candidate: str) -> Promotion:
+    async with place.read() as workspace:
+        record = await resolve_optimization(workspace.optimizations, reference)
+        candidates = await workspace.optimizations.list_candidates(record.id)
+        chosen = find_candidate(record, candidates, candidate)
+        baseline = find_candidate(record, candidates, BASELINE)
+        return await prepare_promotion(workspace, record, baseline, chosen)
+
+
+async def _promote(
+    place: Place, promotion: Promotion, writes: list[SectionWrite], note: str
+) -> AgentVersion:
+    author = ""
+    with contextlib.suppress(Exception):  # A container's user may have no name at all.
+        author = getpass.getuser()
+    async with place.read() as workspace:
+        with staged(writes):
+            return await promote(workspace, promotion, author=author, note=note)
+
+
+def _writes(promotion: Promotion, place: Place) -> list[SectionWrite]:
+    files = section_files(promotion.record.spec, place.folder)
+    return plan_writes(promotion.difference, files)
+
+
+def _agreed(session: Session, promotion: Promotion, writes: list[SectionWrite]) -> bool:
+    if session.json_output or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(
+            what="the promotion was not made",
+            why="it asks first, and there is no terminal to ask on",
+            fix="look at `burnish diff`, then add --yes",
+            code="needs_yes",
+        )
+    console = session.console
+    print_case(console, promotion)
+    for one in writes:
+        console.print(Text.assemble(("writes ", "dim"), str(one.path)), soft_wrap=True)
+    active = promotion.active
+    now = f"replaces version {active.version}" if active else "becomes its first version"
+    agent = harmless(promotion.record.agent_name)
+    return typer.confirm(f"Make it the active configuration of {agent} ({now})?")
+
+
+def _say_done(
+    session: Session,
+    promotion: Promotion,
+    version: AgentVersion | None,
+    writes: list[SectionWrite],
+    *,
+    created: bool,
+) -> None:
+    assert version is not None
+    if session.json_output:
+        session.print_document(_document(promotion, version, writes, created=created))
+        return
+    agent, number = harmless(version.agent_name), version.version
+    if created:
+        session.say(f"version {number} of {agent} is active now")
+    else:
+        session.say(f"version {number} of {agent} is this configuration and active already")
+    for one in writes:
+        session.say(f"wrote {one.path}")
+
+
+def _document(
+    promotion: Promotion, version: AgentVersion, writes: list[SectionWrite], *, created: bool
+) -> dict[str, Any]:
+    return {
+        "agent": version.agent_name,
+        "version": version.version,
+        "active": version.active,
+        "created": created,
+        "optimization_id": promotion.record.id,
+        "candidate_id": promotion.candidate.id,
+        "configuration": version.configuration.to_json(),
+        "configuration_hash": version.configuration.hash,
+        "warnings": list(promotion.doubts),
+        "note": version.note,
+        "written": [str(one.path) for one in writes],
+    }
+
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def print_case(console: Console, promotion: Promotion) -> None:
+    """The change, the scores, the held-out evidence and every doubt."""
+    candidate = promotion.candidate
+    name = f"candidate {candidate.number}" if candidate.number else "the baseline"
+    optimization = short_id(promotion.record.id)
+    console.print(Text.assemble((name, "bold"), (f" of optimization {optimization}", "dim")))
+    console.print()
+    print_difference(console, promotion.difference)
+    console.print()
+    rows = [("validation", Text(f"{_score(promotion.baseline_score)} → {_score(promotion.score)}"))]
+    if promotion.evidence is not None:
+        rows += improvement_rows(promotion.evidence, None)
+    print_rows(console, rows)
+    for doubt in promotion.doubts:
+        console.print(Text.assemble(("! ", "bold yellow"), (doubt, "yellow")))
+    console.print()
+
+
+def print_unwritten(console: Console, change: Difference, written: Collection[str]) -> None:
+    """What no file holds has to be put into burnish.toml by hand."""
+    sections = [one for one in change.sections if one.path not in written and one.after is not None]
+    lines = ["[agent.sections]"] if sections else []
+    lines += [f"{_key(one.path)} = {toml(one.after)}" for one in sections]
+    if change.parameters:
+        lines.append("[agent.parameters]")
+        lines += [
+            f"{_key(one.name)} = {toml(one.after[0])}" for one in change.parameters if one.after
+        ]
+    if change.examples_changed:
+        examples = [dict(one) for one in change.examples_after]
+        lines += ["[agent]", f"examples = {toml(examples)}"]
+    if lines:
+        console.print("these stand in burnish.toml itself; put them there:", soft_wrap=True)
+        for line in lines:
+            console.print(Text(f"  {harmless(line)}"), soft_wrap=True)
+
+
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def toml(value: Any) -> str:
+    """TOML of a JSON value. Text of both is written alike, but for the escaped slash and DEL."""
+    if isinstance(value, dict):
+        inner = ", ".join(f"{_key(key)} = {toml(one)}" for key, one in value.items())
+        return f"{{ {inner} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(toml(one) for one in value)}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _score(value: float | None) -> str:
+    return "not scored" if value is None else f"{value:.3f}"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
+from burnish.cli.console import Session
 from burnish.cli.options import Config, Db
 from burnish.cli.project_location import Place
+from burnish.config.serve_options import ServeOptions
 
 _WHO, _RUNS, _LOGS = "Who may use it", "Runs", "Logs"
 
@@ -106,7 +109,6 @@ def serve(
     Several servers on one PostgreSQL share their runs. On any address but this machine's own,
     BURNISH_API_KEY must hold a key, or several as NAME:SCOPE:KEY with the scope read or write.
     """
-    from burnish.cli.serving import serve_project  # noqa: PLC0415
     from burnish.config.serve_options import ServeOptions  # noqa: PLC0415
 
     place = Place.of(context, config, db)
@@ -127,3 +129,24 @@ def serve(
         log_level=log_level.value,
     )
     serve_project(context.obj, options)
+
+
+# By name: neither layer knows the other, and what they share stands in config.
+_SERVER = "burnish.server.http.serving"
+
+
+def serve_project(session: Session, options: ServeOptions) -> None:
+    """Serve until it is told to stop."""
+
+    def listening(address: str) -> None:
+        folder = options.config.absolute().parent
+        session.say(f"burnish serves {folder} at {address}", "stop it with Ctrl-C")
+        session.out.flush()
+
+    if options.insecure:
+        session.messages.print(
+            "WARNING: --insecure: whoever reaches this server may start runs that cost money",
+            style="bold red",
+            soft_wrap=True,
+        )
+    import_module(_SERVER).run(options, listening)

@@ -2,16 +2,177 @@
 
 from __future__ import annotations
 
-import typer
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from burnish.app.builders import build_agent, build_suite, check_fit
+from burnish.cli.console import Session
+from burnish.cli.display.rows import print_rows
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import Place
+from burnish.cli.running import run
+from burnish.cli.wording import count, harmless, one_line
+from burnish.config.schema import Settings
+from burnish.config.search import SearchSpec, build_optimizer_of
+from burnish.config.settings import model_settings
+from burnish.domain import Agent, Model, UsageError
+from burnish.evaluation.suite import Suite
+from burnish.models import as_model
 
 
 def validate(
     context: typer.Context, json_output: Json = False, config: Config = None, db: Db = None
 ) -> None:
     """Check config, dataset, scorers and model. Nothing is called and nothing is paid."""
-    from burnish.cli.validating import validate_place  # noqa: PLC0415
 
     validate_place(context.obj, Place.of(context, config, db))
+
+
+_LISTED_WARNINGS = 10
+_MOST_LABELS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    settings: Settings
+    agent: Agent
+    suite: Suite
+    models: list[str]
+    splits: Mapping[str, Counter[str]]
+    optimizer: str
+
+
+def validate_place(session: Session, place: Place) -> None:
+    """Print what was found; raises for the first thing that cannot work."""
+    checked = run(_check(place))
+    if session.json_output:
+        session.print_document(_document(place, checked))
+    else:
+        _print(session.console, place, checked)
+
+
+async def _check(place: Place) -> _Checked:
+    settings = place.settings()
+    opened: dict[str, Model] = {}
+
+    def open_model(name: Any) -> Model:
+        if not isinstance(name, str):
+            raise UsageError(
+                what=f"the model {name!r} cannot be used",
+                why=f"it is a {type(name).__name__}, not a name",
+                fix='write it like "openai/gpt-4o-mini"',
+                code="unknown_model",
+            )
+        return opened.setdefault(name, as_model(name, model_settings(settings.models, name)))
+
+    try:
+        suite = build_suite(settings.suite_spec(), open_model)
+        agent = build_agent(settings.agent_spec(), open_model)
+        check_fit(agent, suite)
+        settings.budget_spec()
+        optimizer = SearchSpec.of(settings.optimizer)
+        build_optimizer_of(optimizer)
+        splits = _split_labels(suite)
+        await agent.close()
+    finally:
+        for model in opened.values():
+            await model.close()
+    return _Checked(settings, agent, suite, list(opened), splits, optimizer.name)
+
+
+def _split_labels(suite: Suite) -> dict[str, Counter[str]]:
+    """How often each label stands in each split; one split called `all` when there are none."""
+    chosen = suite.splits()
+    labels = suite.policy.stratify_by
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for item in suite.dataset.items():
+        name = chosen.get(item.id, "none") if chosen else "all"
+        found[name][str(item.data.get(labels, "")) if labels else ""] += 1
+    order = {"train": 0, "validation": 1, "test": 2}
+    return {name: found[name] for name in sorted(found, key=lambda one: order.get(one, 3))}
+
+
+def _document(place: Place, checked: _Checked) -> dict[str, Any]:
+    index = checked.suite.dataset.index()
+    return {
+        "valid": True,
+        "config": str(place.config.absolute()),
+        "agent": checked.agent.name,
+        "models": checked.models,
+        "configuration_hash": checked.agent.configuration.hash,
+        "optimizer": checked.optimizer,
+        "scorers": list(checked.suite.scorers.names),
+        "skipped_judges": list(checked.suite.scorers.skipped),
+        "refine": None if (refine := checked.suite.refine) is None else refine.to_json(),
+        "dataset": {
+            "source": index.source,
+            "rows": index.count,
+            "columns": list(index.fields),
+            "splits": {name: labels.total() for name, labels in checked.splits.items()},
+            "warnings": [str(warning) for warning in index.warnings],
+        },
+    }
+
+
+def _print(console: Console, place: Place, checked: _Checked) -> None:
+    console.print(
+        Text.assemble(("✓ ", "bold green"), (f"{place.config} can be evaluated", "bold")),
+        soft_wrap=True,
+    )
+    print_rows(console, [(label, Text(harmless(words))) for label, words in _rows(checked)])
+    warnings = checked.suite.dataset.index().warnings
+    for warning in warnings[:_LISTED_WARNINGS]:
+        console.print(Text.assemble(("! ", "bold yellow"), harmless(str(warning))), soft_wrap=True)
+    if len(warnings) > _LISTED_WARNINGS:
+        console.print(Text(f"! and {len(warnings) - _LISTED_WARNINGS} more", style="yellow"))
+
+
+def _rows(checked: _Checked) -> list[tuple[str, str]]:
+    agent, index = checked.agent, checked.suite.dataset.index()
+    table = checked.settings.agent
+    runs = table.model or table.run or table.url
+    rows = [("agent", f"{agent.name}: {runs}")]
+    if table.labels:
+        rows.append(("labels", ", ".join(table.labels)))
+    for path, text in agent.configuration.sections.items():
+        rows.append((f"section {path}", one_line(text, 100)))
+    rows += [
+        ("dataset", f"{index.source}: {count(index.count, 'row')}"),
+        ("columns", ", ".join(index.fields)),
+        *_split_rows(checked.splits),
+        ("scorers", ", ".join(checked.suite.scorers.names)),
+        *_refine_rows(checked.suite),
+        ("optimizer", checked.optimizer),
+    ]
+    others = [name for name in checked.models if name != table.model]
+    return [*rows, ("models", ", ".join(others))] if others else rows
+
+
+def _refine_rows(suite: Suite) -> list[tuple[str, str]]:
+    """What is refined by what, and what is skipped: nobody should learn it from a bill."""
+    rows = [
+        ("skipped", f"{name}: its criteria are missing or empty") for name in suite.scorers.skipped
+    ]
+    plan = suite.refine
+    if plan is None:
+        return rows
+    if not plan.active:
+        return [*rows, ("refine", f"inactive: {plan.why_inactive}")]
+    until = f"until {plan.policy.target:g}, at most {count(plan.policy.limit, 'time')} an output"
+    return [*rows, ("refine", f"{plan.model_name}, {until}")]
+
+
+def _split_rows(splits: Mapping[str, Counter[str]]) -> list[tuple[str, str]]:
+    rows = []
+    for name, labels in splits.items():
+        known = sorted((label, number) for label, number in labels.items() if label)
+        few = 0 < len(known) <= _MOST_LABELS
+        words = ", ".join(f"{number} {one_line(label, 30)}" for label, number in known)
+        rows.append((f"split {name}", f"{labels.total():,}{f' ({words})' if few else ''}"))
+    return rows

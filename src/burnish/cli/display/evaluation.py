@@ -1,20 +1,21 @@
-"""The result of an evaluation as people read it."""
+"""Evaluation results as people read them: summary, comparison, refinement, failing items."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.text import Text
 
 from burnish.app.evaluate.result import EvaluationResult
-from burnish.cli.display.comparisons import print_comparison
-from burnish.cli.display.failing_items import FailingItem, print_failing
-from burnish.cli.display.refinement import refinement_rows
-from burnish.cli.display.rows import print_rows, print_steps
+from burnish.app.wiring import Workspace
+from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import Place
-from burnish.cli.wording import count, duration, harmless, money, percent, short_id
-from burnish.domain import ExperimentStatus
+from burnish.cli.wording import count, duration, harmless, money, one_line, percent, short_id
+from burnish.domain import Experiment, ExperimentStatus, ItemResult, Json, Outcome, Round
+from burnish.evaluation.refine import RefinementStatistics
+from burnish.evaluation.statistics import PairedComparison
 
 _GOOD = ExperimentStatus.COMPLETED
 
@@ -112,3 +113,208 @@ def _print_next(console: Console, result: EvaluationResult, place: Place) -> Non
     if result.comparison is None:
         steps.append((place.command("eval", "--baseline", short), "compare after a change"))
     print_steps(console, steps)
+
+
+_SIGNIFICANT = 0.05
+
+
+def verdict(comparison: PairedComparison) -> Text:
+    """Better, worse, or not known."""
+    if comparison.p_value >= _SIGNIFICANT or comparison.delta == 0:
+        return Text("no clear difference", style="yellow")
+    if comparison.delta > 0:
+        return Text("better", style="bold green")
+    return Text("worse", style="bold red")
+
+
+def print_comparison(console: Console, comparison: PairedComparison, baseline_id: str) -> None:
+    """The paired comparison with a baseline."""
+    head = f"against {short_id(baseline_id)}, item by item: "
+    console.print(Text.assemble((head, "bold"), verdict(comparison)))
+    print_rows(console, comparison_rows(comparison))
+
+
+def comparison_rows(comparison: PairedComparison) -> list[tuple[str, Text]]:
+    """The numbers with their labels."""
+    delta = Text.assemble(
+        (f"{comparison.delta:+.3f}", "bold cyan"),
+        (f"  95% {comparison.ci_low:+.3f} to {comparison.ci_high:+.3f}", "dim"),
+    )
+    items = Text()
+    items.append(f"{comparison.improved} improved", style="green" if comparison.improved else "")
+    items.append(" · ")
+    items.append(f"{comparison.worsened} worsened", style="red" if comparison.worsened else "")
+    items.append(f" · {comparison.unchanged} unchanged", style="dim")
+    p_value = Text(p_words(comparison.p_value))
+    p_value.append("  how likely chance alone does this", style="dim")
+    return [("change", delta), ("items", items), ("p-value", p_value)]
+
+
+def p_words(p_value: float) -> str:
+    """A p-value as papers print it."""
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+Row = tuple[str, Text]
+# Rounds of a summary; with more, the first and the last ones say it.
+_MOST_ROUNDS = 6
+
+
+def refinement_rows(found: RefinementStatistics | None) -> list[Row]:
+    """Labelled lines of a summary; none where refinement was never asked for."""
+    if found is None:
+        return []
+    if not found.active:
+        why = harmless(str(found.settings.get("why_inactive")))
+        return [("refinement", Text(f"inactive: {why}", style="yellow"))]
+    return [
+        ("refinement", _counts(found)),
+        *_rounds(found),
+        ("", Text(_answers(found), style="dim")),
+        ("", Text(_costs(found))),
+    ]
+
+
+def _counts(found: RefinementStatistics) -> Text:
+    words = [
+        f"{found.refined:,} of {count(found.outputs, 'output')} refined",
+        f"{found.count(Outcome.FIXED):,} fixed",
+        f"{found.count(Outcome.UNCHANGED):,} unchanged",
+        f"{found.count(Outcome.WORSENED):,} worsened",
+    ]
+    if improved := found.count(Outcome.IMPROVED):
+        words.insert(2, f"{improved:,} improved")
+    return Text(" · ".join(words))
+
+
+def _rounds(found: RefinementStatistics) -> list[Row]:
+    means = found.by_round
+    if len(means) > _MOST_ROUNDS:
+        means = (*means[: _MOST_ROUNDS // 2], *means[-_MOST_ROUNDS // 2 :])
+    return [
+        (
+            f"round {one.number}",
+            Text.assemble(
+                (f"{one.score:.3f}", "cyan"),
+                (f"  95% {one.interval.low:.3f} to {one.interval.high:.3f}", "dim"),
+                f"  {count(one.outputs, 'output')}",
+            ),
+        )
+        for one in means
+    ]
+
+
+def _answers(found: RefinementStatistics) -> str:
+    """Both choices of an answer, and why rounds ended."""
+    ends = ", ".join(f"{end.value} {number:,}" for end, number in found.ended.items())
+    latest, best = found.latest_score or 0.0, found.best_score or 0.0
+    chosen = found.settings.get("answer")
+    return f"latest {latest:.3f} · best {best:.3f} · the answer is the {chosen} · ended: {ends}"
+
+
+def _costs(found: RefinementStatistics) -> str:
+    """What refining and judging again cost, and what that is for each output that it fixed."""
+    each = found.cost_per_fixed
+    words = f"{count(found.usage.calls, 'call')} · {money(found.usage.cost_usd)}"
+    return words if each is None else f"{words} · {money(each)} for each fixed output"
+
+
+_WORST = 5
+# Beyond this, a look at a handful of rows is not worth a pass over all of them.
+_MOST_ROWS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class FailingItem:
+    """A failed run, with the item's fields where they could be found."""
+
+    result: ItemResult
+    fields: Mapping[str, Json]
+    rounds: Sequence[Round] = ()
+
+
+async def worst_items(
+    workspace: Workspace, experiment: Experiment, limit: int = _WORST
+) -> list[FailingItem]:
+    """The failed runs with the lowest scores, one for each item, in bounded memory."""
+    worst: list[ItemResult] = []
+    async for result in workspace.experiments.stream_results(experiment.id):
+        if not result.passed:
+            worst = _with(worst, result, limit)
+    fields = await fields_of(workspace, experiment, {result.item_id for result in worst})
+    return [FailingItem(result, fields.get(result.item_id, {})) for result in worst]
+
+
+def _with(worst: list[ItemResult], result: ItemResult, limit: int) -> list[ItemResult]:
+    """The list with one more, lowest scores first; of equals the earlier stay."""
+    if len(worst) == limit and result.score >= worst[-1].score:
+        return worst
+    others = [one for one in worst if one.item_id != result.item_id or one.score <= result.score]
+    if len(others) == len(worst) and any(one.item_id == result.item_id for one in worst):
+        return worst
+    return sorted([*others, result], key=lambda one: one.score)[:limit]
+
+
+async def fields_of(
+    workspace: Workspace, experiment: Experiment, item_ids: Collection[str]
+) -> dict[str, Mapping[str, Json]]:
+    """The fields of some items, as they were when the experiment ran."""
+    found: dict[str, Mapping[str, Json]] = {}
+    if not item_ids or experiment.dataset_id is None:
+        return found
+    dataset = await workspace.datasets.get_dataset(experiment.dataset_id)
+    if dataset.items > _MOST_ROWS:
+        return found
+    async for item in workspace.datasets.stream_items(dataset.id):
+        if item.id in item_ids:
+            found[item.id] = item.data
+            if len(found) == len(item_ids):
+                break
+    return found
+
+
+def print_failing(console: Console, failing: Sequence[FailingItem]) -> None:
+    """Each item in a few short lines."""
+    for item in failing:
+        result = item.result
+        head = Text()
+        head.append(f"  {harmless(result.item_id)}", style="bold")
+        head.append(f"  {result.score:.2f}  ", style="red")
+        head.append(one_line(complaint(result), 160))
+        console.print(head)
+        asked = ", ".join(
+            f"{name}: {one_line(_text(value), 120)}" for name, value in item.fields.items()
+        )
+        if asked:
+            print_indented(console, Text(one_line(asked, 240), style="dim"), 6)
+        if result.output is not None:
+            answer = Text(f"→ {one_line(result.output.text, 240) or '(nothing)'}")
+            print_indented(console, answer, 6)
+        _print_rounds(console, item)
+
+
+def _print_rounds(console: Console, item: FailingItem) -> None:
+    """How the output came about, where it was judged in rounds."""
+    refined = item.result.refinement
+    if refined is None:
+        return
+    for one in item.rounds:
+        score = "no verdict" if one.error else f"{one.score:.2f}"
+        said = one_line(one.error or one.reason, 100)
+        words = f"round {one.number}  {score}  {one_line(one.output.text, 80)}  {said}"
+        print_indented(console, Text(words, style="dim"), 6)
+    outcome = refined.outcome.value.replace("_", " ")
+    words = f"{outcome}, ended by {refined.ended.value}: {one_line(refined.ended_why, 160)}"
+    print_indented(console, Text(words, style="dim"), 6)
+
+
+def complaint(result: ItemResult) -> str:
+    """Why a run did not pass: its error, or the first scorer's reason."""
+    if result.error is not None:
+        return f"{result.error.kind.value} error: {result.error.message}"
+    reasons = [score.reason for score in result.scores if score.reason]
+    return reasons[0] if reasons else ""
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else repr(value)

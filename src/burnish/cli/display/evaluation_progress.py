@@ -1,10 +1,12 @@
-"""A run as it goes on: a live display on a terminal, plain lines elsewhere."""
+"""Evaluation progress: a live display on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -12,10 +14,37 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from burnish.cli.display.pace import Pace
 from burnish.cli.wording import count, duration, money, one_line
 from burnish.domain import UsageError
 from burnish.evaluation.progress import Progress
+
+_WINDOW_SECONDS = 15.0
+
+
+class Pace:
+    """Rate over the last seconds, so that a burst of cached items is soon forgotten."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: deque[tuple[float, int]] = deque([(clock(), 0)])
+
+    def note(self, done: int) -> None:
+        """Remember how much is done now."""
+        now = self._clock()
+        self._seen.append((now, done))
+        while len(self._seen) > 2 and self._seen[1][0] < now - _WINDOW_SECONDS:
+            self._seen.popleft()
+
+    @property
+    def rate(self) -> float:
+        """Runs a second; 0 while it cannot be told."""
+        (first, done_first), (last, done_last) = self._seen[0], self._seen[-1]
+        return (done_last - done_first) / (last - first) if last > first else 0.0
+
+    def seconds_left(self, remaining: int) -> float | None:
+        """Until that many more are done; None while it cannot be told."""
+        return remaining / self.rate if self.rate > 0 else None
+
 
 _FRAMES_A_SECOND = 8
 _SECONDS_BETWEEN_LINES = 5.0

@@ -1,4 +1,4 @@
-"""Labelled lines: a table that wraps on a terminal, plain lines elsewhere."""
+"""Labelled lines, wrapped on a terminal and plain elsewhere, and notices on stderr."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from burnish.cli.console import Session
+from burnish.cli.wording import harmless
+from burnish.support.secrets import without_secrets
 
 _INDENT = 2
 
@@ -41,3 +45,23 @@ def print_steps(console: Console, steps: Sequence[tuple[str, str]]) -> None:
     for command, purpose in steps:
         line = Text.assemble((f"  {command:<{width}}", "green"), (f"  {purpose}", "dim"))
         console.print(line, soft_wrap=True)
+
+
+_STYLES = {
+    "error": "bold red",
+    "gate failed": "bold red",
+    "interrupted": "bold yellow",
+    "fix": "green",
+    "kept": "cyan",
+}
+
+
+def print_notice(session: Session, lines: Sequence[tuple[str, str]]) -> None:
+    """The first line as a heading, the others below it. Plain text where there is no terminal."""
+    console = session.messages
+    for number, (label, words) in enumerate(lines):
+        text = Text.assemble(
+            (f"{label}: " if words else label, _STYLES.get(label, "dim")),
+            (harmless(without_secrets(words)), "" if number else "bold"),
+        )
+        print_indented(console, text, 2 if number else 0)

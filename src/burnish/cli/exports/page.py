@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
+from html import escape
 from importlib import resources
 
 from burnish.app.evaluate.result import EvaluationResult
-from burnish.cli.display.failing_items import complaint
-from burnish.cli.exports.page_rounds import refinement_summary, rounds_of
-from burnish.cli.exports.page_summary import as_text, cards, configuration, safe
+from burnish.cli.display.evaluation import complaint, refinement_rows
 from burnish.cli.exports.records import Record
+from burnish.cli.wording import count, harmless, money, percent
+from burnish.domain import Json, Round
+from burnish.evaluation.refine import RefinementStatistics
+from burnish.evaluation.statistics import Interval
 
 # The page may run what is written in it and nothing else, whatever a model's answer holds.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -94,3 +98,99 @@ def _row(record: Record) -> str:
 
 def _asset(name: str) -> str:
     return (resources.files("burnish.cli") / "templates" / "page" / name).read_text("utf-8")
+
+
+def safe(text: str) -> str:
+    """Foreign text as HTML that shows it and does nothing else."""
+    return escape(harmless(text), quote=True)
+
+
+def as_text(value: Json) -> str:
+    """A value for people: text as it is, everything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+
+
+def cards(result: EvaluationResult) -> str:
+    """The numbers, each in a box of its own."""
+    summary = result.summary
+    usage = summary.spending.total
+    score, passed = result.score_interval, result.pass_interval
+    score_range = _range(result.score, score, f"{score.low:.3f} to {score.high:.3f}")
+    rate_words = f"{percent(passed.low)} to {percent(passed.high)}"
+    counts = (
+        f"{result.failed:,} failed · {count(result.errors, 'error')} · {summary.cached:,} cached"
+    )
+    tokens = f"{usage.input_tokens:,} tokens in · {usage.output_tokens:,} out"
+    latency = summary.avg_latency_ms
+    boxes = [
+        _card("score", f"{result.score:.3f}", score_range),
+        _card("passed", percent(result.pass_rate), _range(result.pass_rate, passed, rate_words)),
+        _card("runs", f"{result.items:,}", counts),
+        _card("cost", money(usage.cost_usd), f"{count(usage.calls, 'call')} · {tokens}"),
+        _card("latency", "–" if latency is None else f"{latency:,.1f} ms", "a run, on average"),
+    ]
+    return f'<div class="cards">\n{"".join(boxes)}</div>\n'
+
+
+def configuration(result: EvaluationResult) -> str:
+    """What the agent ran under."""
+    settings = result.experiment.configuration
+    parts = dict(settings.sections)
+    if settings.parameters:
+        parts["parameters"] = as_text(dict(settings.parameters))
+    if settings.examples:
+        parts["examples"] = as_text(list(settings.examples))
+    shown = "".join(f"<b>{safe(name)}</b><pre>{safe(text)}</pre>" for name, text in parts.items())
+    return (
+        f'<details class="configuration" open><summary>Configuration</summary>{shown}'
+        f'<span class="soft">hash {safe(settings.hash)}</span></details>\n'
+    )
+
+
+def _card(label: str, value: str, below: str) -> str:
+    return (
+        f'<div class="card"><span class="soft">{label}</span><b>{value}</b>'
+        f'<div class="soft">{below}</div></div>\n'
+    )
+
+
+def _range(value: float, interval: Interval, words: str) -> str:
+    """The interval as a bar, for scores from 0 to 1."""
+    if not (0 <= interval.low <= interval.high <= 1):
+        return f"95% {words}"
+    left, width = interval.low * 100, (interval.high - interval.low) * 100
+    bar = f'<i style="left:{left:.1f}%;width:{width:.1f}%"></i>'
+    mark = f'<u style="left:{value * 100:.1f}%"></u>'
+    return f'<div class="range">{bar}{mark}</div>95% {words}'
+
+
+def refinement_summary(found: RefinementStatistics | None) -> str:
+    """The same lines as on a terminal; nothing where refinement was never asked for."""
+    rows = refinement_rows(found)
+    if not rows:
+        return ""
+    cells = "".join(
+        f"<tr><th>{safe(label)}</th><td>{safe(text.plain)}</td></tr>" for label, text in rows
+    )
+    return f'<h2>Refinement</h2><table class="refinement"><tbody>{cells}</tbody></table>\n'
+
+
+def rounds_of(record: Record) -> str:
+    """All rounds of an output in order, folded away."""
+    refined = record.result.refinement
+    if refined is None:
+        return ""
+    title = f"{refined.outcome.value.replace('_', ' ')} · {len(record.rounds)} rounds"
+    why = f'<div class="soft">ended: {safe(refined.ended.value)} ({safe(refined.ended_why)})</div>'
+    rounds = "".join(map(_round, record.rounds))
+    return f'<details class="rounds"><summary>{safe(title)}</summary>{rounds}{why}</details>'
+
+
+def _round(one: Round) -> str:
+    score = "no verdict" if one.error else f"{one.score:.3f}"
+    head = f"round {one.number} · {score} · {one.model}"
+    said = one.error or one.reason
+    return (
+        f'<div class="soft">{safe(head)}</div><div class="text">{safe(one.output.text)}</div>'
+        f'<div class="soft">{safe(said)}</div>'
+    )

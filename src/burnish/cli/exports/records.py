@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from burnish.app.evaluate.round_documents import refinement_json, round_json
+from burnish.app.evaluate.result import refinement_json, round_json
 from burnish.app.wiring import Workspace
-from burnish.cli.display.failing_items import FailingItem
+from burnish.cli.display.evaluation import FailingItem
 from burnish.domain import Experiment, Item, ItemResult, Json, Round
 
 _BATCH = 500

@@ -1,15 +1,24 @@
-"""A candidate as something to take along: a document, a page of text, a module."""
+"""Winning candidate as a document, a page of text, a Python module or a Git patch."""
 
 from __future__ import annotations
 
+import difflib
 import json
 import pprint
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from burnish.app.agents.promotion import Promotion
-from burnish.domain import Configuration
+from burnish.app.agents.promotion import Promotion, prepare_promotion
+from burnish.app.agents.section_files import SectionWrite, plan_writes
+from burnish.app.optimize.run_spec import section_files
+from burnish.app.wiring import Workspace
+from burnish.cli.console import Session
+from burnish.cli.exports.formats import Format
+from burnish.cli.project_location import Place
+from burnish.cli.references import BASELINE, find_candidate
+from burnish.domain import Configuration, OptimizationRecord, UsageError
 
 _FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 _WIDTH = 100
@@ -124,3 +133,111 @@ def _one_line(text: str) -> str:
 def _harmless(text: str) -> str:
     """Nothing in it ends the docstring or means anything there."""
     return text.replace("\\", "\\\\").replace('"', "'")
+
+
+_NO_NEWLINE = "\n\\ No newline at end of file\n"
+
+
+def git_patch(writes: Sequence[SectionWrite], root: Path) -> str:
+    """What `git apply` takes in the folder `root`."""
+    return "".join(part for write in writes for part in _file(write, root))
+
+
+def repository_root(folder: Path) -> Path:
+    """The folder of the Git repository around; the folder itself where there is none."""
+    for place in (folder, *folder.parents):
+        if (place / ".git").exists():
+            return place
+    return folder
+
+
+def _file(write: SectionWrite, root: Path) -> Iterator[str]:
+    name = write.path.relative_to(root).as_posix() if _is_below(write.path, root) else ""
+    shown = name or write.path.name
+    old = write.path.read_bytes().decode("utf-8")
+    yield f"diff --git {_quoted('a/' + shown)} {_quoted('b/' + shown)}\n"
+    lines = difflib.unified_diff(
+        _lines(old), _lines(write.text), _quoted(f"a/{shown}"), _quoted(f"b/{shown}")
+    )
+    for line in lines:
+        yield line if line.endswith("\n") else line + _NO_NEWLINE
+
+
+def _lines(text: str) -> list[str]:
+    """Split at newlines alone, as Git does; a carriage return belongs to its line."""
+    parts = text.split("\n")
+    whole = [f"{part}\n" for part in parts[:-1]]
+    return [*whole, parts[-1]] if parts[-1] else whole
+
+
+def _is_below(path: Path, root: Path) -> bool:
+    return path.is_relative_to(root)
+
+
+def _quoted(name: str) -> str:
+    """As Git writes names that hold more than plain characters."""
+    if name.isascii() and name.isprintable() and not set(name) & {'"', "\\"}:
+        return name
+    told = "".join(_escaped(byte) for byte in name.encode("utf-8"))
+    return f'"{told}"'
+
+
+def _escaped(byte: int) -> str:
+    character = chr(byte)
+    if character in '"\\':
+        return f"\\{character}"
+    return character if 0x20 <= byte < 0x7F else f"\\{byte:03o}"
+
+
+_WRITERS = {
+    Format.JSON: winner_json,
+    Format.MARKDOWN: winner_markdown,
+    Format.PYTHON: winner_python,
+}
+
+
+async def winner_text(
+    session: Session,
+    place: Place,
+    workspace: Workspace,
+    record: OptimizationRecord,
+    candidate: str,
+    kind: Format,
+) -> str:
+    """The whole text. UsageError where the format cannot say it."""
+    candidates = await workspace.optimizations.list_candidates(record.id)
+    chosen = find_candidate(record, candidates, candidate)
+    baseline = find_candidate(record, candidates, BASELINE)
+    found = await prepare_promotion(workspace, record, baseline, chosen)
+    if kind is Format.PATCH:
+        return _patch(session, place, found)
+    if kind not in _WRITERS:
+        formats = ", ".join(one.value for one in (*_WRITERS, Format.PATCH))
+        raise UsageError(
+            what=f"an optimization cannot be written as {kind.value}",
+            why="that is a format for the results of an experiment",
+            fix=f"use one of {formats}; `burnish show {record.id} --trials` names its experiments",
+            code="bad_usage",
+        )
+    return _WRITERS[kind](found)
+
+
+def _patch(session: Session, place: Place, found: Promotion) -> str:
+    here = place.folder
+    change, files = found.difference, section_files(found.record.spec, here)
+    writes = plan_writes(change, files)
+    left = [one.path for one in change.sections if one.path not in files]
+    if change.parameters or change.examples_changed:
+        left.append("parameters and examples")
+    if not writes:
+        raise UsageError(
+            what="there is nothing to write a patch of",
+            why="no section that changed stands in a file of its own"
+            if not change.empty
+            else "the candidate is the configuration that the run started with",
+            fix='keep sections in files (`system = { file = "prompts/system.md" }`), or use -f json',
+            code="no_section_files",
+        )
+    if left:
+        session.say(f"not in the patch, since no file of its own holds it: {', '.join(left)}")
+    return git_patch(writes, repository_root(Path(here).resolve()))

@@ -1,104 +1,187 @@
-"""One `burnish image optimize`, from its request to its exit code."""
+"""`burnish image optimize`: rounds of image runs, each from the winner before it."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 import uuid_utils
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from burnish.app.images.documents import optimization_document
 from burnish.app.images.runs import ImageRuns
+from burnish.cli.commands.image.display import ImageWatch, showing_images
+from burnish.cli.commands.image.options import (
+    DEFAULT_PROJECT,
+    Avoid,
+    ImageModel,
+    ImageRequest,
+    Include,
+    JudgeModel,
+    Objective,
+    Parent,
+    PictureQuality,
+    Project,
+    Sheet,
+    TextModel,
+    Variants,
+)
+from burnish.cli.commands.image.run import exit_code, run_request, write_sheet
+from burnish.cli.commands.image.stored import open_images
 from burnish.cli.console import Session
-from burnish.cli.display.image_progress import showing_images
-from burnish.cli.display.image_rounds import print_image_rounds
-from burnish.cli.image_endings import exit_code
-from burnish.cli.image_options import ImageRequest
-from burnish.cli.image_place import open_images
-from burnish.cli.image_references import resolve_commit
-from burnish.cli.image_watch import ImageWatch
-from burnish.cli.imaging import write_sheet
+from burnish.cli.display.rows import print_rows, print_steps
+from burnish.cli.options import Config, Db, Json, given
 from burnish.cli.project_location import Place
 from burnish.cli.running import run
+from burnish.cli.wording import count, duration, harmless, money, one_line, short_id
 from burnish.domain import UsageError
+from burnish.domain.images import ImageRun, ObjectivePreset, Quality
 from burnish.images.rounds import ImageOptimizationResult, RoundsBudget
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundsRequest:
-    """What is asked for and how far it may go. With `resume`, what was asked for is stored."""
-
-    request: ImageRequest
-    limits: dict[str, Any]
-    resume: str | None
-
-    @property
-    def budget(self) -> RoundsBudget:
-        """The limits that were named."""
-        return RoundsBudget(**{name: one for name, one in self.limits.items() if one is not None})
-
-    def continuing(self, optimization_id: str) -> tuple[str, ...]:
-        """The words of the command that goes on within the same limits."""
-        words = ["image", "optimize", "--resume", optimization_id]
-        for name, value in self.limits.items():
-            words += [] if value is None else [f"--{name.replace('_', '-')}", f"{value:g}"]
-        return tuple(words)
+_LIMITS = "How far it may go"
+_PROMPT_WIDTH = 60
+_WHOLE = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    result: ImageOptimizationResult
-    sheet: Path | None
+def optimize(
+    context: typer.Context,
+    *,
+    prompt: Annotated[
+        str | None,
+        typer.Option("--prompt", "-p", metavar="TEXT", help="What the pictures are to show."),
+    ] = None,
+    rounds: Annotated[
+        int, typer.Option(min=1, max=20, help="At most so many rounds.", rich_help_panel=_LIMITS)
+    ] = 3,
+    max_images: Annotated[
+        int | None,
+        typer.Option(min=1, help="At most so many pictures in all.", rich_help_panel=_LIMITS),
+    ] = None,
+    max_cost_usd: Annotated[
+        float | None, typer.Option(help="At most so many dollars.", rich_help_panel=_LIMITS)
+    ] = None,
+    min_margin: Annotated[
+        float | None,
+        typer.Option(
+            help="Go on only if the winner gained so much.",
+            show_default="0.005",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = None,
+    min_confidence: Annotated[
+        float | None,
+        typer.Option(
+            help="Go on only if the judge is so sure.",
+            show_default="0.2",
+            rich_help_panel=_LIMITS,
+        ),
+    ] = None,
+    objective: Objective = ObjectivePreset.ADHERENCE,
+    variants: Variants = 3,
+    parent: Parent = None,
+    project: Project = DEFAULT_PROJECT,
+    quality: PictureQuality = Quality.MEDIUM,
+    include: Include = None,
+    avoid: Avoid = None,
+    model: ImageModel = None,
+    judge: JudgeModel = None,
+    text_model: TextModel = None,
+    sheet: Sheet = None,
+    resume_id: Annotated[
+        str | None,
+        typer.Option("--resume", metavar="ID", help="Go on with one that was stopped."),
+    ] = None,
+    json_output: Json = False,
+    config: Config = None,
+    db: Db = None,
+) -> None:
+    """Run several rounds, each from the winner before it, while it gets better and the judge is sure.
 
-
-def optimize_images(
-    session: Session, place: Place, wanted: RoundsRequest, sheet: Path | None
-) -> int:
-    """Carry the rounds out, print what came out and return the exit code."""
-    if wanted.resume is None and not wanted.request.prompt:
+    A round is a run of its own, which `burnish image list` shows.
+    """
+    request = ImageRequest(
+        prompt=prompt or "",
+        objective=objective,
+        variants=variants,
+        parent=parent,
+        project=project,
+        quality=quality,
+        include=tuple(include or ()),
+        avoid=tuple(avoid or ()),
+        model=model,
+        judge=judge,
+        text_model=text_model,
+    )
+    limits = given(
+        {
+            "rounds": rounds,
+            "max_images": max_images,
+            "max_cost_usd": max_cost_usd,
+            "min_margin": min_margin,
+            "min_confidence": min_confidence,
+        }
+    )
+    if resume_id is None and not prompt:
         raise UsageError(
             what="there is nothing to draw",
             why="neither --prompt nor --resume is given",
             fix='say what the pictures are to show with --prompt "…"',
             code="INVALID_REQUEST",
         )
-    watch = ImageWatch()
+    session: Session = context.obj
+    place = Place.of(context, config, db)
+    identity = resume_id or str(uuid_utils.uuid7())
+    watch = ImageWatch(resume=_continuing(identity, limits))
+    work = _optimize(
+        place,
+        None if resume_id else request,
+        budget=RoundsBudget(**limits),
+        optimization_id=identity,
+        progress=watch.note,
+        sheet=sheet,
+    )
     started = time.monotonic()
     with showing_images(session.messages, watch):
-        outcome = run(_optimize(place, wanted, watch, sheet), note=lambda: watch.kept(place))
+        result, written = run(work, note=lambda: watch.kept(place))
     seconds = time.monotonic() - started
     if session.json_output:
-        written = None if outcome.sheet is None else str(outcome.sheet)
-        document = optimization_document(outcome.result)
-        session.print_document({**document, "contact_sheet": written})
+        path = None if written is None else str(written)
+        session.print_document({**optimization_document(result), "contact_sheet": path})
     else:
-        print_image_rounds(
-            session.console, outcome.result, place, sheet=outcome.sheet, seconds=seconds
-        )
-    rounds = outcome.result.rounds
-    return exit_code(session, rounds[-1].run) if rounds else 0
+        _print_rounds(session.console, result, place, sheet=written, seconds=seconds)
+    raise typer.Exit(exit_code(session, result.rounds[-1].run) if result.rounds else 0)
+
+
+def _continuing(optimization_id: str, limits: Mapping[str, Any]) -> tuple[str, ...]:
+    """The words of the command that goes on within the same limits."""
+    words = ["image", "optimize", "--resume", optimization_id]
+    for name, value in limits.items():
+        words += [f"--{name.replace('_', '-')}", f"{value:g}"]
+    return tuple(words)
 
 
 async def _optimize(
-    place: Place, wanted: RoundsRequest, watch: ImageWatch, sheet: Path | None
-) -> _Outcome:
-    budget = wanted.budget
+    place: Place,
+    asked: ImageRequest | None,
+    *,
+    budget: RoundsBudget,
+    optimization_id: str,
+    progress: Callable[[ImageRun], None],
+    sheet: Path | None,
+) -> tuple[ImageOptimizationResult, Path | None]:
+    """The rounds; what was asked for is stored where they are resumed."""
     async with open_images(place) as images:
-        asked = wanted.request
-        identity = wanted.resume or str(uuid_utils.uuid7())
-        watch.resume = wanted.continuing(identity)
-        request = None
-        if wanted.resume is None:
-            parent = asked.parent
-            if parent is not None:
-                parent = await resolve_commit(images, parent, asked.project)
-            request = asked.run_request(images.models.settings.table, parent)
+        request = None if asked is None else await run_request(images, asked)
         result = await images.optimize(
-            request, budget=budget, optimization_id=identity, progress=watch.note
+            request, budget=budget, optimization_id=optimization_id, progress=progress
         )
-        return _Outcome(result, await _sheet(images, place, result, sheet))
+        return result, await _sheet(images, place, result, sheet)
 
 
 async def _sheet(
@@ -108,3 +191,63 @@ async def _sheet(
     kept = [one for one in result.rounds if one.kept]
     shown = kept or list(result.rounds)
     return await write_sheet(images, place, shown[-1].run, given) if shown else None
+
+
+def _print_rounds(
+    console: Console,
+    result: ImageOptimizationResult,
+    place: Place,
+    *,
+    sheet: Path | None,
+    seconds: float,
+) -> None:
+    """Each round with what it gained, the best picture, and why it stopped."""
+    verdict = ("better", "green") if result.improved else ("nothing was better", "yellow")
+    console.print(
+        Text.assemble(
+            (count(len(result.rounds), "round"), "bold"),
+            (f"  {verdict[0]}", verdict[1]),
+            (f" in {duration(seconds)}", "dim"),
+        )
+    )
+    console.print(_table(result))
+    console.print()
+    best = result.best_score
+    rows = [
+        ("best", Text("not scored" if best is None else f"{best:.4f}", style="bold cyan")),
+        ("prompt", Text(one_line(result.best_prompt, _WHOLE))),
+        ("stopped by", Text(harmless(f"{result.ended.value}: {result.why}"))),
+        ("drawn", Text(count(result.images, "picture"))),
+        ("spent", Text(money(result.spending.total.cost_usd))),
+    ]
+    if sheet is not None:
+        rows.append(("pictures", Text(str(sheet), style="cyan")))
+    print_rows(console, rows)
+    if result.rounds and result.best_commit_id is not None:
+        project = result.rounds[0].run.request.project_id
+        commit = short_id(result.best_commit_id)
+        words = ["image", "run", "--project", project, "--parent", commit, "--prompt"]
+        console.print()
+        print_steps(console, [(f"{place.command(*words)} …", "goes on from the best")])
+
+
+def _table(result: ImageOptimizationResult) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("round", "began at", "winner", "gain", "sure"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for column in ("kept", "run", "prompt"):
+        table.add_column(column, no_wrap=column != "prompt")
+    for one in result.rounds:
+        rubric = one.winner.rubric if one.winner is not None else None
+        score = one.winner.composite_score if one.winner is not None else None
+        table.add_row(
+            str(one.number),
+            "" if one.parent_score is None else f"{one.parent_score:.4f}",
+            "" if score is None else f"{score:.4f}",
+            "" if one.margin is None else f"{one.margin:+.4f}",
+            "" if rubric is None else f"{rubric.confidence:.2f}",
+            Text("yes", style="green") if one.kept else Text("no", style="dim"),
+            short_id(one.run.run_id),
+            Text(one_line(one.run.request.base_prompt, _PROMPT_WIDTH)),
+        )
+    return table

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from burnish.config.schema import ImagesTable
 
 _MODELS = "Models"
+DEFAULT_PROJECT = "default"
 
 Prompt = Annotated[
     str, typer.Option("--prompt", "-p", metavar="TEXT", help="What the pictures are to show.")

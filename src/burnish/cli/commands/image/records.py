@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from burnish.cli.image_options import Commit, ImageRunReference, JudgeModel, Sheet
+from burnish.app.images.documents import comparison_document, run_document
+from burnish.app.images.progress import progress_percent
+from burnish.cli.commands.image.display import STATUS_STYLES, print_image_run
+from burnish.cli.commands.image.options import Commit, ImageRunReference, JudgeModel, Sheet
+from burnish.cli.commands.image.run import write_sheet
+from burnish.cli.commands.image.stored import (
+    read_images,
+    resolve_commit,
+    resolve_run,
+    write_picture,
+)
+from burnish.cli.console import Session
+from burnish.cli.display.rows import print_rows
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import Place
 from burnish.cli.references import LATEST
-from burnish.domain.images import ImageRunStatus
+from burnish.cli.running import run
+from burnish.cli.wording import age, one_line, percent, short_id
+from burnish.domain.images import ImageComparison, ImageRun, ImageRunStatus
 
 
 def list_runs(
@@ -27,7 +46,6 @@ def list_runs(
     db: Db = None,
 ) -> None:
     """List runs, newest first."""
-    from burnish.cli.image_showing import list_image_runs  # noqa: PLC0415
 
     place = Place.of(context, config, db)
     list_image_runs(context.obj, place, project=project, status=status, limit=limit)
@@ -43,7 +61,6 @@ def show(
     db: Db = None,
 ) -> None:
     """Show a run: its leaderboard, its suggestions, what went wrong. --sheet writes the pictures."""
-    from burnish.cli.image_showing import show_image_run  # noqa: PLC0415
 
     show_image_run(context.obj, Place.of(context, config, db), reference, sheet)
 
@@ -57,7 +74,6 @@ def cancel(
     db: Db = None,
 ) -> None:
     """Stop a run, wherever it runs. What was drawn and judged is kept."""
-    from burnish.cli.image_showing import cancel_image_run  # noqa: PLC0415
 
     cancel_image_run(context.obj, Place.of(context, config, db), reference)
 
@@ -77,7 +93,192 @@ def compare(
     db: Db = None,
 ) -> None:
     """Compare two commits of a project: how far their pixels differ, and both rubrics."""
-    from burnish.cli.image_comparing import compare_commits  # noqa: PLC0415
 
     place = Place.of(context, config, db)
     compare_commits(context.obj, place, (left, right), output=output, judge=judge)
+
+
+def list_image_runs(
+    session: Session,
+    place: Place,
+    *,
+    project: str | None,
+    status: ImageRunStatus | None,
+    limit: int,
+) -> None:
+    """Print the newest runs."""
+    found = run(_read(place, project, status, limit)) if place.has_database else []
+    if session.json_output:
+        session.print_document({"runs": [image_listing_json(one) for one in found]})
+    elif found:
+        print_image_runs(session.console, found)
+    else:
+        session.say("no image runs; `burnish image run --prompt …` makes one")
+
+
+def show_image_run(session: Session, place: Place, reference: str, sheet: Path | None) -> None:
+    """Print one run; with a path its contact sheet is written."""
+    found, written = run(_show(place, reference, sheet))
+    if session.json_output:
+        path = None if written is None else str(written)
+        session.print_document({**run_document(found), "contact_sheet": path})
+    else:
+        print_image_run(session.console, found, place, sheet=written)
+
+
+def cancel_image_run(session: Session, place: Place, reference: str) -> None:
+    """Ask for its end, and say how it stands."""
+    before, after = run(_cancel(place, reference))
+    if session.json_output:
+        session.print_document(
+            {
+                "run_id": after.run_id,
+                "status": after.status.value,
+                "cancelled": after.status is ImageRunStatus.CANCELLED,
+                "requested": not before.status.ended,
+            }
+        )
+        return
+    session.say(_words(before, after))
+
+
+async def _read(
+    place: Place, project: str | None, status: ImageRunStatus | None, limit: int
+) -> list[ImageRun]:
+    async with read_images(place) as images:
+        page = await images.page(project_id=project, status=status, limit=limit)
+        return list(page.items)
+
+
+async def _show(place: Place, reference: str, sheet: Path | None) -> tuple[ImageRun, Path | None]:
+    async with read_images(place) as images:
+        found = await resolve_run(images, reference)
+        if sheet is None:
+            return found, None
+        return found, await write_sheet(images, place, found, sheet)
+
+
+async def _cancel(place: Place, reference: str) -> tuple[ImageRun, ImageRun]:
+    async with read_images(place) as images:
+        found = await resolve_run(images, reference)
+        return found, await images.cancel(found.run_id)
+
+
+def _words(before: ImageRun, after: ImageRun) -> str:
+    if before.status.ended:
+        return f"image run {after.run_id} was {after.status.value} already; nothing was changed"
+    if after.status is ImageRunStatus.CANCELLED:
+        return f"image run {after.run_id} is cancelled; what it drew and judged is kept"
+    return f"image run {after.run_id} was asked to stop; it stops as soon as its owner sees that"
+
+
+_PROMPT_WIDTH = 50
+
+
+def image_listing_json(run: ImageRun) -> dict[str, Any]:
+    """One run as `image list --json` prints it."""
+    best = run.leaderboard[0] if run.leaderboard else None
+    return {
+        "run_id": run.run_id,
+        "project_id": run.request.project_id,
+        "base_prompt": run.request.base_prompt,
+        "objective_preset": run.request.objective_preset.value,
+        "image_model": run.request.image_model,
+        "n_variants": run.request.n_variants,
+        "status": run.status.value,
+        "degraded": run.degraded,
+        "progress_percent": progress_percent(run),
+        "best": None
+        if best is None
+        else {
+            "variant_id": best.variant_id,
+            "composite_score": best.composite_score,
+            "commit_id": best.commit_id,
+        },
+        "created_at": run.created_at,
+        "completed_at": run.completed_at,
+    }
+
+
+def print_image_runs(console: Console, runs: Sequence[ImageRun]) -> None:
+    """The table."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="image runs", title_justify="left")
+    for column in ("id", "project", "prompt", "status"):
+        table.add_column(column, no_wrap=column == "id", overflow="fold")
+    for column in ("best", "variants", "age"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for one in runs:
+        best = one.leaderboard[0].composite_score if one.leaderboard else None
+        table.add_row(
+            short_id(one.run_id),
+            Text(one.request.project_id),
+            Text(one_line(one.request.base_prompt, _PROMPT_WIDTH)),
+            Text(one.status.value, style=STATUS_STYLES.get(one.status, "cyan")),
+            "" if best is None else f"{best:.4f}",
+            str(one.request.n_variants),
+            age(one.created_at),
+        )
+    console.print(table)
+
+
+def compare_commits(
+    session: Session,
+    place: Place,
+    references: tuple[str, str],
+    *,
+    output: Path | None,
+    judge: str | None,
+) -> None:
+    """Compare, print, and write the map of differences where that is wanted."""
+    found = run(_compare(place, references, output, judge))
+    if session.json_output:
+        written = None if output is None else str(output)
+        session.print_document({**comparison_document(found), "output": written})
+    else:
+        print_comparison(session.console, found, output=output)
+
+
+async def _compare(
+    place: Place, references: tuple[str, str], output: Path | None, judge: str | None
+) -> ImageComparison:
+    async with read_images(place) as images:
+        left, right = [await resolve_commit(images, one) for one in references]
+        found = await images.compare(left, right, judge=judge)
+        if output is not None:
+            data, _ = await images.image(found.difference_map.digest)
+            write_picture(output, data)
+        return found
+
+
+_NUMBERS = (
+    "prompt_adherence",
+    "subject_fidelity",
+    "composition_quality",
+    "style_coherence",
+    "technical_artifact_penalty",
+    "confidence",
+    "composite_score",
+)
+
+
+def print_comparison(console: Console, found: ImageComparison, *, output: Path | None) -> None:
+    """How far the pixels differ, and what the judge says of each."""
+    rows = [
+        ("changed", Text(f"{percent(found.changed_share)} of the pixels visibly differ")),
+        ("difference", Text(f"{percent(found.mean_difference)} on the average")),
+        ("judged by", Text(found.judge)),
+    ]
+    if output is not None:
+        rows.append(("map", Text(str(output), style="cyan")))
+    print_rows(console, rows)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("rubric")
+    left, right = short_id(found.left_commit_id), short_id(found.right_commit_id)
+    for column in (left, right, "change"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for name in _NUMBERS:
+        before, after = getattr(found.left_rubric, name), getattr(found.right_rubric, name)
+        table.add_row(
+            name.replace("_", " "), f"{before:.4f}", f"{after:.4f}", f"{after - before:+.4f}"
+        )
+    console.print(table)

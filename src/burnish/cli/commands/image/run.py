@@ -1,12 +1,18 @@
-"""`burnish image run`, `resume` and `optimize`: what draws and judges."""
+"""`burnish image run` and `image resume`: variants drawn, judged and ranked."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import time
+from dataclasses import dataclass
+from pathlib import Path
 
 import typer
 
-from burnish.cli.image_options import (
+from burnish.app.images.documents import run_document
+from burnish.app.images.runs import ImageRuns
+from burnish.cli.commands.image.display import ImageWatch, print_image_run, showing_images
+from burnish.cli.commands.image.options import (
+    DEFAULT_PROJECT,
     Avoid,
     ImageModel,
     ImageRequest,
@@ -22,23 +28,41 @@ from burnish.cli.image_options import (
     TextModel,
     Variants,
 )
+from burnish.cli.commands.image.stored import (
+    open_images,
+    read_images,
+    resolve_commit,
+    resolve_run,
+    sheet_path,
+    write_picture,
+)
+from burnish.cli.console import Session
+from burnish.cli.display.rows import print_notice
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import Place
 from burnish.cli.references import LATEST
-from burnish.domain.images import ObjectivePreset, Quality
+from burnish.cli.running import run
+from burnish.domain import InvariantError, UnavailableError, UsageError
+from burnish.domain.images import (
+    ImageRun,
+    ImageRunRequest,
+    ImageRunStatus,
+    ObjectivePreset,
+    Quality,
+)
 
-_DEFAULT_PROJECT = "default"
-_LIMITS = "How far it may go"
+_STOPPED_BY_SOMEBODY = 130
+_BUG = "IMAGE_PIPELINE_FAILED"
 
 
-def run(
+def run_command(
     context: typer.Context,
     prompt: Prompt,
     *,
     objective: Objective = ObjectivePreset.ADHERENCE,
     variants: Variants = 3,
     parent: Parent = None,
-    project: Project = _DEFAULT_PROJECT,
+    project: Project = DEFAULT_PROJECT,
     quality: PictureQuality = Quality.MEDIUM,
     include: Include = None,
     avoid: Avoid = None,
@@ -68,7 +92,6 @@ def run(
         judge=judge,
         text_model=text_model,
     )
-    from burnish.cli.imaging import run_images  # noqa: PLC0415
 
     raise typer.Exit(run_images(context.obj, Place.of(context, config, db), request, sheet))
 
@@ -83,88 +106,104 @@ def resume(
     db: Db = None,
 ) -> None:
     """Go on with a run that was stopped: what was drawn and judged is not done again."""
-    from burnish.cli.imaging import resume_images  # noqa: PLC0415
 
     raise typer.Exit(resume_images(context.obj, Place.of(context, config, db), reference, sheet))
 
 
-def optimize(
-    context: typer.Context,
-    *,
-    prompt: Annotated[
-        str | None,
-        typer.Option("--prompt", "-p", metavar="TEXT", help="What the pictures are to show."),
-    ] = None,
-    rounds: Annotated[
-        int, typer.Option(min=1, max=20, help="At most so many rounds.", rich_help_panel=_LIMITS)
-    ] = 3,
-    max_images: Annotated[
-        int | None,
-        typer.Option(min=1, help="At most so many pictures in all.", rich_help_panel=_LIMITS),
-    ] = None,
-    max_cost_usd: Annotated[
-        float | None, typer.Option(help="At most so many dollars.", rich_help_panel=_LIMITS)
-    ] = None,
-    min_margin: Annotated[
-        float | None,
-        typer.Option(
-            help="Go on only if the winner gained so much.",
-            show_default="0.005",
-            rich_help_panel=_LIMITS,
-        ),
-    ] = None,
-    min_confidence: Annotated[
-        float | None,
-        typer.Option(
-            help="Go on only if the judge is so sure.",
-            show_default="0.2",
-            rich_help_panel=_LIMITS,
-        ),
-    ] = None,
-    objective: Objective = ObjectivePreset.ADHERENCE,
-    variants: Variants = 3,
-    parent: Parent = None,
-    project: Project = _DEFAULT_PROJECT,
-    quality: PictureQuality = Quality.MEDIUM,
-    include: Include = None,
-    avoid: Avoid = None,
-    model: ImageModel = None,
-    judge: JudgeModel = None,
-    text_model: TextModel = None,
-    sheet: Sheet = None,
-    resume_id: Annotated[
-        str | None,
-        typer.Option("--resume", metavar="ID", help="Go on with one that was stopped."),
-    ] = None,
-    json_output: Json = False,
-    config: Config = None,
-    db: Db = None,
-) -> None:
-    """Run several rounds, each from the winner before it, while it gets better and the judge is sure.
+@dataclass(frozen=True, slots=True)
+class ImageOutcome:
+    """A run that has ended, and where its contact sheet is; None when nothing was drawn."""
 
-    A round is a run of its own, which `burnish image list` shows.
-    """
-    request = ImageRequest(
-        prompt=prompt or "",
-        objective=objective,
-        variants=variants,
-        parent=parent,
-        project=project,
-        quality=quality,
-        include=tuple(include or ()),
-        avoid=tuple(avoid or ()),
-        model=model,
-        judge=judge,
-        text_model=text_model,
-    )
-    limits = {
-        "rounds": rounds,
-        "max_images": max_images,
-        "max_cost_usd": max_cost_usd,
-        "min_margin": min_margin,
-        "min_confidence": min_confidence,
-    }
-    from burnish.cli.image_rounds import RoundsRequest, optimize_images  # noqa: PLC0415
+    run: ImageRun
+    sheet: Path | None
 
-    wanted = RoundsRequest(request=request, limits=limits, resume=resume_id)
-    raise typer.Exit(optimize_images(context.obj, Place.of(context, config, db), wanted, sheet))
+
+def run_images(session: Session, place: Place, request: ImageRequest, sheet: Path | None) -> int:
+    """Carry it out, print what came out and return the exit code."""
+    watch = ImageWatch()
+    started = time.monotonic()
+    with showing_images(session.messages, watch):
+        outcome = run(_start(place, request, watch, sheet), note=lambda: watch.kept(place))
+    return present_run(session, place, outcome, time.monotonic() - started)
+
+
+def resume_images(session: Session, place: Place, reference: str, sheet: Path | None) -> int:
+    """Go on with one, print what came out and return the exit code."""
+    watch = ImageWatch()
+    started = time.monotonic()
+    with showing_images(session.messages, watch):
+        outcome = run(_resume(place, reference, watch, sheet), note=lambda: watch.kept(place))
+    return present_run(session, place, outcome, time.monotonic() - started)
+
+
+def present_run(session: Session, place: Place, outcome: ImageOutcome, seconds: float) -> int:
+    """The document or the words, and the exit code."""
+    if session.json_output:
+        sheet = None if outcome.sheet is None else str(outcome.sheet)
+        session.print_document({**run_document(outcome.run), "contact_sheet": sheet})
+    else:
+        print_image_run(session.console, outcome.run, place, sheet=outcome.sheet, seconds=seconds)
+    return exit_code(session, outcome.run)
+
+
+async def _start(
+    place: Place, request: ImageRequest, watch: ImageWatch, sheet: Path | None
+) -> ImageOutcome:
+    async with open_images(place) as images:
+        queued = await images.create(await run_request(images, request))
+        return await _carry_out(images, place, queued, watch, sheet)
+
+
+async def run_request(images: ImageRuns, asked: ImageRequest) -> ImageRunRequest:
+    """What is asked for, with the parent's whole id and the models that `[images]` names."""
+    parent = asked.parent
+    if parent is not None:
+        parent = await resolve_commit(images, parent, asked.project)
+    return asked.run_request(images.models.settings.table, parent)
+
+
+async def _resume(
+    place: Place, reference: str, watch: ImageWatch, sheet: Path | None
+) -> ImageOutcome:
+    async with read_images(place) as images:
+        found = await resolve_run(images, reference)
+        return await _carry_out(images, place, found, watch, sheet)
+
+
+async def _carry_out(
+    images: ImageRuns, place: Place, started: ImageRun, watch: ImageWatch, sheet: Path | None
+) -> ImageOutcome:
+    watch.note(started)
+    ended = started
+    if not started.status.ended:
+        ended = await images.execute(started.run_id, progress=watch.note)
+        watch.note(ended)
+    return ImageOutcome(ended, await write_sheet(images, place, ended, sheet))
+
+
+async def write_sheet(
+    images: ImageRuns, place: Place, ended: ImageRun, given: Path | None
+) -> Path | None:
+    """The contact sheet's path; None when there is no picture to put on it."""
+    if not any(variant.image for variant in ended.variants):
+        return None
+    path = sheet_path(place, ended.run_id, given)
+    write_picture(path, await images.contact_sheet(ended.run_id))
+    return path
+
+
+def exit_code(session: Session, ended: ImageRun) -> int:
+    """0 also for a degraded run, with a warning; a failed one says why."""
+    if ended.status is ImageRunStatus.COMPLETED_DEGRADED:
+        lines = [("warning", "the run is degraded: something was replaced by a fallback")]
+        print_notice(session, [*lines, *(("why", words) for words in ended.degradations)])
+    if ended.status is ImageRunStatus.CANCELLED:
+        return _STOPPED_BY_SOMEBODY
+    if ended.status is not ImageRunStatus.FAILED:
+        return 0
+    error = ended.error or {}
+    lines = [("error", "the image run failed"), ("why", str(error.get("message", "unknown")))]
+    print_notice(session, [*lines, ("fix", str(error.get("fix", "run it again")))])
+    if error.get("retryable"):
+        return UnavailableError.exit_code
+    return InvariantError.exit_code if error.get("code") == _BUG else UsageError.exit_code

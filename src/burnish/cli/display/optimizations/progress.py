@@ -13,8 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from burnish.cli.display.pace import Pace
-from burnish.cli.search_watch import EndedTrial, SearchWatch, Standing
+from burnish.cli.display.evaluation_progress import Pace
+from burnish.cli.search import EndedTrial, SearchWatch, Standing
 from burnish.cli.wording import count, duration, money, one_line, rationale_words
 from burnish.domain import ExperimentStatus
 from burnish.optimization.checkpoint import Phase

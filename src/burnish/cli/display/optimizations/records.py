@@ -1,7 +1,8 @@
-"""The trials of an optimization in a table."""
+"""Optimization records: trials, lineage of candidates, rejections, events."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,15 +10,19 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from rich.tree import Tree
 
 from burnish.app.optimize.objectives import objective_of
-from burnish.cli.display.objective import MEASURE_TITLES, measure_words
-from burnish.cli.wording import money, one_line, rationale_words
+from burnish.cli.display.optimizations.results import MEASURE_TITLES, measure_words
+from burnish.cli.wording import count, harmless, money, one_line, rationale_words
 from burnish.domain import (
     Candidate,
+    Event,
+    EventType,
     ExperimentStatus,
     ExperimentType,
     OptimizationRecord,
+    Rejection,
     TrialResult,
 )
 from burnish.optimization.objectives.front import Measures
@@ -108,3 +113,151 @@ def _about(trial: TrialResult, candidate: Candidate, *, best: bool) -> str:
     words = rationale_words(candidate.rationale, 160)
     error = f" — {one_line(trial.error, 120)}" if trial.error else ""
     return f"{'best: ' if best else ''}{words}{error}"
+
+
+def tree_json(
+    record: OptimizationRecord, candidates: Sequence[Candidate], trials: Sequence[TrialResult]
+) -> dict[str, Any]:
+    """Nodes are candidates; an edge goes from each parent to its child."""
+    by_candidate = _trials_of(trials)
+    return {
+        "nodes": [_node(record, one, by_candidate.get(one.id)) for one in candidates],
+        "edges": [
+            {"source": parent, "target": one.id}
+            for one in candidates
+            for parent in one.parent_candidate_ids
+        ],
+    }
+
+
+def print_tree(
+    console: Console,
+    record: OptimizationRecord,
+    candidates: Sequence[Candidate],
+    trials: Sequence[TrialResult],
+) -> None:
+    """Each candidate below its first parent; further parents are named beside it."""
+    by_candidate = _trials_of(trials)
+    by_id = {one.id: one for one in candidates}
+    root = Tree("", hide_root=True, guide_style="dim")
+    branches: dict[str, Tree] = {}
+    # In order of number: a parent is always there before its children.
+    for one in candidates:
+        known = [parent for parent in one.parent_candidate_ids if parent in branches]
+        place = branches[known[0]] if known else root
+        others = [by_id[parent].number for parent in known[1:]]
+        label = _label(record, one, by_candidate.get(one.id), others)
+        branches[one.id] = place.add(label)
+    console.print(root, soft_wrap=not console.is_terminal)
+
+
+def _node(
+    record: OptimizationRecord, candidate: Candidate, trial: TrialResult | None
+) -> dict[str, Any]:
+    return {
+        "id": candidate.id,
+        "number": candidate.number,
+        "step_index": candidate.step_index,
+        "parent_candidate_ids": list(candidate.parent_candidate_ids),
+        "status": None if trial is None else trial.status.value,
+        "score": None if trial is None else trial.objective_score,
+        "baseline": candidate.number == 0,
+        "best": candidate.id == record.best_candidate_id,
+        "rationale": candidate.rationale,
+        "experiment_id": None if trial is None else trial.experiment_id,
+    }
+
+
+def _label(
+    record: OptimizationRecord,
+    candidate: Candidate,
+    trial: TrialResult | None,
+    others: Sequence[int],
+) -> Text:
+    best = candidate.id == record.best_candidate_id
+    text = Text(f"{candidate.number}", style="bold")
+    if trial is not None:
+        text.append(f"  {score_words(trial) or '–'}", style="bold cyan" if best else "")
+        style = TRIAL_STYLES.get(trial.status, "red")
+        text.append(f"  {trial.status.value}", style=style)
+    if best:
+        text.append("  best", style="bold green")
+    if others:
+        text.append(f"  also from {', '.join(map(str, others))}", style="dim")
+    text.append(f"  {rationale_words(candidate.rationale, 90)}", style="dim")
+    return text
+
+
+def _trials_of(trials: Sequence[TrialResult]) -> dict[str, TrialResult]:
+    return {one.candidate_id: one for one in trials if one.type is ExperimentType.TRIAL}
+
+
+def rejection_json(rejection: Rejection) -> dict[str, Any]:
+    """One rejection as `show --rejections --json` prints it."""
+    return {
+        "step_index": rejection.step_index,
+        "proposed_index": rejection.proposed_index,
+        "reason_code": rejection.reason_code,
+        "message": rejection.message,
+        "configuration_hash": rejection.configuration_hash,
+        "created_at": rejection.created_at,
+    }
+
+
+def print_rejections(console: Console, rejections: Sequence[Rejection]) -> None:
+    """How many for each reason, then each of them."""
+    if not rejections:
+        console.print("no proposal was refused")
+        return
+    reasons = Counter(one.reason_code for one in rejections)
+    words = ", ".join(f"{number} {reason}" for reason, number in reasons.most_common())
+    console.print(Text.assemble((count(len(rejections), "proposal"), "bold"), f" refused: {words}"))
+    for one in rejections:
+        line = Text.assemble(
+            (f"  step {one.step_index:>3}  ", "dim"),
+            (f"{one.reason_code:<22} ", "yellow"),
+            one_line(one.message, 160),
+        )
+        console.print(line, soft_wrap=not console.is_terminal)
+
+
+_STYLES = {
+    EventType.BEST_CANDIDATE_CHANGED: "bold green",
+    EventType.RUN_STATUS_CHANGED: "bold",
+    EventType.RUN_FINISHED: "bold",
+    EventType.TRIAL_ADDED_OR_UPDATED: "cyan",
+}
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    """One event as `show --events --json` prints it."""
+    return {
+        "sequence": event.sequence,
+        "type": event.type.value,
+        "key": event.key,
+        "created_at": event.created_at,
+        "payload": dict(event.payload),
+    }
+
+
+def print_events(console: Console, events: Sequence[Event]) -> None:
+    """A line each, in order."""
+    for one in events:
+        facts = ", ".join(
+            f"{name} {_value(value)}" for name, value in one.payload.items() if value is not None
+        )
+        line = Text.assemble(
+            (f"{one.sequence:>5}  {_time(one.created_at)}  ", "dim"),
+            (f"{one.type.value:<22}", _STYLES.get(one.type, "dim")),
+            f"  {one_line(facts, 160)}",
+        )
+        console.print(line, soft_wrap=True)
+
+
+def _value(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else harmless(str(value))
+
+
+def _time(moment: str) -> str:
+    """The time of day, in UTC."""
+    return moment[11:19]

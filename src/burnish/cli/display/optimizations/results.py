@@ -1,25 +1,34 @@
-"""The result of an optimization as people read it."""
+"""Optimization results as people read them: scores, verdict, objective, front, spending."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich import box
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.report.differences import difference
 from burnish.app.report.run_evidence import overruled_words
-from burnish.app.report.trades import counted_measures, is_refuted
-from burnish.cli.display.comparisons import p_words
+from burnish.app.report.trades import (
+    change_words,
+    counted_measures,
+    is_proven,
+    is_refuted,
+    top_of_front,
+    trade_words,
+)
 from burnish.cli.display.differences import print_difference
-from burnish.cli.display.objective import objective_rows, objective_warnings, print_front
+from burnish.cli.display.evaluation import p_words
 from burnish.cli.display.rows import print_rows, print_steps
-from burnish.cli.display.search_verdict import search_verdict
 from burnish.cli.project_location import Place
 from burnish.cli.wording import count, duration, harmless, money, short_id
 from burnish.domain import ExperimentStatus, OptimizationStatus
+from burnish.optimization.objectives.front import MEASURES
+from burnish.optimization.objectives.objective import Objective
 
 _STATUS_STYLES = {OptimizationStatus.COMPLETED: "green", OptimizationStatus.FAILED: "bold red"}
 
@@ -168,3 +177,157 @@ def _who(result: OptimizationResult) -> str:
 
 def _pair(before: float, after: float, note: str) -> Text:
     return Text.assemble(f"{before:.3f} → ", (f"{after:.3f}", "bold cyan"), (f"  {note}", "dim"))
+
+
+_SIGNIFICANT = 0.05
+
+
+def search_verdict(document: Mapping[str, Any]) -> Text:
+    """One or two sentences: whether it is better, how sure that is, and else why not."""
+    if not document["improved"] and document.get("status") == "cancelled":
+        return _said("cancelled", "before anything beat the baseline.", "yellow")
+    if not document["improved"]:
+        why = document.get("why_not_improved") or "no candidate was better"
+        return _said("nothing beat the baseline", f"{why}. The baseline stays.", "yellow")
+    improvement = document["improvement"]
+    if improvement is None:
+        why = str(document.get("confirmation") or "not confirmed")
+        return _said("better in the search only", f"{why}.", "yellow")
+    if not improvement["held_out"]:
+        return _said(
+            "better on the items of the search",
+            "nothing was held out, so the gain likely looks larger than it is. Add a test split.",
+            "yellow",
+        )
+    items = count(document["test"]["items"], "held-out item")
+    if counted_measures(document):
+        return _by_objective(document, items)
+    p_value = _equals(improvement["p_value"])
+    if improvement["delta"] <= 0:
+        return _said(
+            "not better",
+            f"the gain in the search did not show on {items}. Keep the baseline.",
+            "red",
+        )
+    if improvement["ci_low"] <= 0 or improvement["p_value"] >= _SIGNIFICANT:
+        return _said(
+            "probably better, not proven",
+            f"the gain on {items} may be chance (p {p_value}). More test items would tell.",
+            "yellow",
+        )
+    return _said("better", f"proven on {items} that the search never saw (p {p_value}).", "green")
+
+
+def _by_objective(document: Mapping[str, Any], items: str) -> Text:
+    """What counts is the score with what it takes."""
+    improvement = document["improvement"]
+    change = f"score {improvement['delta']:+.3f} with {trade_words(document)} on {items}"
+    if is_refuted(document):
+        words = f"{change}, so the gain in the search did not show. Keep the baseline."
+        return _said("not better by the objective", words, "red")
+    if not is_proven(document):
+        low, high = improvement["ci_low"], improvement["ci_high"]
+        words = (
+            f"{change}, but the score may lie at {low:+.3f} to {high:+.3f}. More items would tell."
+        )
+        return _said("probably better by the objective, not proven", words, "yellow")
+    return _said("better by the objective", f"{change}.", "green")
+
+
+def _said(headline: str, words: str, colour: str) -> Text:
+    return Text.assemble((f"{headline}: ", f"bold {colour}"), words)
+
+
+def _equals(p_value: float) -> str:
+    words = p_words(p_value)
+    return words if words.startswith("<") else f"= {words}"
+
+
+MEASURE_TITLES = {"tokens": "tokens", "cost": "cost of 1,000", "latency": "latency"}
+_UNITS = {
+    "tokens": "an evaluation",
+    "cost": "a thousand evaluations",
+    "latency": "an evaluation",
+}
+_THOUSAND = 1000
+
+
+def objective_rows(document: Mapping[str, Any]) -> list[tuple[str, Text]]:
+    """What counted, and each measure from the baseline to the chosen one."""
+    measures = counted_measures(document)
+    if not measures:
+        return []
+    objective = document["objective"]
+    rows = [("objective", Text(Objective.of_json(objective).in_words()))]
+    before, after = objective["baseline"], objective["chosen"]
+    if before is None or after is None:
+        return rows
+    for name in measures:
+        words = Text(f"{measure_words(name, before)} → ")
+        words.append(measure_words(name, after), style="bold cyan")
+        words.append(f"  {_UNITS[name]}", style="dim")
+        change = change_words([name], before, after)
+        rows.append((name, words.append(f", {change}" if change else "", style="dim")))
+    if objective["kind"] == "weighted" and after.get("utility") is not None:
+        rows.append(("utility", Text(f"{before['utility']:.3f} → {after['utility']:.3f}")))
+    rows.append(("chosen", Text(chosen_words(document))))
+    return rows
+
+
+def chosen_words(document: Mapping[str, Any]) -> str:
+    """Which point of the front was chosen, and what it gives for what."""
+    chosen, top = document["objective"]["chosen"], top_of_front(document)
+    name = _name(chosen["number"])
+    if top is None or top["score"] <= chosen["score"]:
+        return f"{name}, which scores best too"
+    lost = f"{top['score'] - chosen['score']:.3f}"
+    saved = change_words(counted_measures(document), top, chosen)
+    return f"{name}: gives {lost} of score for {saved} against {_name(top['number'])}"
+
+
+def objective_warnings(document: Mapping[str, Any]) -> list[str]:
+    """What was done otherwise than asked for, and what could not be measured."""
+    objective = document.get("objective") or {}
+    warnings = list(objective.get("notes") or ())
+    if objective.get("unmeasured"):
+        trials = count(objective["unmeasured"], "trial")
+        counted = " or ".join(counted_measures(document))
+        warnings.append(f"{trials} could not win by {counted}, which is unknown there")
+    return warnings
+
+
+def print_front(console: Console, front: Sequence[Mapping[str, Any]], chosen: str | None) -> None:
+    """The candidates that no other beats, from cheap to dear."""
+    shown = [name for name in MEASURES if any(one[MEASURES[name]] is not None for one in front)]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    utility = any(one.get("utility") is not None for one in front)
+    titles = [MEASURE_TITLES[name] for name in shown]
+    for column in ("#", "score", *titles, *(["utility"] if utility else [])):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("")
+    for one in front:
+        best = one["candidate_id"] == chosen
+        cells = [str(one["number"]), f"{one['score']:.3f}"]
+        cells += [measure_words(name, one) for name in shown]
+        if utility:
+            cells.append("" if one.get("utility") is None else f"{one['utility']:.3f}")
+        marks = ["chosen"] if best else []
+        marks += ["baseline"] if one["number"] == 0 else []
+        table.add_row(*cells, ", ".join(marks), style="bold cyan" if best else "")
+    words = f"the front: {count(len(front), 'candidate')} that no other beats on all of these"
+    console.print(Text(words, style="bold"), soft_wrap=not console.is_terminal)
+    console.print(table)
+
+
+def measure_words(name: str, point: Mapping[str, Any]) -> str:
+    """One measure; dollars are those of a thousand evaluations, to be readable."""
+    value = point[MEASURES[name]]
+    if value is None:
+        return "unknown"
+    if name == "cost":
+        return money(value * _THOUSAND)
+    return f"{value:,.0f} ms" if name == "latency" else f"{value:,.0f}"
+
+
+def _name(number: int) -> str:
+    return f"candidate {number}" if number else "the baseline"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import typer
 
-from burnish.cli.commands.image_making import optimize, resume, run
-from burnish.cli.commands.image_records import cancel, compare, list_runs, show
-from burnish.cli.usage_mistakes import Commands
+from burnish.cli.commands.image.optimize import optimize
+from burnish.cli.commands.image.records import cancel, compare, list_runs, show
+from burnish.cli.commands.image.run import resume, run_command
+from burnish.cli.parser import Commands
 
 image = typer.Typer(
     help="Image runs: variants of a prompt, drawn, judged and ranked, with suggestions.",
@@ -21,7 +22,7 @@ def group(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-image.command()(run)
+image.command("run")(run_command)
 image.command()(optimize)
 image.command()(resume)
 image.command()(cancel)

@@ -1,0 +1,1 @@
+"""TODO: what optimizations is for, in one sentence."""
