@@ -18,7 +18,7 @@ from tests.contract.job_queue_contract import (  # noqa: E402
 )
 
 from burnish.app.wiring import Workspace  # noqa: E402
-from burnish.storage import database_bell  # noqa: E402
+from burnish.storage import database_listener  # noqa: E402
 from burnish.testing.insights_contract import (  # noqa: E402
     RunInsightsContract,
     TextSearchContract,
@@ -70,38 +70,38 @@ class TestTextSearch(TextSearchContract):
 
 
 @pytest.mark.parametrize("identity", ["o1", "with 'quotes' and \x00 é"])
-async def test_the_bell_rings_when_events_are_committed_and_not_before(
+async def test_the_listener_hears_when_events_are_committed_and_not_before(
     workspace, location, identity
 ):
-    bell = database_bell(location)
-    rings = bell.rings()
+    listener = database_listener(location)
+    notifications = listener.notifications()
     async with asyncio.timeout(10):
-        assert await anext(rings) is None
+        assert await anext(notifications) is None
         lease = await begin(workspace.optimizations, identity=identity)
         await workspace.optimizations.append_events(lease, [make_event("k")])
-        heard = await anext(rings)
-    await rings.aclose()
+        heard = await anext(notifications)
+    await notifications.aclose()
 
     assert heard == identity
 
 
-async def test_the_bell_goes_on_after_its_connection_was_cut(postgres, workspace, location):
-    bell = database_bell(location)
-    rings = bell.rings()
+async def test_the_listener_goes_on_after_its_connection_was_cut(postgres, workspace, location):
+    listener = database_listener(location)
+    notifications = listener.notifications()
     async with asyncio.timeout(10):
-        assert await anext(rings) is None
+        assert await anext(notifications) is None
         postgres.execute(
             sql.SQL(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                 "WHERE application_name = 'burnish events'"
             )
         )
-        assert await anext(rings) is None
+        assert await anext(notifications) is None
         lease = await begin(workspace.optimizations)
         await workspace.optimizations.append_events(lease, [make_event("k")])
-        assert await anext(rings) == "o1"
-    await rings.aclose()
+        assert await anext(notifications) == "o1"
+    await notifications.aclose()
 
 
-def test_sqlite_has_no_bell(tmp_path):
-    assert database_bell(str(tmp_path / "x.db")) is None
+def test_sqlite_has_no_listener(tmp_path):
+    assert database_listener(str(tmp_path / "x.db")) is None

@@ -20,14 +20,14 @@ class EventFeed(Protocol):
         ...
 
 
-class EventBell(Protocol):
-    """Says that there may be something new, across processes. It may ring too often; whoever
-    listens must look by itself now and then too, since a ring can be lost."""
+class EventListener(Protocol):
+    """Says that there may be something new, across processes. It may notify too often; whoever
+    listens must look by itself now and then too, since a notice can be lost."""
 
-    def rings(self) -> AsyncIterator[str | None]:
+    def notifications(self) -> AsyncIterator[str | None]:
         """Ids of optimizations with new events; None says that any may have some.
 
-        Goes on over lost connections, and rings None after each.
+        Goes on over lost connections, and says None after each.
         """
         ...
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from burnish.domain import BurnishError, Event, UsageError
-from burnish.domain.event_feed import EventBell, EventFeed
+from burnish.domain.event_feed import EventFeed, EventListener
 
 _log = logging.getLogger("burnish.events")
 _PAGE = 500
@@ -20,7 +20,7 @@ _RETRY_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EncodedEvent:
     """An event as it goes out, encoded once for all who watch."""
 
     optimization_id: str
@@ -49,16 +49,16 @@ class Subscription:
         self._sending = False
         self._idle_ticks = 0
         self._room = room
-        self._waiting: deque[Told] = deque()
+        self._waiting: deque[EncodedEvent] = deque()
         self._ready = asyncio.Event()
 
-    def put(self, told: Sequence[Told]) -> None:
+    def put(self, encoded: Sequence[EncodedEvent]) -> None:
         """Give it events; what does not fit is dropped, and `overrun` says so."""
-        if self.overrun or len(self._waiting) + len(told) > self._room:
+        if self.overrun or len(self._waiting) + len(encoded) > self._room:
             self.overrun = True
             self._waiting.clear()
         else:
-            self._waiting.extend(told)
+            self._waiting.extend(encoded)
         self._ready.set()
 
     def forgive(self) -> None:
@@ -79,7 +79,7 @@ class Subscription:
         self.closed = True
         self._ready.set()
 
-    async def take(self) -> list[Told]:
+    async def take(self) -> list[EncodedEvent]:
         """Everything that waits; empty when nothing came for a while, or nothing more will."""
         await self._ready.wait()
         self._idle_ticks = 0
@@ -102,8 +102,8 @@ class Subscription:
 class EventHub:
     """Reads new events of what is watched, and hands them to all watchers.
 
-    Without a bell it looks every `look_seconds`; with one it looks when that rings, and every
-    `slow_seconds` all the same. `ring` is for writers in this process. After `quiet_seconds` without
+    Without a listener it looks every `look_seconds`; with one it looks when that notifies, and every
+    `slow_seconds` all the same. `notify` is for writers in this process. After `quiet_seconds` without
     an event a watcher is woken, and after `stuck_seconds` in one send it is told.
     """
 
@@ -112,7 +112,7 @@ class EventHub:
         feed: EventFeed,
         encode: Callable[[str, Event], bytes],
         *,
-        bell: EventBell | None = None,
+        listener: EventListener | None = None,
         look_seconds: float = 0.05,
         slow_seconds: float = 2.0,
         room: int = 1000,
@@ -121,15 +121,15 @@ class EventHub:
     ) -> None:
         self._feed = feed
         self._encode = encode
-        self._bell = bell
-        self._look = slow_seconds if bell is not None else look_seconds
+        self._listener = listener
+        self._look = slow_seconds if listener is not None else look_seconds
         self._room = room
         self._tick_seconds = min(quiet_seconds, stuck_seconds, 1.0)
         self._quiet_after = max(round(quiet_seconds / self._tick_seconds), 1)
         self._stuck_after = max(round(stuck_seconds / self._tick_seconds), 1)
         self._subscriptions: set[Subscription] = set()
         self._watched: dict[str, _Watch] = {}
-        self._rung: set[str] = set()
+        self._notified: set[str] = set()
         self._all = False
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -138,8 +138,10 @@ class EventHub:
     async def __aenter__(self) -> Self:
         self._tasks.append(asyncio.create_task(self._tail(), name="events"))
         self._tasks.append(asyncio.create_task(self._tick(), name="event clock"))
-        if self._bell is not None:
-            self._tasks.append(asyncio.create_task(self._listen(self._bell), name="event bell"))
+        if self._listener is not None:
+            self._tasks.append(
+                asyncio.create_task(self._listen(self._listener), name="event listener")
+            )
         return self
 
     async def __aexit__(
@@ -152,20 +154,20 @@ class EventHub:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._bell is not None:
-            await self._bell.close()
+        if self._listener is not None:
+            await self._listener.close()
 
     @property
     def watchers(self) -> int:
         """How many watch at the moment."""
         return len(self._subscriptions)
 
-    def ring(self, optimization_id: str | None = None) -> None:
+    def notify(self, optimization_id: str | None = None) -> None:
         """There may be events of this one, or of any."""
         if optimization_id is None:
             self._all = True
         else:
-            self._rung.add(optimization_id)
+            self._notified.add(optimization_id)
         self._wake.set()
 
     def close(self) -> None:
@@ -194,7 +196,7 @@ class EventHub:
             watch.watchers.add(subscription)
         if self.closed:
             subscription.close()
-        self.ring()
+        self.notify()
         return subscription, positions
 
     def unsubscribe(self, subscription: Subscription) -> None:
@@ -207,11 +209,11 @@ class EventHub:
                 if not watch.watchers:
                     del self._watched[one]
 
-    async def after(self, positions: Mapping[str, int]) -> list[Told]:
+    async def after(self, positions: Mapping[str, int]) -> list[EncodedEvent]:
         """What came after the positions, a page of it, in the order it happened."""
         found = await self._feed.after(positions, limit=_PAGE)
-        told = [self._told(one, event) for one, events in found.items() for event in events]
-        return sorted(told, key=lambda one: one.event.created_at) if len(found) > 1 else told
+        encoded = [self._encoded(one, event) for one, events in found.items() for event in events]
+        return sorted(encoded, key=lambda one: one.event.created_at) if len(found) > 1 else encoded
 
     async def _tail(self) -> None:
         while True:
@@ -223,7 +225,7 @@ class EventHub:
             except Exception as error:  # noqa: BLE001 - a bug must not end every stream
                 bug = not isinstance(error, BurnishError)
                 _log.warning("events cannot be read: %s", error, exc_info=bug)
-                self.ring()
+                self.notify()
                 await asyncio.sleep(_RETRY_SECONDS)
 
     async def _wait(self) -> None:
@@ -236,32 +238,36 @@ class EventHub:
 
     async def _read(self) -> None:
         self._wake.clear()
-        rung, self._rung = self._rung, set()
+        notified, self._notified = self._notified, set()
         every, self._all = self._all, False
         positions = {
-            one: watch.last for one, watch in self._watched.items() if every or one in rung
+            one: watch.last for one, watch in self._watched.items() if every or one in notified
         }
         if not positions:
             return
         found = await self._feed.after(positions, limit=_PAGE)
         for optimization_id, events in found.items():
             if len(events) == _PAGE:
-                self.ring(optimization_id)
+                self.notify(optimization_id)
             self._publish(optimization_id, events)
 
     def _publish(self, optimization_id: str, events: Sequence[Event]) -> None:
         watch = self._watched.get(optimization_id)
         if watch is None:
             return
-        told = [self._told(optimization_id, one) for one in events if one.sequence > watch.last]
-        if not told:
+        encoded = [
+            self._encoded(optimization_id, one) for one in events if one.sequence > watch.last
+        ]
+        if not encoded:
             return
-        watch.last = told[-1].sequence
+        watch.last = encoded[-1].sequence
         for one in watch.watchers:
-            one.put(told)
+            one.put(encoded)
 
-    def _told(self, optimization_id: str, event: Event) -> Told:
-        return Told(optimization_id, event.sequence, event, self._encode(optimization_id, event))
+    def _encoded(self, optimization_id: str, event: Event) -> EncodedEvent:
+        return EncodedEvent(
+            optimization_id, event.sequence, event, self._encode(optimization_id, event)
+        )
 
     async def _tick(self) -> None:
         while True:
@@ -269,6 +275,6 @@ class EventHub:
             for one in tuple(self._subscriptions):
                 one.tick(quiet_after=self._quiet_after, stuck_after=self._stuck_after)
 
-    async def _listen(self, bell: EventBell) -> None:
-        async for optimization_id in bell.rings():
-            self.ring(optimization_id)
+    async def _listen(self, listener: EventListener) -> None:
+        async for optimization_id in listener.notifications():
+            self.notify(optimization_id)

@@ -1,4 +1,4 @@
-"""How processes hear of each other's events: PostgreSQL's own bell, or Redis by configuration.
+"""Listeners for events of other processes: PostgreSQL's own, or Redis by configuration.
 
 `BURNISH_EVENTS` names a Redis server. Whoever stores events then publishes which optimization they
 are of, and servers listen there instead of on the database: for a pooler in front of PostgreSQL that
@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 from burnish import storage
-from burnish.domain.event_feed import EventBell
+from burnish.domain.event_feed import EventListener
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -26,10 +26,10 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
 _PUBLISH_SECONDS = 2.0
 
 
-def open_bell(location: str) -> EventBell | None:
+def open_listener(location: str) -> EventListener | None:
     """What tells of other processes' events; None where the database has to be looked at."""
     url = os.environ.get(VARIABLE)
-    return RedisBell(url) if url else storage.database_bell(location)
+    return RedisListener(url) if url else storage.database_listener(location)
 
 
 @contextlib.asynccontextmanager
@@ -41,7 +41,7 @@ async def announcing() -> AsyncIterator[Callable[[str], None] | None]:
         return
     publisher = RedisPublisher(url)
     try:
-        yield publisher.ring
+        yield publisher.notify
     finally:
         await publisher.close()
 
@@ -54,7 +54,7 @@ class RedisPublisher:
         self._pending: set[str] = set()
         self._task: asyncio.Task[None] | None = None
 
-    def ring(self, optimization_id: str) -> None:
+    def notify(self, optimization_id: str) -> None:
         """Say that it has new events, once however often that is said meanwhile."""
         self._pending.add(optimization_id)
         if self._task is None or self._task.done():
@@ -72,19 +72,19 @@ class RedisPublisher:
 
         while self._pending:
             optimization_id = self._pending.pop()
-            # Servers look at the database by themselves too, so a lost ring costs only time.
+            # Servers look at the database by themselves too, so a lost notice costs only time.
             with contextlib.suppress(redis.RedisError, OSError, TimeoutError):
                 async with asyncio.timeout(_PUBLISH_SECONDS):
                     await self._client.publish(_CHANNEL, optimization_id)
 
 
-class RedisBell:
-    """An EventBell on Redis or Valkey; after a lost connection it connects again by itself."""
+class RedisListener:
+    """An EventListener on Redis or Valkey; after a lost connection it connects again by itself."""
 
     def __init__(self, url: str) -> None:
         self._client = _client(url)
 
-    async def rings(self) -> AsyncIterator[str | None]:
+    async def notifications(self) -> AsyncIterator[str | None]:
         """Ids of optimizations with new events."""
         import redis  # noqa: PLC0415 - an extra
 

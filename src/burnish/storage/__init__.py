@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from burnish.storage.images.bucket_files import ObjectImageFiles
     from burnish.storage.images.local_files import LocalImageFiles
     from burnish.storage.images.repository import SqlImageRepository
-    from burnish.storage.jobs.postgres_listener import database_bell
     from burnish.storage.jobs.queues import SqlEvaluationJobs, SqlImageJobs, SqlRunJobs
     from burnish.storage.opik.mirrors import SqlMirrorBook
     from burnish.storage.opik.records import SqlOpikRecords
-    from burnish.storage.optimizations.events import SqlEventFeed
+    from burnish.storage.optimizations.events import SqlEventFeed, database_listener
     from burnish.storage.optimizations.insights import SqlRunInsights
     from burnish.storage.optimizations.pages import SqlOptimizationPages
     from burnish.storage.optimizations.repository import SqlOptimizationRepository
@@ -49,7 +48,7 @@ _HOMES = {
     "SqlOverlayStore": "burnish.storage.overrides",
     "SqlRunInsights": "burnish.storage.optimizations.insights",
     "SqlRunJobs": "burnish.storage.jobs.queues",
-    "database_bell": "burnish.storage.jobs.postgres_listener",
+    "database_listener": "burnish.storage.optimizations.events",
 }
 
 __all__ = [
@@ -74,7 +73,7 @@ __all__ = [
     "SqlOverlayStore",
     "SqlRunInsights",
     "SqlRunJobs",
-    "database_bell",
+    "database_listener",
 ]
 
 

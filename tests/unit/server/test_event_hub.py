@@ -42,12 +42,12 @@ class Feed:
         return {one: events for one, events in found.items() if events}
 
 
-class Bell:
+class Listener:
     def __init__(self):
         self.queue = asyncio.Queue()
         self.closed = False
 
-    async def rings(self):
+    async def notifications(self):
         while True:
             yield await self.queue.get()
 
@@ -82,10 +82,10 @@ async def test_history_then_news_in_order_and_each_once():
     async with hub_of(feed) as hub:
         _, chunks, first = await opened(hub, "a")
         feed.add("a", 2)
-        hub.ring("a")
+        hub.notify("a")
         ids = await lines(chunks, "id: ", 5)
         feed.add("a")
-        hub.ring("a")
+        hub.notify("a")
         ids += await lines(chunks, "id: ", 1)
 
     assert first == b"retry: 2000\n\n"
@@ -103,7 +103,7 @@ async def test_many_watchers_cost_one_read():
                 await asyncio.sleep(0.001)
         before = feed.reads
         feed.add("a")
-        hub.ring("a")
+        hub.notify("a")
         got = await asyncio.gather(*takers)
 
     assert got == [["id: 1"]] * 20
@@ -117,7 +117,7 @@ async def test_a_stream_of_many_numbers_each_in_the_order_of_the_request():
         _, chunks, _ = await opened(hub, "b", "a", starts=[0, 1])
         first = await lines(chunks, "id: ", 1)
         feed.add("b")
-        hub.ring("b")
+        hub.notify("b")
         second = await lines(chunks, "id: ", 1)
 
     assert (first, second) == (["id: 0.2"], ["id: 1.2"])
@@ -130,11 +130,11 @@ async def test_a_slow_client_is_cut_off_with_a_hint_and_slows_nobody():
         _, quick, _ = await opened(hub, "a")
         for chunks in (slow_chunks, quick):
             feed.add("a")
-            hub.ring("a")
+            hub.notify("a")
             await lines(chunks, "id: ", 1)
         for _ in range(8):
             feed.add("a", 5)
-            hub.ring("a")
+            hub.notify("a")
             await lines(quick, "id: ", 5)
 
         told = b"".join([chunk async for chunk in slow_chunks]).decode()
@@ -152,7 +152,7 @@ async def test_what_overran_while_history_was_sent_is_read_again():
         watching, chunks, _ = await opened(hub, "a")
         got = await lines(chunks, "id: ", 500)
         feed.add("a", 20)
-        hub.ring("a")
+        hub.notify("a")
         async with asyncio.timeout(5):
             while not watching.subscription.overrun:
                 await asyncio.sleep(0.001)
@@ -193,7 +193,7 @@ async def test_an_event_that_cannot_be_written_ends_nobody_elses_stream(monkeypa
     async with EventHub(feed, encode, look_seconds=30.0) as hub:
         subscription, _ = await hub.subscribe(["a"])
         feed.add("a")
-        hub.ring("a")
+        hub.notify("a")
         async with asyncio.timeout(5):
             told = await subscription.take()
 
@@ -213,23 +213,23 @@ async def test_a_gap_is_filled_from_the_database():
     assert got == ["id: 1", "id: 2", "id: 3", "id: 4"]
 
 
-async def test_a_bell_rings_for_other_processes():
-    feed, bell = Feed("a"), Bell()
-    async with hub_of(feed, bell=bell, slow_seconds=30.0) as hub:
+async def test_a_listener_hears_of_other_processes():
+    feed, listener = Feed("a"), Listener()
+    async with hub_of(feed, listener=listener, slow_seconds=30.0) as hub:
         _, chunks, _ = await opened(hub, "a")
         feed.add("a")
-        bell.queue.put_nowait("a")
+        listener.queue.put_nowait("a")
         assert await lines(chunks, "id: ", 1) == ["id: 1"]
         feed.add("a")
-        bell.queue.put_nowait(None)
+        listener.queue.put_nowait(None)
         assert await lines(chunks, "id: ", 1) == ["id: 2"]
 
-    assert bell.closed
+    assert listener.closed
 
 
 async def test_a_lost_ring_costs_only_time():
     feed = Feed("a")
-    async with hub_of(feed, bell=Bell(), slow_seconds=0.02) as hub:
+    async with hub_of(feed, listener=Listener(), slow_seconds=0.02) as hub:
         _, chunks, _ = await opened(hub, "a")
         feed.add("a")
         assert await lines(chunks, "id: ", 1) == ["id: 1"]
@@ -244,7 +244,7 @@ async def test_a_database_that_is_away_loses_nothing(monkeypatch):
         await asyncio.sleep(0.01)
         feed.broken = True
         feed.add("a", 2)
-        hub.ring("a")
+        hub.notify("a")
         reads = feed.reads
         async with asyncio.timeout(5):
             while feed.reads < reads + 2:
@@ -271,7 +271,7 @@ async def test_nobody_watching_reads_nothing():
         watching, chunks, _ = await opened(hub, "a")
         await lines(chunks, "", 0)
         watching.close()
-        hub.ring("a")
+        hub.notify("a")
         await asyncio.sleep(0.01)
         reads = feed.reads
         await asyncio.sleep(0.02)

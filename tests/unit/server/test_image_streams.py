@@ -66,10 +66,10 @@ async def test_a_watcher_gets_the_state_then_each_change_and_the_end():
         chunks = watch.chunks()
         first = await next_of(chunks)
         runs.change(status=ImageRunStatus.PLANNING)
-        hub.ring("r1")
+        hub.notify("r1")
         second = await next_of(chunks)
         runs.change(status=ImageRunStatus.COMPLETED)
-        hub.ring("r1")
+        hub.notify("r1")
         last = await next_of(chunks)
 
         with pytest.raises(StopAsyncIteration):
@@ -89,7 +89,7 @@ async def test_the_revision_that_was_seen_is_not_sent_again():
         chunks = watch.chunks()
         first = await next_of(chunks)
         runs.change()
-        hub.ring("r1")
+        hub.notify("r1")
 
         assert first.startswith(":")
         assert (await next_of(chunks)).startswith("id: 2\n")
@@ -120,7 +120,7 @@ async def test_a_slow_watcher_gets_only_the_newest_state():
         await next_of(quick_chunks)
         for _ in range(5):
             runs.change()
-            hub.ring("r1")
+            hub.notify("r1")
             await next_of(quick_chunks)
 
         assert (await next_of(slow_chunks)).startswith("id: 6\n")
@@ -135,7 +135,7 @@ async def test_a_state_is_read_once_for_all_who_watch():
             await next_of(chunks)
         before = runs.reads
         runs.change()
-        hub.ring("r1")
+        hub.notify("r1")
         for chunks in every:
             await next_of(chunks)
 
@@ -200,6 +200,6 @@ async def test_a_database_that_is_away_ends_no_stream():
         await next_of(chunks)
         runs.broken = 1
         runs.change()
-        hub.ring("r1")
+        hub.notify("r1")
 
         assert (await next_of(chunks)).startswith("id: 2\n")

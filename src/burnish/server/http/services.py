@@ -10,9 +10,9 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from burnish.app.agents.optimizer_scheduler import OptimizerKeeper
-from burnish.app.evaluate.executor import EvaluationExecutor
+from burnish.app.evaluate.queued import EvaluationExecutor
 from burnish.app.images.executor import ImageExecutor
-from burnish.app.images.model_options import image_model_options
+from burnish.app.images.models import image_model_options
 from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
 from burnish.app.optimize.executor import RunExecutor
@@ -20,7 +20,7 @@ from burnish.app.run_tally import RunTally
 from burnish.app.wiring import Workspace
 from burnish.config.served_project import ServedProject
 from burnish.jobs.event_hub import EventHub
-from burnish.jobs.event_listeners import open_bell
+from burnish.jobs.event_listeners import open_listener
 from burnish.jobs.executor import ExecutorSettings
 from burnish.server.http.metrics import Metrics
 from burnish.server.http.settings import ServerSettings
@@ -75,17 +75,17 @@ async def open_services(
         hub = EventHub(
             workspace.feed,
             encode_event,
-            bell=open_bell(settings.database),
+            listener=open_listener(settings.database),
             look_seconds=settings.streams.look_seconds,
             room=settings.streams.room,
             quiet_seconds=settings.streams.keep_alive_seconds,
             stuck_seconds=settings.streams.send_seconds,
         )
-        workspace.listeners.append(hub.ring)
+        workspace.listeners.append(hub.notify)
         await stack.enter_async_context(hub)
         images = await stack.enter_async_context(_open_images(settings, workspace))
         image_hub = ImageRunHub(workspace.images, settings.streams)
-        images.listeners.append(image_hub.ring)
+        images.listeners.append(image_hub.notify)
         await stack.enter_async_context(image_hub)
         executor = evaluator = image_executor = None
         if settings.execute:

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from burnish.domain import Event, EventType
-from burnish.jobs.event_hub import EventHub, Subscription, Told
+from burnish.jobs.event_hub import EncodedEvent, EventHub, Subscription
 
 _log = logging.getLogger("burnish.events")
 KEEP_ALIVE = b": keep-alive\n\n"
@@ -82,13 +82,13 @@ class Watching:
         while True:
             # What overran before a read is in it; what overruns meanwhile is read once more.
             subscription.forgive()
-            if told := await self._hub.after(self._seen):
-                yield self._frames(told)
+            if encoded := await self._hub.after(self._seen):
+                yield self._frames(encoded)
             elif not subscription.overrun:
                 break
         while not self._finished:
-            told = await subscription.take()
-            if frames := self._frames(await self._without_gaps(told)):
+            encoded = await subscription.take()
+            if frames := self._frames(await self._without_gaps(encoded)):
                 yield frames
             elif subscription.overrun:
                 yield self._hint("too_slow", "more happened than this client reads")
@@ -103,18 +103,18 @@ class Watching:
     def _finished(self) -> bool:
         return self._unfinished is not None and not self._unfinished
 
-    async def _without_gaps(self, told: Sequence[Told]) -> Sequence[Told]:
+    async def _without_gaps(self, encoded: Sequence[EncodedEvent]) -> Sequence[EncodedEvent]:
         """What was dropped or came before is read from the database."""
         expected = dict(self._seen)
-        for one in told:
+        for one in encoded:
             if one.sequence > expected[one.optimization_id] + 1:
                 return await self._hub.after(self._seen)
             expected[one.optimization_id] = max(expected[one.optimization_id], one.sequence)
-        return told
+        return encoded
 
-    def _frames(self, told: Sequence[Told]) -> bytes:
+    def _frames(self, encoded: Sequence[EncodedEvent]) -> bytes:
         parts: list[bytes] = []
-        for one in told:
+        for one in encoded:
             if one.sequence <= self._seen[one.optimization_id]:
                 continue
             self._seen[one.optimization_id] = one.sequence
@@ -122,13 +122,13 @@ class Watching:
             parts.append(f"id: {self._place}\n".encode() + one.body)
         return b"".join(parts)
 
-    def _note_end(self, told: Told) -> None:
+    def _note_end(self, encoded: EncodedEvent) -> None:
         if self._unfinished is None:
             return
-        if told.event.type is EventType.RUN_FINISHED:
-            self._unfinished.discard(told.optimization_id)
-        elif told.event.payload.get("status") == "running":  # It was resumed.
-            self._unfinished.add(told.optimization_id)
+        if encoded.event.type is EventType.RUN_FINISHED:
+            self._unfinished.discard(encoded.optimization_id)
+        elif encoded.event.payload.get("status") == "running":  # It was resumed.
+            self._unfinished.add(encoded.optimization_id)
 
     @property
     def _place(self) -> str:

@@ -100,7 +100,7 @@ class RunWatch:
 
 
 class ImageRunHub:
-    """Looks every `look_seconds` at what is watched, and at once when it is rung."""
+    """Looks every `look_seconds` at what is watched, and at once when it is notified."""
 
     def __init__(
         self, runs: ImageRepository, settings: StreamSettings, *, look_seconds: float = 1.0
@@ -138,7 +138,7 @@ class ImageRunHub:
         """How many watch at the moment."""
         return len(self._watches)
 
-    def ring(self, run_id: str | None = None) -> None:
+    def notify(self, run_id: str | None = None) -> None:
         """A change of this run, or of any, was stored by this process."""
         if run_id is None or any(one.run_id == run_id for one in self._watches):
             self._wake.set()
@@ -164,7 +164,7 @@ class ImageRunHub:
         if self._closed:
             watch.end()
         # It may have changed between the look at it and now.
-        self.ring()
+        self.notify()
         return watch, RETRY
 
     def leave(self, watch: RunWatch) -> None:

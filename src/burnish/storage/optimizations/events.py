@@ -1,19 +1,25 @@
-"""Events of optimizations: stored once by key and numbered without gaps, and read for many at once."""
+"""Events of optimizations: stored once by key, numbered without gaps, read for many, listened for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import asyncio
+import random
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Integer, bindparam, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Event, EventType
+from burnish.storage.engine.addresses import Address
 from burnish.storage.engine.bulk import as_stored, by_column, chunks, values_of
-from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
+from burnish.storage.engine.codec import SafeText, decode_jsons, decode_text, decode_texts
 from burnish.storage.engine.database import Database, parse_time
 from burnish.storage.optimizations.tables import optimization_events, optimizations
+
+if TYPE_CHECKING:
+    import psycopg
 
 # Whom PostgreSQL tells of new events, when the transaction is committed.
 CHANNEL = "burnish_events"
@@ -57,6 +63,9 @@ _last_sequence = (
     .label("last")
 )
 _positions = select(optimizations.c.id, _last_sequence).where(optimizations.c.id.in_(_of_many))
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
+_CONNECT_SECONDS = 10
 
 
 async def append(
@@ -132,3 +141,55 @@ class SqlEventFeed:
             return found
 
         return await self._database.read(work)
+
+
+class PostgresListener:
+    """An EventListener on a connection of its own; after a lost one it connects again by itself."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._connection: psycopg.AsyncConnection | None = None
+
+    async def notifications(self) -> AsyncIterator[str | None]:
+        """Ids of optimizations with new events."""
+        import psycopg  # noqa: PLC0415 - an extra, and slow to load
+
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                self._connection = await self._connect()
+                # Whatever came between two connections was not heard.
+                yield None
+                pause = _FIRST_PAUSE
+                async for heard in self._connection.notifies():
+                    yield decode_text(heard.payload)
+            except (psycopg.Error, OSError):
+                await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - only jitter
+                pause = min(pause * 2, _LONGEST_PAUSE)
+            finally:
+                await self.close()
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    async def _connect(self) -> psycopg.AsyncConnection:
+        import psycopg  # noqa: PLC0415
+
+        url = self._address.url.set(drivername="postgresql")
+        options = {"connect_timeout": _CONNECT_SECONDS, "application_name": "burnish events"}
+        connection = await psycopg.AsyncConnection.connect(
+            url.render_as_string(hide_password=False),
+            autocommit=True,
+            **{name: value for name, value in options.items() if name not in url.query},  # type: ignore[arg-type]
+        )
+        await connection.execute(f"LISTEN {CHANNEL}")
+        return connection
+
+
+def database_listener(location: str) -> PostgresListener | None:
+    """The database's own listener; None where it has none, as SQLite, which is looked at instead."""
+    address = Address.of(location)
+    return PostgresListener(address) if address.path is None else None

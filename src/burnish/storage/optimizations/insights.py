@@ -27,7 +27,7 @@ from burnish.storage.engine.bulk import as_stored, by_column, chunks, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
 from burnish.storage.engine.database import Database
 from burnish.storage.experiments.tables import experiment_items, experiments
-from burnish.storage.optimizations.rows import read_candidates
+from burnish.storage.optimizations.rows import ONE_CANDIDATE, read_candidates
 from burnish.storage.optimizations.tables import (
     candidates,
     optimization_documents,
@@ -76,13 +76,6 @@ _moments = select(
     func.avg(_item_means.c.score).label("mean"),
     func.avg(_item_means.c.score * _item_means.c.score).label("mean_square"),
 ).group_by(_item_means.c.experiment_id)
-_UNREAD = ("optimization_id", "configuration_hash")
-_one_candidate = select(
-    *(as_stored(column) for column in candidates.c if column.name not in _UNREAD)
-).where(
-    candidates.c.optimization_id == bindparam("of_id", type_=SafeText),
-    candidates.c.candidate_id == bindparam("of_candidate", type_=SafeText),
-)
 _regular = (
     select(
         _experiments.id,
@@ -189,7 +182,7 @@ class SqlRunInsights:
         bound = {"of_id": optimization_id, "of_candidate": candidate_id}
 
         async def work(connection: AsyncConnection) -> Candidate:
-            rows = (await connection.execute(_one_candidate, bound)).all()
+            rows = (await connection.execute(ONE_CANDIDATE, bound)).all()
             if not rows:
                 raise UsageError(
                     what=f"optimization {optimization_id} has no candidate {candidate_id!r}",

@@ -1,20 +1,33 @@
-"""Reads parts of optimizations for pages: lists, trials, rejections, lineage and counts."""
+"""Pages of optimizations: lists, trials, rejections, items, lineage and counts."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Double, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Double,
+    Select,
+    and_,
+    bindparam,
+    func,
+    literal_column,
+    or_,
+    select,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
     Candidate,
     ExperimentStatus,
+    ExperimentType,
     OptimizationRecord,
     OptimizationStatus,
     Rejection,
     TrialResult,
+    UsageError,
 )
 from burnish.domain.read_models import (
     ItemFilter,
@@ -27,28 +40,108 @@ from burnish.domain.read_models import (
     TrialLine,
     TrialOrder,
 )
+from burnish.storage.engine.bulk import as_stored, by_column, values_of
+from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
 from burnish.storage.engine.database import Database
 from burnish.storage.engine.listing import NO_SCORE, holds_text, sorted_page, starts_with_text
 from burnish.storage.experiments import item_pages
+from burnish.storage.experiments.tables import experiment_items, experiments
 from burnish.storage.jobs import leases
-from burnish.storage.optimizations import trial_pages
-from burnish.storage.optimizations.reader import SHOWN
-from burnish.storage.optimizations.rows import read_record, read_rejections
-from burnish.storage.optimizations.tables import optimizations, validation_rejections
+from burnish.storage.optimizations.rows import (
+    ONE_CANDIDATE,
+    RECORD_COLUMNS,
+    TRIAL_COLUMNS,
+    read_candidates,
+    read_record,
+    read_rejections,
+    read_trials,
+)
+from burnish.storage.optimizations.tables import (
+    candidates,
+    optimizations,
+    trials,
+    validation_rejections,
+)
 
 T = TypeVar("T")
 
 _columns, _refused = optimizations.c, validation_rejections.c
-_score: ColumnElement[float] = func.coalesce(_columns.best_score, NO_SCORE, type_=Double())
+_record_score: ColumnElement[float] = func.coalesce(_columns.best_score, NO_SCORE, type_=Double())
 _ORDERS: dict[str, ColumnElement[Any]] = {
     "created_at": _columns.created_at,
     "updated_at": _columns.updated_at,
-    "best_score": _score,
+    "best_score": _record_score,
     "name": _columns.name,
 }
 _EXACT = {"agent": _columns.agent_name, "suite": _columns.suite_name}
 _SEARCHED = (_columns.name, *_EXACT.values(), _columns.optimizer_name)
-_statuses = select(_columns.status, func.count()).group_by(_columns.status)
+_status_counts = select(_columns.status, func.count()).group_by(_columns.status)
+
+_trials, _candidates = trials.c, candidates.c
+_of = bindparam("of_id", type_=SafeText)
+_of_candidate = bindparam("of_candidate", type_=SafeText)
+_its_candidate = and_(
+    _candidates.optimization_id == _trials.optimization_id, _candidates.number == _trials.number
+)
+_its_trial = and_(
+    _trials.optimization_id == _candidates.optimization_id,
+    _trials.number == _candidates.number,
+    _trials.slot == "",
+)
+_UNSHOWN = ("optimization_id", "mask_id")
+_shown = [as_stored(column) for column in _trials if column.name not in _UNSHOWN]
+_of_its_candidate = [
+    as_stored(_candidates[name]) for name in ("step_index", "parent_candidate_ids", "rationale")
+]
+_line = select(*_shown, *_of_its_candidate).select_from(trials.join(candidates, _its_candidate))
+_trial_score: ColumnElement[float] = func.coalesce(
+    _trials.objective_score, NO_SCORE, type_=Double()
+)
+_types = {one.value: one for one in ExperimentType}
+_statuses = {one.value: one for one in ExperimentStatus}
+_TEXTS = ("candidate_id", "experiment_id", "error", "rationale", "slot")
+
+_nodes = (
+    select(
+        as_stored(_candidates.candidate_id),
+        _candidates.number,
+        _candidates.step_index,
+        as_stored(_candidates.parent_candidate_ids),
+        as_stored(_candidates.rationale),
+        _trials.status,
+        _trials.objective_score.label("score"),
+        as_stored(_trials.experiment_id),
+    )
+    .select_from(candidates.outerjoin(trials, _its_trial))
+    .where(_candidates.optimization_id == _of)
+    .order_by(_candidates.number)
+)
+_one_trial = (
+    select(*TRIAL_COLUMNS)
+    .where(_trials.optimization_id == _of, _trials.candidate_id == _of_candidate)
+    .where(_trials.slot == "")
+)
+
+_is_own = experiments.c.optimization_id == _of
+_is_baseline = _trials.number == literal_column("0")
+_by_status = (
+    select(_trials.type, _trials.status, _is_baseline.label("baseline"), func.count())
+    .where(_trials.optimization_id == _of)
+    .group_by(_trials.type, _trials.status, _is_baseline)
+)
+_sums = select(
+    select(func.count()).where(_candidates.optimization_id == _of).scalar_subquery(),
+    select(func.count()).where(validation_rejections.c.optimization_id == _of).scalar_subquery(),
+    select(func.coalesce(func.sum(experiments.c.planned_items), 0))
+    .where(_is_own)
+    .scalar_subquery(),
+    select(func.count())
+    .select_from(
+        experiments.join(experiment_items, experiment_items.c.experiment_id == experiments.c.id)
+    )
+    .where(_is_own)
+    .scalar_subquery(),
+)
 
 
 class SqlOptimizationPages:
@@ -69,7 +162,7 @@ class SqlOptimizationPages:
         name = order.value.removeprefix("-")
         keys = [_ORDERS[name], _columns.id]
         statement = sorted_page(
-            select(*SHOWN).where(*_conditions(wanted)),
+            select(*RECORD_COLUMNS).where(*_conditions(wanted)),
             keys,
             down=order.value.startswith("-"),
             limit=limit,
@@ -81,7 +174,9 @@ class SqlOptimizationPages:
 
         found = await self._database.read(work)
         more = len(found) > limit
-        return Page(items=found[:limit], next=_place(found[limit - 1], name) if more else None)
+        return Page(
+            items=found[:limit], next=_record_place(found[limit - 1], name) if more else None
+        )
 
     async def trials(
         self,
@@ -94,24 +189,26 @@ class SqlOptimizationPages:
         after: Sequence[Any] | None = None,
     ) -> Page[TrialLine]:
         """A page of trials."""
-        statement = trial_pages.statement(
-            optimization_id,
-            statuses=statuses,
-            mini_batches=mini_batches,
-            order=order,
-            limit=limit,
-            after=after,
-        )
+        shown = _line.where(_trials.optimization_id == optimization_id)
+        if not mini_batches:
+            shown = shown.where(_trials.slot == "")
+        if statuses:
+            shown = shown.where(_trials.status.in_([one.value for one in statuses]))
+        keys: list[ColumnElement[Any]] = [_trials.number, _trials.slot]
+        if order in (TrialOrder.BEST_SCORE, TrialOrder.WORST_SCORE):
+            keys = [_trial_score, *keys]
+        down = order.value.startswith("-")
+        statement = sorted_page(shown, keys, down=down, limit=limit, after=after)
         return await self._of(
             optimization_id,
-            lambda connection: trial_pages.page(connection, statement, order, limit),
+            lambda connection: _trial_page(connection, statement, order, limit),
         )
 
     async def trial(self, optimization_id: str, candidate_id: str) -> tuple[Candidate, TrialResult]:
         """One candidate's trial."""
         return await self._of(
             optimization_id,
-            lambda connection: trial_pages.one(connection, optimization_id, candidate_id),
+            lambda connection: _candidate_with_trial(connection, optimization_id, candidate_id),
         )
 
     async def rejections(
@@ -153,20 +250,18 @@ class SqlOptimizationPages:
     async def lineage(self, optimization_id: str) -> list[LineageNode]:
         """Every candidate by number."""
         return await self._of(
-            optimization_id, lambda connection: trial_pages.lineage(connection, optimization_id)
+            optimization_id, lambda connection: _lineage(connection, optimization_id)
         )
 
     async def counts(self, optimization_id: str) -> RunCounts:
         """How far it has come."""
-        return await self._database.read(
-            lambda connection: trial_pages.counts(connection, optimization_id)
-        )
+        return await self._database.read(lambda connection: _counts(connection, optimization_id))
 
     async def status_counts(self) -> dict[OptimizationStatus, int]:
         """How many there are of each status."""
 
         async def work(connection: AsyncConnection) -> dict[OptimizationStatus, int]:
-            rows = await connection.execute(_statuses)
+            rows = await connection.execute(_status_counts)
             return {OptimizationStatus(status): number for status, number in rows}
 
         return await self._database.read(work)
@@ -199,6 +294,97 @@ def _conditions(wanted: OptimizationFilter) -> list[ColumnElement[bool]]:
     return found
 
 
-def _place(last: OptimizationRecord, name: str) -> tuple[Any, ...]:
+def _record_place(last: OptimizationRecord, name: str) -> tuple[Any, ...]:
     value = getattr(last, name)
     return (NO_SCORE if value is None else value, last.id)
+
+
+async def _trial_page(
+    connection: AsyncConnection, wanted: Select[Any], order: TrialOrder, limit: int
+) -> Page[TrialLine]:
+    """The trials of a page."""
+    rows = (await connection.execute(wanted)).all()
+    if not rows:
+        return Page(items=())
+    columns = by_column(rows)
+    lines = values_of(
+        TrialLine,
+        len(rows),
+        {
+            **columns,
+            **{name: decode_texts(columns[name]) for name in _TEXTS},
+            "type": map(_types.__getitem__, columns["type"]),
+            "status": map(_statuses.__getitem__, columns["status"]),
+            "parent_candidate_ids": map(tuple, decode_jsons(columns["parent_candidate_ids"])),
+        },
+    )
+    more = len(lines) > limit
+    return Page(items=lines[:limit], next=_trial_place(lines[limit - 1], order) if more else None)
+
+
+def _trial_place(last: TrialLine, order: TrialOrder) -> tuple[Any, ...]:
+    place = (last.number, last.slot)
+    if order in (TrialOrder.NUMBER, TrialOrder.NUMBER_DOWN):
+        return place
+    return (NO_SCORE if last.objective_score is None else last.objective_score, *place)
+
+
+async def _candidate_with_trial(
+    connection: AsyncConnection, optimization_id: str, candidate_id: str
+) -> tuple[Candidate, TrialResult]:
+    """A candidate and its trial."""
+    bound = {"of_id": optimization_id, "of_candidate": candidate_id}
+    found = read_candidates(optimization_id, (await connection.execute(ONE_CANDIDATE, bound)).all())
+    ran = read_trials(optimization_id, (await connection.execute(_one_trial, bound)).all())
+    if not found or not ran:
+        raise UsageError(
+            what=f"optimization {optimization_id} has no trial of {candidate_id!r}",
+            why="no candidate of it has that id"
+            if not found
+            else "the candidate was only run on mini-batches so far",
+            fix="take an id from its `/trials` or `/graph`",
+            code="not_found",
+        )
+    return found[0], ran[0]
+
+
+async def _lineage(connection: AsyncConnection, optimization_id: str) -> list[LineageNode]:
+    """Every candidate by number."""
+    rows = (await connection.execute(_nodes, {"of_id": optimization_id})).all()
+    if not rows:
+        return []
+    columns = by_column(rows)
+    return values_of(
+        LineageNode,
+        len(rows),
+        {
+            **columns,
+            "id": decode_texts(columns["candidate_id"]),
+            "parent_candidate_ids": map(tuple, decode_jsons(columns["parent_candidate_ids"])),
+            "rationale": decode_texts(columns["rationale"]),
+            "experiment_id": decode_texts(columns["experiment_id"]),
+            "status": map(_statuses.get, columns["status"]),
+        },
+    )
+
+
+async def _counts(connection: AsyncConnection, optimization_id: str) -> RunCounts:
+    """How far an optimization has come."""
+    bound = {"of_id": optimization_id}
+    by_status: Counter[ExperimentStatus] = Counter()
+    mini_batches = 0
+    for kind, status, baseline, number in await connection.execute(_by_status, bound):
+        if kind == ExperimentType.MINI_BATCH.value:
+            mini_batches += number
+        elif not baseline:
+            by_status[ExperimentStatus(status)] += number
+    sums = (await connection.execute(_sums, bound)).one()
+    accepted, rejected, planned, finished = sums
+    return RunCounts(
+        trials=dict(by_status),
+        mini_batches=mini_batches,
+        candidates=accepted,
+        rejections=rejected,
+        planned_items=int(planned),
+        finished_items=finished,
+    )

@@ -1,4 +1,4 @@
-"""Keeps optimizations: the only source of truth for a run and for whoever watches it."""
+"""Optimization repository: the only source of truth for a run and for whoever watches it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -14,6 +15,7 @@ from burnish.domain import (
     Candidate,
     ConflictError,
     Event,
+    InvariantError,
     Lease,
     OptimizationRecord,
     OptimizationStatus,
@@ -22,19 +24,23 @@ from burnish.domain import (
     TrialResult,
     UsageError,
 )
+from burnish.storage.engine.bulk import BulkInsert
 from burnish.storage.engine.codec import PlainText, SafeText
 from burnish.storage.engine.database import Database
 from burnish.storage.engine.failures import is_foreign_key_violation
 from burnish.storage.jobs import leases
 from burnish.storage.optimizations import events as event_log
-from burnish.storage.optimizations import reader as optimization_reader
-from burnish.storage.optimizations import writer as optimization_writer
-from burnish.storage.optimizations.rows import document_rows, record_row
-from burnish.storage.optimizations.tables import optimizations
+from burnish.storage.optimizations import rows as stored
+from burnish.storage.optimizations.tables import (
+    candidates,
+    optimization_documents,
+    optimizations,
+    trials,
+    validation_rejections,
+)
 
 _columns = optimizations.c
 _of_id = _columns.id == bindparam("of_id", type_=SafeText)
-_insert = insert(optimizations)
 _stamps = select(_columns.updated_at).where(_of_id)
 _ask_to_stop = (
     update(optimizations)
@@ -59,32 +65,72 @@ _set_best = leases.fenced(
     }
 )
 
+_insert_candidates = BulkInsert(candidates, existing="skip")
+_insert_rejections = BulkInsert(validation_rejections)
+_put_documents = BulkInsert(optimization_documents, existing="replace")
+_drop_document = delete(optimization_documents).where(
+    optimization_documents.c.optimization_id == bindparam("of_id", type_=SafeText),
+    optimization_documents.c.name == bindparam("of_name"),
+)
+_rejections = validation_rejections.c
+_of_optimization = _rejections.optimization_id == bindparam("of_id", type_=SafeText)
+_last_rejection = select(func.max(_rejections.position)).where(_of_optimization)
+_same_rejection = select(_rejections.position).where(
+    _of_optimization,
+    *(
+        _rejections[name] == bindparam(f"of_{name}", type_=_rejections[name].type)
+        for name in ("step_index", "proposed_index", "reason_code", "created_at")
+    ),
+)
+
+
+def _trial_upsert(dialect: Any) -> Any:
+    """The trial with its candidate's number; no row where there is no such candidate."""
+    given = {
+        column.name: bindparam(column.name, type_=column.type)
+        for column in trials.c
+        if column.name != "number"
+    }
+    source = select(candidates.c.number, *given.values()).where(
+        candidates.c.optimization_id == given["optimization_id"],
+        candidates.c.candidate_id == given["candidate_id"],
+    )
+    statement = dialect.insert(trials).from_select(["number", *given], source)
+    others = [column.name for column in trials.c if not column.primary_key]
+    return statement.on_conflict_do_update(
+        index_elements=list(trials.primary_key.columns),
+        set_={name: statement.excluded[name] for name in others},
+    ).execution_options(preserve_rowcount=True)
+
+
+_upsert_trial = {"sqlite": _trial_upsert(sqlite), "postgresql": _trial_upsert(postgresql)}
+
 
 class SqlOptimizationRepository:
     """An OptimizationRepository on an open database.
 
-    `told` is called with an optimization's id after events of it were stored.
+    `on_stored` is called with an optimization's id after events of it were stored.
     """
 
-    def __init__(self, database: Database, told: Callable[[str], None] | None = None) -> None:
+    def __init__(self, database: Database, on_stored: Callable[[str], None] | None = None) -> None:
         self._database = database
-        self._told = told
+        self._on_stored = on_stored
 
     async def create_optimization(self, record: OptimizationRecord) -> None:
         """Add a new optimization."""
-        row = record_row(record, self._database.stamp())
-        documents = document_rows(record)
+        row = stored.record_row(record, self._database.stamp())
         attempts = 0
 
         async def work(connection: AsyncConnection) -> None:
             nonlocal attempts
             attempts += 1
-            stored = await connection.scalar(_stamps, {"of_id": record.id})
-            if stored is None:
+            stamp = await connection.scalar(_stamps, {"of_id": record.id})
+            if stamp is None:
                 await _add(connection, row)
-                for _, name, document in documents:
-                    await optimization_writer.put_document(connection, record.id, name, document)
-            elif attempts == 1 or stored != row["updated_at"]:
+                for name in stored.DOCUMENTS:
+                    if (document := getattr(record, name)) is not None:
+                        await _put_document(connection, record.id, name, document)
+            elif attempts == 1 or stamp != row["updated_at"]:
                 raise _taken(record.id)
             # Else an earlier attempt got through, and only its answer was lost.
 
@@ -93,7 +139,7 @@ class SqlOptimizationRepository:
     async def get_optimization(self, optimization_id: str) -> OptimizationRecord:
         """One optimization."""
         return await self._database.read(
-            lambda connection: optimization_reader.get(connection, optimization_id)
+            lambda connection: stored.get_record(connection, optimization_id)
         )
 
     async def list_optimizations(
@@ -101,7 +147,7 @@ class SqlOptimizationRepository:
     ) -> list[OptimizationRecord]:
         """The newest first, without spec, checkpoint and result."""
         return await self._database.read(
-            lambda connection: optimization_reader.newest(connection, limit, before)
+            lambda connection: stored.newest_records(connection, limit, before)
         )
 
     async def acquire_lease(
@@ -170,7 +216,7 @@ class SqlOptimizationRepository:
 
         async def work(connection: AsyncConnection, now: str) -> None:
             await leases.hold(connection, lease, now, _set_status, values)
-            await optimization_writer.put_document(connection, lease.job_id, "result", result)
+            await _put_document(connection, lease.job_id, "result", result)
 
         await self._write(lease, work, events)
 
@@ -191,24 +237,28 @@ class SqlOptimizationRepository:
             nonlocal attempts
             attempts += 1
             await leases.hold(connection, lease, now)
-            await optimization_writer.add_candidates(
-                connection, identity, [one.candidate for one in candidates]
-            )
-            await optimization_writer.add_rejections(
-                connection, identity, rejections, now=now, again=attempts > 1
-            )
-            await optimization_writer.put_document(connection, identity, "checkpoint", checkpoint)
+            rows = [stored.candidate_row(identity, one.candidate) for one in candidates]
+            await _insert_candidates(connection, rows)
+            await _add_rejections(connection, identity, rejections, now=now, again=attempts > 1)
+            await _put_document(connection, identity, "checkpoint", checkpoint)
 
         await self._write(lease, work, events)
 
     async def save_trial(
         self, lease: Lease, trial: TrialResult, *, events: Sequence[Event] = ()
     ) -> None:
-        """Upsert a trial or a mini-batch."""
+        """Insert or replace a candidate's trial, or a mini-batch by its experiment."""
+        values = stored.trial_values(lease.job_id, trial)
 
         async def work(connection: AsyncConnection, now: str) -> None:
             await leases.hold(connection, lease, now)
-            await optimization_writer.save_trial(connection, lease.job_id, trial)
+            saved = await connection.execute(_upsert_trial[connection.dialect.name], values)
+            if not saved.rowcount:
+                raise InvariantError(
+                    what=f"a trial of optimization {lease.job_id} was not saved",
+                    why=f"there is no candidate {trial.candidate_id!r} in it",
+                    fix="please report this",
+                )
 
         await self._write(lease, work, events)
 
@@ -231,9 +281,7 @@ class SqlOptimizationRepository:
 
         async def work(connection: AsyncConnection, now: str) -> None:
             await leases.hold(connection, lease, now, _set_best, values)
-            await optimization_writer.put_document(
-                connection, lease.job_id, "checkpoint", checkpoint
-            )
+            await _put_document(connection, lease.job_id, "checkpoint", checkpoint)
 
         await self._write(lease, work, events)
 
@@ -246,7 +294,7 @@ class SqlOptimizationRepository:
     async def list_candidates(self, optimization_id: str) -> list[Candidate]:
         """All accepted candidates by number."""
         return await self._database.read(
-            lambda connection: optimization_reader.list_candidates(connection, optimization_id)
+            lambda connection: stored.list_candidates(connection, optimization_id)
         )
 
     async def list_trials(
@@ -254,7 +302,7 @@ class SqlOptimizationRepository:
     ) -> list[TrialResult]:
         """Results by candidate number."""
         return await self._database.read(
-            lambda connection: optimization_reader.list_trials(
+            lambda connection: stored.list_trials(
                 connection, optimization_id, mini_batches=mini_batches
             )
         )
@@ -262,7 +310,7 @@ class SqlOptimizationRepository:
     async def list_rejections(self, optimization_id: str) -> list[Rejection]:
         """In the order they were made."""
         return await self._database.read(
-            lambda connection: optimization_reader.list_rejections(connection, optimization_id)
+            lambda connection: stored.list_rejections(connection, optimization_id)
         )
 
     async def list_events(
@@ -288,13 +336,13 @@ class SqlOptimizationRepository:
             await event_log.append(connection, lease.job_id, events, now)
 
         await self._database.write(all_of_it)
-        if events and self._told is not None:
-            self._told(lease.job_id)
+        if events and self._on_stored is not None:
+            self._on_stored(lease.job_id)
 
 
 async def _add(connection: AsyncConnection, row: Mapping[str, Any]) -> None:
     try:
-        await connection.execute(_insert, row)
+        await connection.execute(insert(optimizations), row)
     except IntegrityError as error:
         if is_foreign_key_violation(error):
             raise UsageError(
@@ -312,3 +360,41 @@ def _taken(optimization_id: str) -> ConflictError:
         why="its id is taken",
         fix="use a new id",
     )
+
+
+async def _add_rejections(
+    connection: AsyncConnection,
+    optimization_id: str,
+    rejected: Sequence[Rejection],
+    *,
+    now: str,
+    again: bool,
+) -> None:
+    """Add rejections behind those that are there.
+
+    `again` says that this was tried before, and may have got through without an answer.
+    """
+    if not rejected:
+        return
+    of_id = {"of_id": optimization_id}
+    last = await connection.scalar(_last_rejection, of_id)
+    rows = stored.rejection_rows(optimization_id, rejected, 0 if last is None else last + 1, now)
+    if again:
+        named = zip((column.name for column in _rejections), rows[0], strict=True)
+        first = {f"of_{name}": value for name, value in named}
+        if await connection.scalar(_same_rejection, {**first, **of_id}) is not None:
+            return
+    await _insert_rejections(connection, rows)
+
+
+async def _put_document(
+    connection: AsyncConnection,
+    optimization_id: str,
+    name: str,
+    document: Mapping[str, Any] | None,
+) -> None:
+    """Replace a document; None takes it away."""
+    if document is None:
+        await connection.execute(_drop_document, {"of_id": optimization_id, "of_name": name})
+    else:
+        await _put_documents(connection, [(optimization_id, name, document)])

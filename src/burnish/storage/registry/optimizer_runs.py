@@ -12,15 +12,20 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from burnish.domain import ConflictError, OptimizationStatus, TrialResult, UsageError
 from burnish.domain.optimizer_runs import CandidateLine, OptimizerRun, RunLine
 from burnish.domain.read_models import Page
-from burnish.storage.engine.bulk import as_stored
 from burnish.storage.engine.codec import JsonText, PlainText, SafeText
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.engine.listing import sorted_page
 from burnish.storage.experiments.tables import feedback_scores
 from burnish.storage.jobs import leases
 from burnish.storage.jobs.tables import run_queue
-from burnish.storage.optimizations.reader import SHOWN
-from burnish.storage.optimizations.rows import read_candidates, read_record, read_trials
+from burnish.storage.optimizations.rows import (
+    CANDIDATE_COLUMNS,
+    RECORD_COLUMNS,
+    TRIAL_COLUMNS,
+    read_candidates,
+    read_record,
+    read_trials,
+)
 from burnish.storage.optimizations.tables import candidates, optimizations, trials
 from burnish.storage.registry.tables import objects, optimizer_runs
 
@@ -70,14 +75,13 @@ _settle = (
     .values(settled=True, promotion=bindparam("done", type_=JsonText))
 )
 _OWN = "run_"
-_line = select(*(_runs[name].label(_OWN + name) for name in _FIELDS), *SHOWN).select_from(_joined)
+_line = select(*(_runs[name].label(_OWN + name) for name in _FIELDS), *RECORD_COLUMNS).select_from(
+    _joined
+)
 
 _candidates, _trials, _scores = candidates.c, trials.c, feedback_scores.c
-_UNREAD = ("optimization_id", "configuration_hash")
-_all_candidates = select(
-    *(as_stored(column) for column in _candidates if column.name not in _UNREAD)
-)
-_trials_of = select(*(as_stored(column) for column in _trials if not column.primary_key)).where(
+_all_candidates = select(*CANDIDATE_COLUMNS)
+_trials_of = select(*TRIAL_COLUMNS).where(
     _trials.optimization_id == bindparam("of_id", type_=SafeText),
     _trials.slot == "",
     _trials.candidate_id.in_(bindparam("of_candidates", type_=SafeText, expanding=True)),
