@@ -1,36 +1,110 @@
-"""Everything a run needs, opened together and closed together."""
+"""Wiring of repositories, models, agents and suites: all that a run needs, opened together."""
 
 from __future__ import annotations
 
 import contextlib
+import gc
+import json
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from burnish import storage
-from burnish.app.model_pool import ModelShelf
-from burnish.app.settled_memory import settled_memory
+from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import (
+    Agent,
     AgentRepository,
     CallCache,
+    Configuration,
     DatasetRepository,
     ExperimentRepository,
     ItemResult,
     Model,
     OptimizationRepository,
     OverlayStore,
+    UsageError,
 )
-from burnish.domain.configured_objects import ObjectRepository
-from burnish.domain.dataset_pages import DatasetPages
 from burnish.domain.event_feed import EventFeed
 from burnish.domain.image_parts import ImageRepository
-from burnish.domain.mirrors import MirrorBook
-from burnish.domain.opik_records import OpikRecords
-from burnish.domain.optimizer_runs import OptimizerRunRepository
-from burnish.domain.read_models import OptimizationPages
-from burnish.domain.run_insights import RunInsights
+from burnish.evaluation.agents import HttpAgent, PromptAgent, PythonAgent
+from burnish.evaluation.datasets import Dataset
+from burnish.evaluation.imports import load_callable
+from burnish.evaluation.refine import RefinePolicy, plan_refinement
+from burnish.evaluation.refine.plan import require_fields
+from burnish.evaluation.scorers import build_scorers, stratify_field
+from burnish.evaluation.suite import Suite, SuitePolicy
 from burnish.jobs.event_listeners import announcing
+
+# Counting what is frozen looks at each of the objects: once is enough to know of somebody else.
+_frozen = {"by us": False, "by others": False}
+
+
+@contextlib.contextmanager
+def settled_memory() -> Iterator[None]:
+    """Within, a full collection looks only at what came since.
+
+    Modules alone are some ninety thousand objects: looking through them stops every call under
+    way for 50 ms. Where somebody froze objects already, nothing is done, nor undone.
+    """
+    if not any(_frozen.values()):
+        _frozen["by others"] = gc.get_freeze_count() > 0
+    if any(_frozen.values()):
+        yield
+        return
+    gc.freeze()
+    _frozen["by us"] = True
+    try:
+        yield
+    finally:
+        _frozen["by us"] = False
+        gc.unfreeze()
+
+
+class ModelShelf:
+    """Opens models with their settings from the `[models]` tables."""
+
+    def __init__(self, tables: Mapping[str, Any], cache: CallCache | None = None) -> None:
+        self.tables = tables
+        self._cache = cache
+        self._open: dict[int | str, Model] = {}
+
+    def model(self, given: str | Model | Callable[[str], str]) -> Model:
+        """The model of a name, or a wrapped callable; calls are remembered where that is on."""
+        # Late: a command that only reads needs no model, and these take it longer than its reading.
+        from burnish.config.settings import model_settings  # noqa: PLC0415
+        from burnish.models import as_model  # noqa: PLC0415
+
+        key = given if isinstance(given, str) else id(given)
+        if key not in self._open:
+            settings = model_settings(self.tables, given) if isinstance(given, str) else None
+            self._open[key] = as_model(given, settings, cache=self._cache)
+        return self._open[key]
+
+    def use(self, tables: Mapping[str, Any]) -> None:
+        """Take the settings of other tables, as long as no model is open."""
+        if self._open:
+            raise UsageError(
+                what="the models' settings cannot be changed",
+                why="a model is open already",
+                fix="change them before the first model is opened",
+                code="models_open",
+            )
+        self.tables = tables
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close every model."""
+        for model in self._open.values():
+            await model.close()
+        self._open.clear()
+
 
 STATE_FOLDER = ".burnish"
 
@@ -54,27 +128,57 @@ class Workspace:
     ) -> None:
         self._database = database
         self.listeners: list[Callable[[str], None]] = [] if listeners is None else listeners
-        self.experiments: ExperimentRepository = storage.SqlExperimentRepository(database)
-        self.datasets: DatasetRepository = storage.SqlDatasetRepository(database)
-        self.optimizations: OptimizationRepository = storage.SqlOptimizationRepository(
-            database, self._tell
-        )
-        self.pages: OptimizationPages = storage.SqlOptimizationPages(database)
-        self.insights: RunInsights = storage.SqlRunInsights(database)
-        self.feed: EventFeed = storage.SqlEventFeed(database)
-        self.opik: OpikRecords = storage.SqlOpikRecords(database)
-        self.mirrors: MirrorBook = storage.SqlMirrorBook(database)
-        self.run_jobs = storage.SqlRunJobs(database)
-        self.objects: ObjectRepository = storage.SqlObjectRepository(database)
-        self.optimizer_runs: OptimizerRunRepository = storage.SqlOptimizerRunRepository(database)
-        self.dataset_pages: DatasetPages = storage.SqlDatasetPages(database)
-        self.evaluation_jobs = storage.SqlEvaluationJobs(database)
-        self.image_jobs = storage.SqlImageJobs(database)
-        self.images: ImageRepository = storage.SqlImageRepository(database)
-        self.overlays: OverlayStore = storage.SqlOverlayStore(database)
-        self.agents: AgentRepository = storage.SqlAgentRepository(database)
-        self.call_cache: CallCache = storage.SqlCallCache(database)
         self.models = ModelShelf(models, self.call_cache)
+
+    # Each is made, and its module loaded, when it is first asked for: a command needs few of them.
+    experiments = cached_property[ExperimentRepository](
+        lambda self: storage.SqlExperimentRepository(self._database)
+    )
+    datasets = cached_property[DatasetRepository](
+        lambda self: storage.SqlDatasetRepository(self._database)
+    )
+    optimizations = cached_property[OptimizationRepository](
+        lambda self: storage.SqlOptimizationRepository(self._database, self._tell)
+    )
+    pages = cached_property["storage.SqlOptimizationPages"](
+        lambda self: storage.SqlOptimizationPages(self._database)
+    )
+    insights = cached_property["storage.SqlRunInsights"](
+        lambda self: storage.SqlRunInsights(self._database)
+    )
+    feed = cached_property[EventFeed](lambda self: storage.SqlEventFeed(self._database))
+    opik = cached_property["storage.SqlOpikRecords"](
+        lambda self: storage.SqlOpikRecords(self._database)
+    )
+    mirrors = cached_property["storage.SqlMirrorBook"](
+        lambda self: storage.SqlMirrorBook(self._database)
+    )
+    run_jobs = cached_property["storage.SqlRunJobs"](
+        lambda self: storage.SqlRunJobs(self._database)
+    )
+    objects = cached_property["storage.SqlObjectRepository"](
+        lambda self: storage.SqlObjectRepository(self._database)
+    )
+    optimizer_runs = cached_property["storage.SqlOptimizerRunRepository"](
+        lambda self: storage.SqlOptimizerRunRepository(self._database)
+    )
+    dataset_pages = cached_property["storage.SqlDatasetPages"](
+        lambda self: storage.SqlDatasetPages(self._database)
+    )
+    evaluation_jobs = cached_property["storage.SqlEvaluationJobs"](
+        lambda self: storage.SqlEvaluationJobs(self._database)
+    )
+    image_jobs = cached_property["storage.SqlImageJobs"](
+        lambda self: storage.SqlImageJobs(self._database)
+    )
+    images = cached_property[ImageRepository](
+        lambda self: storage.SqlImageRepository(self._database)
+    )
+    overlays = cached_property[OverlayStore](lambda self: storage.SqlOverlayStore(self._database))
+    agents = cached_property[AgentRepository](
+        lambda self: storage.SqlAgentRepository(self._database)
+    )
+    call_cache = cached_property[CallCache](lambda self: storage.SqlCallCache(self._database))
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -111,3 +215,106 @@ class Workspace:
     def _tell(self, optimization_id: str) -> None:
         for listener in self.listeners:
             listener(optimization_id)
+
+
+OpenModel = Callable[[Any], Model]
+
+
+def build_agent(spec: AgentSpec, open_model: OpenModel) -> Agent:
+    """The agent of a spec: a prompt, a Python function or an HTTP service."""
+    configuration = Configuration.of(spec.configuration)
+    if spec.run is not None:
+        function = load_callable(spec.run, spec.folder) if isinstance(spec.run, str) else spec.run
+        return PythonAgent(
+            name=spec.name, configuration=configuration, run=function, version=spec.version
+        )
+    if spec.url is not None:
+        return HttpAgent(
+            name=spec.name,
+            configuration=configuration,
+            url=spec.url,
+            version=spec.version,
+            max_concurrency=spec.concurrency,
+            timeout_seconds=spec.timeout_seconds,
+            outbound=spec.outbound,
+        )
+    return PromptAgent(
+        name=spec.name,
+        configuration=configuration,
+        model=open_model(spec.model),
+        labels=spec.labels,
+        output_schema=read_schema(spec.output_schema, spec.folder),
+    )
+
+
+def build_suite(spec: SuiteSpec, open_model: OpenModel) -> Suite:
+    """The suite of a spec, with its scorers built and its dataset found but not yet read."""
+    dataset = Dataset.of(spec.dataset)
+    scorers = build_scorers(spec.scorers, open_model=open_model, folder=spec.folder)
+    stratify = spec.stratify_by or next(
+        (field for one in spec.scorers if (field := stratify_field(one))), None
+    )
+    policy = SuitePolicy(
+        repeats=spec.repeats,
+        pass_threshold=spec.pass_threshold,
+        mode=spec.mode,
+        split=spec.split,
+        split_seed=spec.split_seed,
+        stratify_by=stratify,
+    )
+    return Suite(
+        name=spec.name or dataset.name,
+        dataset=dataset,
+        scorers=scorers,
+        policy=policy,
+        refine=plan_refinement(RefinePolicy.of(spec.refine), scorers, spec.mode, open_model),
+    )
+
+
+def check_fit(agent: Agent, suite: Suite) -> None:
+    """Refuse, before anything is paid, what every item would fail on."""
+    columns = suite.dataset.index().fields
+    if isinstance(agent, PromptAgent):
+        for name in sorted(agent.configuration.placeholders):
+            if name not in columns and name.split(".")[0] not in columns:
+                raise UsageError(
+                    what=f"the placeholder {{{{{name}}}}} cannot be filled",
+                    why=f"the dataset has no such column; it has {', '.join(sorted(columns))}",
+                    fix="rename the placeholder or add the column",
+                    code="placeholder_unknown",
+                )
+    require_fields(suite.refine, set(columns))
+    missing = suite.scorers.missing_fields(columns)
+    if missing:
+        raise UsageError(
+            what="the scorers cannot compare",
+            why=f"the dataset has no column {min(missing)!r}; it has {', '.join(sorted(columns))}",
+            fix="correct the scorer's `field` or add the column",
+            code="unknown_field",
+        )
+
+
+def read_schema(
+    given: Mapping[str, Any] | str | Path | None, folder: Path
+) -> Mapping[str, Any] | None:
+    """A JSON schema, given as it is or by its file."""
+    if given is None or isinstance(given, Mapping):
+        return given
+    path = folder / given
+    try:
+        schema = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            what="the agent's output_schema cannot be read",
+            why=f"{path}: {getattr(error, 'strerror', None) or error}",
+            fix="name a JSON file with a JSON schema, relative to burnish.toml",
+            code="missing_file",
+        ) from error
+    if not isinstance(schema, dict):
+        raise UsageError(
+            what="the agent's output_schema cannot be used",
+            why=f"{path} holds a {type(schema).__name__}, not an object",
+            fix="write a JSON schema object",
+            code="invalid_agent",
+        )
+    return schema

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from burnish.domain.optimization import Candidate, TrialResult
 from burnish.domain.optimization_records import OptimizationRecord
-from burnish.domain.read_models import Page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,55 +51,3 @@ class CandidateLine:
     candidate: Candidate
     trial: TrialResult | None
     scores: Mapping[str, float]
-
-
-class OptimizerRunRepository(Protocol):
-    """Keeps which optimizations are runs of which optimizer."""
-
-    async def begin(self, run: OptimizerRun) -> bool:
-        """Note a run and queue its optimization, in one transaction.
-
-        False when its due time was claimed before, by whomever. ConflictError `already_running`
-        while another run of the optimizer has not ended: there are never two at once.
-        """
-        ...
-
-    async def get(self, run_id: str) -> OptimizerRun:
-        """UsageError with code `not_found` when there is none."""
-        ...
-
-    async def page(
-        self, optimizer_id: str, *, limit: int = 50, after: Sequence[Any] | None = None
-    ) -> Page[RunLine]:
-        """The newest first."""
-        ...
-
-    async def line(self, run_id: str) -> RunLine:
-        """One run with its record; UsageError `not_found` when there is none."""
-        ...
-
-    async def candidates(
-        self, run_id: str, *, limit: int = 50, after: Sequence[Any] | None = None
-    ) -> Page[CandidateLine]:
-        """By number; the baseline is number 0."""
-        ...
-
-    async def find_run(self, optimizer_id: str, candidate_id: str) -> str:
-        """The latest run that has this candidate; UsageError `not_found` when none has."""
-        ...
-
-    async def last_due(self, optimizer_ids: Sequence[str]) -> dict[str, str]:
-        """The latest due time that was claimed, by optimizer; without any it is left out."""
-        ...
-
-    async def running(self, optimizer_ids: Sequence[str]) -> dict[str, str]:
-        """The run of each that has not ended; those without one are left out."""
-        ...
-
-    async def unsettled(self, *, limit: int = 50) -> list[OptimizerRun]:
-        """Runs whose optimization has ended and that still want something done."""
-        ...
-
-    async def settle(self, run_id: str, promotion: Mapping[str, Any] | None) -> None:
-        """Nothing is left to do; what was done is kept. The first one counts."""
-        ...

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from burnish.domain.experiments import ExperimentStatus, ExperimentType, ItemResult
 from burnish.domain.json_values import Json
-from burnish.domain.optimization import Candidate, OptimizationStatus, TrialResult
-from burnish.domain.optimization_records import OptimizationRecord, Rejection
+from burnish.domain.optimization import OptimizationStatus
 from burnish.domain.refinement import Outcome, Round, RoundEnd
 
 T = TypeVar("T")
@@ -137,68 +136,3 @@ class ItemFilter:
     refined: bool = False
     outcome: Outcome | None = None
     ended: RoundEnd | None = None
-
-
-class OptimizationPages(Protocol):
-    """Reads parts of optimizations, in time that grows with the part and not with the whole.
-
-    Pages go on where `after` says, which is the `next` of the page before. A page is right even
-    when rows came in meanwhile: none is shown twice, and none that was there is left out.
-    """
-
-    async def optimizations(
-        self,
-        wanted: OptimizationFilter,
-        *,
-        order: OptimizationOrder = OptimizationOrder.NEWEST,
-        limit: int = 50,
-        after: Sequence[Any] | None = None,
-    ) -> Page[OptimizationRecord]:
-        """Without spec, checkpoint and result."""
-        ...
-
-    async def trials(
-        self,
-        optimization_id: str,
-        *,
-        statuses: Sequence[ExperimentStatus] = (),
-        mini_batches: bool = False,
-        order: TrialOrder = TrialOrder.NUMBER,
-        limit: int = 50,
-        after: Sequence[Any] | None = None,
-    ) -> Page[TrialLine]:
-        """The baseline is number 0."""
-        ...
-
-    async def trial(self, optimization_id: str, candidate_id: str) -> tuple[Candidate, TrialResult]:
-        """One candidate's trial; UsageError with code `not_found` when there is none."""
-        ...
-
-    async def rejections(
-        self, optimization_id: str, *, limit: int = 50, after: Sequence[Any] | None = None
-    ) -> Page[Rejection]:
-        """In the order they were made."""
-        ...
-
-    async def items(
-        self,
-        experiment_id: str,
-        *,
-        wanted: ItemFilter | None = None,
-        limit: int = 50,
-        after: Sequence[Any] | None = None,
-    ) -> Page[ItemLine]:
-        """By item id and repeat."""
-        ...
-
-    async def lineage(self, optimization_id: str) -> list[LineageNode]:
-        """Every candidate by number."""
-        ...
-
-    async def counts(self, optimization_id: str) -> RunCounts:
-        """How far it has come."""
-        ...
-
-    async def status_counts(self) -> dict[OptimizationStatus, int]:
-        """How many optimizations there are of each status."""
-        ...

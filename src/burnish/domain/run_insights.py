@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
 
 from burnish.domain.experiments import ExperimentStatus, ExperimentType
-from burnish.domain.optimization import Candidate
-from burnish.domain.optimization_records import Event, EventType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,54 +73,3 @@ class HeldOutRun:
     status: ExperimentStatus
     created_at: str
     updated_at: str
-
-
-class RunInsights(Protocol):
-    """Reads overviews. Of what does not exist there is nothing."""
-
-    async def spans(self, optimization_ids: Sequence[str]) -> dict[str, RunSpan]:
-        """When each began and ended, by id."""
-        ...
-
-    async def documents(
-        self, optimization_ids: Sequence[str], name: Literal["result", "checkpoint"]
-    ) -> dict[str, Mapping[str, Any]]:
-        """The results or checkpoints of those that have one, by id."""
-        ...
-
-    async def facets(self) -> RunFacets:
-        """What lists can be filtered by."""
-        ...
-
-    async def candidate(self, optimization_id: str, candidate_id: str) -> Candidate:
-        """One candidate, run or not; UsageError with code `not_found` when there is none."""
-        ...
-
-    async def points(
-        self, optimization_id: str, *, candidate_id: str | None = None
-    ) -> list[RunPoint]:
-        """Every trial and mini-batch by number, a trial before the mini-batches of its candidate.
-
-        With a candidate, only those of it.
-        """
-        ...
-
-    async def score_moments(self, experiment_ids: Sequence[str]) -> dict[str, ScoreMoments]:
-        """How scores spread over items, by experiment; repeats count as their mean."""
-        ...
-
-    async def held_out(self, optimization_id: str) -> list[HeldOutRun]:
-        """The experiments that confirmed candidates, the oldest first."""
-        ...
-
-    async def events(
-        self,
-        optimization_id: str,
-        *,
-        types: Sequence[EventType] = (),
-        newest: bool = False,
-        limit: int = 50,
-        after: int | None = None,
-    ) -> list[Event]:
-        """Events past a number; with `newest`, the newest first and those before it."""
-        ...

@@ -164,7 +164,7 @@ def _record(row: AnyRow) -> DatasetRecord:
 
 
 class SqlDatasetPages:
-    """DatasetPages on an open database."""
+    """Reads parts of datasets, in time that grows with the part and not with the whole."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -177,7 +177,7 @@ class SqlDatasetPages:
         limit: int = 50,
         after: Sequence[Any] | None = None,
     ) -> Page[DatasetRecord]:
-        """The newest first."""
+        """The newest first; with `text`, those that have it in their name."""
         wanted = select(datasets)
         if name is not None:
             wanted = wanted.where(_columns.name == name)
@@ -204,7 +204,10 @@ class SqlDatasetPages:
         limit: int = 50,
         after: Sequence[Any] | None = None,
     ) -> Page[DatasetRow]:
-        """In order."""
+        """In order; UsageError `not_found` when there is no such dataset.
+
+        With `text`, those that have it in their id or anywhere in their JSON, in any case.
+        """
         wanted = _row.where(_items.dataset_id == dataset_id)
         if text:
             wanted = wanted.where(_has(text))
@@ -221,7 +224,7 @@ class SqlDatasetPages:
         )
 
     async def find_rows(self, dataset_id: str, item_ids: Sequence[str]) -> dict[str, DatasetRow]:
-        """Rows by item id."""
+        """Rows by item id; those that are not there are left out."""
 
         async def work(connection: AsyncConnection) -> dict[str, DatasetRow]:
             found: dict[str, DatasetRow] = {}
@@ -234,7 +237,7 @@ class SqlDatasetPages:
         return await self._database.read(work)
 
     async def matching(self, dataset_id: str, text: str) -> set[str]:
-        """The ids of all rows that have a text."""
+        """The ids of all rows that have a text, as `rows` looks for it."""
         wanted = select(_items.item_id).where(_items.dataset_id == dataset_id, _has(text))
 
         async def work(connection: AsyncConnection) -> set[str]:
@@ -252,7 +255,7 @@ class SqlDatasetPages:
         return await self._database.read(work)
 
     async def add_origins(self, dataset_id: str, origins: Mapping[str, Mapping[str, Any]]) -> None:
-        """Note where rows came from."""
+        """Note where rows came from; what is noted already stays."""
         rows = [(dataset_id, item_id, dict(origin)) for item_id, origin in origins.items()]
 
         async def work(connection: AsyncConnection) -> None:

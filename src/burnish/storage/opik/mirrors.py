@@ -45,13 +45,16 @@ _enrol = {"sqlite": _enrolment(sqlite.insert), "postgresql": _enrolment(postgres
 
 
 class SqlMirrorBook:
-    """A MirrorBook on an open database."""
+    """Remembers what was delivered. Optimizations are their own backlog: nothing is kept twice.
+
+    A mirror is open from its enrolment until `close`. Marks belong to parts of it, by name.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def enrol(self, optimization_id: str, target: MirrorTarget) -> None:
-        """Open it."""
+        """Open it, also one that was closed; what was delivered stays marked."""
         row = {
             "optimization_id": optimization_id,
             "url": target.url,
@@ -69,7 +72,7 @@ class SqlMirrorBook:
         await self._database.write(work)
 
     async def open_mirrors(self) -> list[Mirror]:
-        """Those with something left to deliver."""
+        """Those with something left to deliver, the oldest first."""
 
         async def work(connection: AsyncConnection) -> list[Mirror]:
             return [
@@ -107,7 +110,7 @@ class SqlMirrorBook:
         await self._database.write(work)
 
     async def note_error(self, mirror: Mirror, error: str | None) -> None:
-        """What went wrong."""
+        """What went wrong, or that nothing did."""
 
         async def work(connection: AsyncConnection) -> None:
             await connection.execute(_note, {**_bound(mirror), "new_error": error})

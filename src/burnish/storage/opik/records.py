@@ -107,13 +107,17 @@ async def _project_name(connection: AsyncConnection, project_id: str) -> str | N
 
 
 class SqlOpikRecords:
-    """OpikRecords on an open database."""
+    """Keeps what was sent. Every write may be repeated, and nothing has to be there before it.
+
+    Of two documents with one id, the one that was updated later wins, field by field; fields that
+    it leaves out stay.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def project_id(self, workspace: str, name: str) -> str:
-        """The id of a project."""
+        """The id of a project, which any name is one of."""
         identity = str(uuid.uuid5(_NAMESPACE, f"{workspace}\n{name}"))
 
         async def read(connection: AsyncConnection) -> str | None:
@@ -127,11 +131,11 @@ class SqlOpikRecords:
         return identity
 
     async def project_name(self, project_id: str) -> str | None:
-        """The name behind an id."""
+        """The name that an id was given for."""
         return await self._database.read(lambda connection: _project_name(connection, project_id))
 
     async def add_dataset(self, dataset: OpikDataset) -> OpikDataset:
-        """The dataset of that name."""
+        """The dataset of that name in its workspace, which is this one where there was none."""
         now = self._database.stamp()
         return await self._database.write(lambda connection: _add_dataset(connection, dataset, now))
 
@@ -142,11 +146,11 @@ class SqlOpikRecords:
         )
 
     async def get_dataset(self, dataset_id: str) -> OpikDataset:
-        """By id."""
+        """UsageError with code `not_found` when there is none."""
         return await self._database.read(lambda connection: _get_dataset(connection, dataset_id))
 
     async def put_rows(self, dataset_id: str, rows: Sequence[OpikRow]) -> None:
-        """Add rows, or change them."""
+        """Upserts by id; the snapshot is forgotten."""
         await self._database.write(lambda connection: _put_rows(connection, dataset_id, rows))
 
     async def count_rows(self, dataset_id: str) -> int:
@@ -156,7 +160,7 @@ class SqlOpikRecords:
     async def rows(
         self, dataset_id: str, *, limit: int, offset: int = 0, after: str | None = None
     ) -> list[OpikRow]:
-        """Some of them."""
+        """Rows as they came in; `after` is the id of the last one seen."""
         return await self._database.read(
             lambda connection: _row_page(
                 connection, dataset_id, limit=limit, offset=offset, after=after
@@ -164,7 +168,7 @@ class SqlOpikRecords:
         )
 
     async def note_snapshot(self, dataset_id: str, snapshot: str, *, rows: int) -> None:
-        """Remember it."""
+        """Remember it, unless there are more rows by now."""
         await self._database.write(
             lambda connection: _note_snapshot(connection, dataset_id, snapshot, rows)
         )
@@ -176,7 +180,7 @@ class SqlOpikRecords:
         )
 
     async def put_spans(self, documents: Sequence[Document]) -> None:
-        """Keep spans."""
+        """Each names its `trace_id`."""
         await self._database.write(
             lambda connection: _put_documents(connection, opik_spans, documents)
         )
@@ -190,13 +194,13 @@ class SqlOpikRecords:
         await self._database.write(lambda connection: _put_items(connection, items))
 
     async def experiments_of(self, trace_ids: Sequence[str]) -> dict[str, set[str]]:
-        """Which experiments some traces are of."""
+        """The row ids by experiment that some traces are runs of."""
         return await self._database.read(lambda connection: _experiments_of(connection, trace_ids))
 
     async def runs(
         self, experiment_id: str, item_ids: Sequence[str] | None = None
     ) -> list[OpikRun]:
-        """The runs of an experiment."""
+        """The runs of an experiment, of some rows or of all, by row and by their own id."""
         return await self._database.read(
             lambda connection: _find_runs(connection, experiment_id, item_ids)
         )

@@ -127,13 +127,13 @@ _points_of_candidate = _points.where(
 
 
 class SqlRunInsights:
-    """RunInsights on an open database."""
+    """Reads overviews. Of what does not exist there is nothing."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def spans(self, optimization_ids: Sequence[str]) -> dict[str, RunSpan]:
-        """When each began and ended."""
+        """When each began and ended, by id."""
 
         async def work(connection: AsyncConnection) -> dict[str, RunSpan]:
             found: dict[str, RunSpan] = {}
@@ -147,7 +147,7 @@ class SqlRunInsights:
     async def documents(
         self, optimization_ids: Sequence[str], name: Literal["result", "checkpoint"]
     ) -> dict[str, Mapping[str, Any]]:
-        """The results or checkpoints of those that have one."""
+        """The results or checkpoints of those that have one, by id."""
 
         async def work(connection: AsyncConnection) -> dict[str, Mapping[str, Any]]:
             found: dict[str, Mapping[str, Any]] = {}
@@ -178,7 +178,7 @@ class SqlRunInsights:
         return await self._database.read(work)
 
     async def candidate(self, optimization_id: str, candidate_id: str) -> Candidate:
-        """One candidate, run or not."""
+        """One candidate, run or not; UsageError with code `not_found` when there is none."""
         bound = {"of_id": optimization_id, "of_candidate": candidate_id}
 
         async def work(connection: AsyncConnection) -> Candidate:
@@ -197,13 +197,16 @@ class SqlRunInsights:
     async def points(
         self, optimization_id: str, *, candidate_id: str | None = None
     ) -> list[RunPoint]:
-        """Every trial and mini-batch by number."""
+        """Every trial and mini-batch by number, a trial before the mini-batches of its candidate.
+
+        With a candidate, only those of it.
+        """
         return await self._database.read(
             lambda connection: _read_points(connection, optimization_id, candidate_id)
         )
 
     async def score_moments(self, experiment_ids: Sequence[str]) -> dict[str, ScoreMoments]:
-        """How scores spread over items."""
+        """How scores spread over items, by experiment; repeats count as their mean."""
 
         async def work(connection: AsyncConnection) -> dict[str, ScoreMoments]:
             found: dict[str, ScoreMoments] = {}
@@ -217,7 +220,7 @@ class SqlRunInsights:
         return await self._database.read(work)
 
     async def held_out(self, optimization_id: str) -> list[HeldOutRun]:
-        """The experiments that confirmed candidates."""
+        """The experiments that confirmed candidates, the oldest first."""
 
         async def work(connection: AsyncConnection) -> list[HeldOutRun]:
             rows = await connection.execute(_regular, {"of_id": optimization_id})
@@ -244,7 +247,7 @@ class SqlRunInsights:
         limit: int = 50,
         after: int | None = None,
     ) -> list[Event]:
-        """Events past a number."""
+        """Events past a number; with `newest`, the newest first and those before it."""
         statement = _log(optimization_id, types, newest=newest, limit=limit, after=after)
 
         async def work(connection: AsyncConnection) -> list[Event]:

@@ -145,7 +145,11 @@ _sums = select(
 
 
 class SqlOptimizationPages:
-    """OptimizationPages on an open database."""
+    """Reads parts of optimizations, in time that grows with the part and not with the whole.
+
+    Pages go on where `after` says, which is the `next` of the page before. A page is right even
+    when rows came in meanwhile: none is shown twice, and none that was there is left out.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -158,7 +162,7 @@ class SqlOptimizationPages:
         limit: int = 50,
         after: Sequence[Any] | None = None,
     ) -> Page[OptimizationRecord]:
-        """A page of the list."""
+        """Without spec, checkpoint and result."""
         name = order.value.removeprefix("-")
         keys = [_ORDERS[name], _columns.id]
         statement = sorted_page(
@@ -188,7 +192,7 @@ class SqlOptimizationPages:
         limit: int = 50,
         after: Sequence[Any] | None = None,
     ) -> Page[TrialLine]:
-        """A page of trials."""
+        """The baseline is number 0."""
         shown = _line.where(_trials.optimization_id == optimization_id)
         if not mini_batches:
             shown = shown.where(_trials.slot == "")
@@ -205,7 +209,7 @@ class SqlOptimizationPages:
         )
 
     async def trial(self, optimization_id: str, candidate_id: str) -> tuple[Candidate, TrialResult]:
-        """One candidate's trial."""
+        """One candidate's trial; UsageError with code `not_found` when there is none."""
         return await self._of(
             optimization_id,
             lambda connection: _candidate_with_trial(connection, optimization_id, candidate_id),
@@ -214,7 +218,7 @@ class SqlOptimizationPages:
     async def rejections(
         self, optimization_id: str, *, limit: int = 50, after: Sequence[Any] | None = None
     ) -> Page[Rejection]:
-        """A page of rejections."""
+        """In the order they were made."""
         columns = [column for column in _refused if not column.primary_key]
         statement = sorted_page(
             select(*columns, _refused.position).where(_refused.optimization_id == optimization_id),
@@ -239,7 +243,7 @@ class SqlOptimizationPages:
         limit: int = 50,
         after: Sequence[Any] | None = None,
     ) -> Page[ItemLine]:
-        """A page of an experiment's items."""
+        """By item id and repeat."""
         statement = item_pages.statement(
             experiment_id, wanted or ItemFilter(), limit=limit, after=after
         )
@@ -258,7 +262,7 @@ class SqlOptimizationPages:
         return await self._database.read(lambda connection: _counts(connection, optimization_id))
 
     async def status_counts(self) -> dict[OptimizationStatus, int]:
-        """How many there are of each status."""
+        """How many optimizations there are of each status."""
 
         async def work(connection: AsyncConnection) -> dict[OptimizationStatus, int]:
             rows = await connection.execute(_status_counts)

@@ -58,7 +58,7 @@ _one = _versions.where(_of_id, _rows.version == bindparam("of_version", type_=In
 
 
 class SqlObjectRepository:
-    """An ObjectRepository on an open database."""
+    """Keeps versions of objects. Nothing is ever overwritten: a change is a new version."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -73,7 +73,10 @@ class SqlObjectRepository:
         author: str = "",
         expected_version: int | None = None,
     ) -> ObjectVersion:
-        """A new version, active at once."""
+        """A new version, active at once; an equal document stays the version that it is.
+
+        With `expected_version`, ConflictError when another version is active by now (0: none is).
+        """
         key = {"of_kind": kind.value, "of_scope": scope, "of_name": name}
         row = {
             "document_hash": exact_hash(document),
@@ -100,7 +103,7 @@ class SqlObjectRepository:
         return _read(await self._database.write(work))
 
     async def get(self, kind: ObjectKind, name: str, *, scope: str = "") -> ObjectVersion:
-        """The active version."""
+        """The active version; UsageError `not_found` when there is no such object."""
         key = {"of_kind": kind.value, "of_scope": scope, "of_name": name}
 
         async def work(connection: AsyncConnection) -> AnyRow | None:
@@ -112,7 +115,7 @@ class SqlObjectRepository:
         return _read(found)
 
     async def find(self, kind: ObjectKind, identity: str) -> ObjectVersion:
-        """The active version of the object with this id."""
+        """The active version of the object with this id; UsageError `not_found` without one."""
         bound = {"of_id": identity, "of_kind": kind.value}
 
         async def work(connection: AsyncConnection) -> AnyRow | None:
@@ -124,7 +127,7 @@ class SqlObjectRepository:
         return _read(found)
 
     async def version(self, identity: str, number: int) -> ObjectVersion:
-        """One version of an object."""
+        """One version of an object; UsageError `not_found` when there is none."""
         bound = {"of_id": identity, "of_version": number}
 
         async def work(connection: AsyncConnection) -> AnyRow | None:

@@ -95,13 +95,17 @@ _means = (
 
 
 class SqlOptimizerRunRepository:
-    """An OptimizerRunRepository on an open database."""
+    """Keeps which optimizations are runs of which optimizer."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def begin(self, run: OptimizerRun) -> bool:
-        """Note a run and queue its optimization."""
+        """Note a run and queue its optimization, in one transaction.
+
+        False when its due time was claimed before, by whomever. ConflictError `already_running`
+        while another run of the optimizer has not ended: there are never two at once.
+        """
         now = self._database.stamp()
         row = {name: getattr(run, name) for name in _FIELDS} | {"started_at": now}
         bound = {"of_optimizer": run.optimizer_id, "of_due": run.due_at, "of_id": run.id}
@@ -124,7 +128,7 @@ class SqlOptimizerRunRepository:
         return await self._database.write(work)
 
     async def get(self, run_id: str) -> OptimizerRun:
-        """One run."""
+        """UsageError with code `not_found` when there is none."""
 
         async def work(connection: AsyncConnection) -> AnyRow | None:
             return (await connection.execute(_one, {"of_id": run_id})).one_or_none()
@@ -151,7 +155,7 @@ class SqlOptimizerRunRepository:
         return Page(items=lines, next=place)
 
     async def line(self, run_id: str) -> RunLine:
-        """One run with its record."""
+        """One run with its record; UsageError `not_found` when there is none."""
         statement = _line.where(_runs.id == run_id)
 
         async def work(connection: AsyncConnection) -> list[RunLine]:
@@ -165,13 +169,13 @@ class SqlOptimizerRunRepository:
     async def candidates(
         self, run_id: str, *, limit: int = 50, after: Sequence[Any] | None = None
     ) -> Page[CandidateLine]:
-        """By number."""
+        """By number; the baseline is number 0."""
         return await self._database.read(
             lambda connection: _candidate_page(connection, run_id, limit, after)
         )
 
     async def find_run(self, optimizer_id: str, candidate_id: str) -> str:
-        """The latest run that has this candidate."""
+        """The latest run that has this candidate; UsageError `not_found` when none has."""
         bound = {"of_optimizer": optimizer_id, "of_candidate": candidate_id}
 
         async def work(connection: AsyncConnection) -> str | None:
@@ -188,11 +192,11 @@ class SqlOptimizerRunRepository:
         return found
 
     async def last_due(self, optimizer_ids: Sequence[str]) -> dict[str, str]:
-        """The latest due time that was claimed, by optimizer."""
+        """The latest due time that was claimed, by optimizer; without any it is left out."""
         return await self._pairs(_last_due, optimizer_ids)
 
     async def running(self, optimizer_ids: Sequence[str]) -> dict[str, str]:
-        """The run of each that has not ended."""
+        """The run of each that has not ended; those without one are left out."""
         return await self._pairs(_open_runs, optimizer_ids)
 
     async def unsettled(self, *, limit: int = 50) -> list[OptimizerRun]:
@@ -204,7 +208,7 @@ class SqlOptimizerRunRepository:
         return await self._database.read(work)
 
     async def settle(self, run_id: str, promotion: Mapping[str, Any] | None) -> None:
-        """Nothing is left to do."""
+        """Nothing is left to do; what was done is kept. The first one counts."""
         bound = {"of_id": run_id, "done": None if promotion is None else dict(promotion)}
 
         async def work(connection: AsyncConnection) -> None:
