@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from burnish.optimizers.auto import Auto
     from burnish.optimizers.catalog import build_optimizer, list_optimizers
-    from burnish.optimizers.compress.edits import CompressStrategy
-    from burnish.optimizers.compress.mechanical import MechanicalCompressStrategy
-    from burnish.optimizers.compress.model import LLMCompressStrategy
     from burnish.optimizers.compress.optimizer import Compress
+    from burnish.optimizers.compress.strategies import (
+        CompressStrategy,
+        LLMCompressStrategy,
+        MechanicalCompressStrategy,
+    )
     from burnish.optimizers.edits.optimizer import Edits
     from burnish.optimizers.evolve.optimizer import Evolve
     from burnish.optimizers.examples.bootstrap import Bootstrap
@@ -28,15 +30,15 @@ _HOMES = {
     "Auto": "burnish.optimizers.auto",
     "Bootstrap": "burnish.optimizers.examples.bootstrap",
     "Compress": "burnish.optimizers.compress.optimizer",
-    "CompressStrategy": "burnish.optimizers.compress.edits",
+    "CompressStrategy": "burnish.optimizers.compress.strategies",
     "Edits": "burnish.optimizers.edits.optimizer",
     "Evolve": "burnish.optimizers.evolve.optimizer",
     "FewShot": "burnish.optimizers.examples.few_shot",
     "Gepa": "burnish.optimizers.gepa.optimizer",
     "GepaReference": "burnish.optimizers.gepa_package.optimizer",
     "GridSearch": "burnish.optimizers.parameters.grid_search",
-    "LLMCompressStrategy": "burnish.optimizers.compress.model",
-    "MechanicalCompressStrategy": "burnish.optimizers.compress.mechanical",
+    "LLMCompressStrategy": "burnish.optimizers.compress.strategies",
+    "MechanicalCompressStrategy": "burnish.optimizers.compress.strategies",
     "MetaPrompt": "burnish.optimizers.meta_prompt",
     "Parameters": "burnish.optimizers.parameters.optimizer",
     "RandomSearch": "burnish.optimizers.random_search",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from math import prod
 from typing import Any
 
 from burnish.domain import (
@@ -13,23 +15,28 @@ from burnish.domain import (
     Model,
     Optimizer,
     OptimizerState,
+    ParameterSpace,
     RunContext,
     StopDecision,
     TrialHistory,
     TrialResult,
     WinnerChooser,
 )
-from burnish.optimizers.choosing import choose
 from burnish.optimizers.edits.optimizer import Edits
 from burnish.optimizers.examples.bootstrap import Bootstrap
 from burnish.optimizers.examples.few_shot import FewShot
 from burnish.optimizers.gepa.optimizer import Gepa
+from burnish.optimizers.parameters.axes import are_whole, is_bounded
 from burnish.optimizers.parameters.grid_search import GridSearch
 from burnish.optimizers.parameters.optimizer import Parameters
 from burnish.optimizers.random_search import RandomSearch
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.support.number_checks import require_target
 
+# As many points as a few steps can try one by one; beyond, what was learnt should lead.
+_SMALL_GRID = 16
+# Reflection looks at training items first, and then needs a trial.
+_FEW_TRIALS = 2
 _KEY = "auto"
 _PLAIN: dict[str, Callable[..., Optimizer]] = {
     "bootstrap": Bootstrap,
@@ -125,3 +132,85 @@ async def _called(method: Callable[..., Any], *arguments: Any) -> Any:
         return await method(*arguments)
     answer = await asyncio.to_thread(method, *arguments)
     return await answer if inspect.isawaitable(answer) else answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """An optimizer by name, and the reason in words."""
+
+    name: str
+    reason: str
+
+
+def choose(context: RunContext, *, has_model: bool) -> Choice:
+    """By what may change, what there is to learn from, the budget, and whether a model can write.
+
+    Texts come first: they matter most, and `edits` tunes parameters along with them. Without free texts
+    parameters are left, and without those examples.
+    """
+    texts = [
+        path
+        for path, text in context.baseline.sections.items()
+        if context.space.may_change(path) and text.strip()
+    ]
+    spaces = [one for one in context.space.parameters.values() if is_bounded(one)]
+    trials = _trials_left(context)
+    if texts and has_model and trials is not None and trials < _FEW_TRIALS:
+        return Choice(
+            name="edits",
+            reason=f"the budget has room for {_count(trials, 'trial')} only, too few to reflect on "
+            "failures first",
+        )
+    if texts and has_model:
+        return Choice(
+            name="gepa",
+            reason=f"{_count(len(texts), 'section')} may change, and a model can reflect on failures",
+        )
+    if texts:
+        return Choice(
+            name="edits",
+            reason=f"{_count(len(texts), 'section')} may change, and no model is given to rewrite "
+            f"{'it' if len(texts) == 1 else 'them'}",
+        )
+    if spaces:
+        return _over_parameters(spaces)
+    return _over_examples(context)
+
+
+def _trials_left(context: RunContext) -> int | None:
+    if context.evaluations_left is None:
+        return None
+    return context.evaluations_left // max(len(context.splits["validation"]), 1)
+
+
+def _over_parameters(spaces: list[ParameterSpace]) -> Choice:
+    only = f"only {_count(len(spaces), 'parameter')} may change"
+    sizes = [_size(one) for one in spaces]
+    if None not in sizes and (points := prod(size or 1 for size in sizes)) <= _SMALL_GRID:
+        return Choice(name="grid", reason=f"{only}, and {points} points can all be tried")
+    if find_spec("optuna") is None:
+        return Choice(name="random", reason=f"{only}, and optuna is not installed")
+    return Choice(name="parameters", reason=f"{only}, in more points than can all be tried")
+
+
+def _over_examples(context: RunContext) -> Choice:
+    train = len(context.splits.get("train", ()))
+    if not train or not context.space.max_examples:
+        return Choice(name="edits", reason="no section, parameter or example may change")
+    only = f"no section or parameter may change, but {_count(train, 'training item')} can be shown"
+    if context.labels:
+        return Choice(name="few_shot", reason=f"{only} with their labels")
+    return Choice(name="bootstrap", reason=f"{only} with outputs of the agent that pass")
+
+
+def _size(space: ParameterSpace) -> int | None:
+    """How many values a parameter has; None when they are without number."""
+    if space.choices:
+        return len(space.choices)
+    if space.low is None or space.high is None:
+        return 2
+    return int(space.high - space.low) + 1 if are_whole(space.low, space.high) else None
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

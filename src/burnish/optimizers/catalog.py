@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import types
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from burnish.domain import Optimizer, UsageError
-from burnish.optimizers.signatures import check_settings
 
 GROUP = "burnish.optimizers"
 _BUILT_IN: Mapping[str, tuple[str, str]] = {
@@ -28,6 +28,13 @@ _BUILT_IN: Mapping[str, tuple[str, str]] = {
     "random": ("burnish.optimizers.random_search", "RandomSearch"),
 }
 _METHODS = ("initialize", "propose", "observe", "should_stop")
+_NAMES = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    type(None): "nothing",
+}
 
 
 def list_optimizers() -> list[str]:
@@ -112,3 +119,92 @@ def _loaded(point: EntryPoint) -> Callable[..., Optimizer]:
         )
     maker: Callable[..., Optimizer] = made
     return maker
+
+
+def check_settings(name: str, make: Callable[..., Any], settings: Mapping[str, Any]) -> None:
+    """Raise UsageError for a setting that is unknown, missing or of the wrong type."""
+    parameters = inspect.signature(make).parameters
+    open_ended = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    known = {
+        key: one
+        for key, one in parameters.items()
+        if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)
+    }
+    hints = _hints(make)
+    for key, value in settings.items():
+        if key in known:
+            _check_type(name, key, value, hints.get(key))
+        elif not open_ended:
+            raise _unknown(name, key, list(known))
+    for key, one in known.items():
+        if one.default is one.empty and key not in settings:
+            raise UsageError(
+                what=f"the optimizer {name!r} lacks its setting {key!r}",
+                why="it has no default",
+                fix=f"add {key}",
+                code="missing_setting",
+            )
+
+
+def _hints(make: Callable[..., Any]) -> dict[str, Any]:
+    """Types by name; none where they cannot be resolved, as in a module that imports lazily."""
+    target = make.__init__ if inspect.isclass(make) else make
+    try:
+        return get_type_hints(target)
+    except (NameError, TypeError, AttributeError):
+        return {}
+
+
+def _check_type(name: str, key: str, value: Any, hint: Any) -> None:
+    if hint is None or fits(value, hint):
+        return
+    raise UsageError(
+        what=f"the setting {key!r} of the optimizer {name!r} cannot be used",
+        why=f"{value!r:.80} is not {describe(hint)}",
+        fix=f"give {key} {describe(hint)}, or leave it out for the default",
+        code="invalid_setting",
+    )
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a plain value may stand for a type; what is not understood fits."""
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        return any(fits(value, one) for one in get_args(hint))
+    if hint is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if hint in (bool, str, type(None)):
+        return isinstance(value, hint)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        inner = get_args(hint)
+        return isinstance(value, Mapping) and all(fits(v, inner[1]) for v in value.values())
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        plain = isinstance(value, (list, tuple))
+        return plain and all(fits(v, get_args(hint)[0]) for v in value)
+    return True
+
+
+def describe(hint: Any) -> str:
+    """A type in words."""
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        kinds = [describe(one) for one in get_args(hint) if one is not type(None)]
+        return " or ".join(kinds)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return f"a table whose values are each {describe(get_args(hint)[1])}"
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return f"a list whose entries are each {describe(get_args(hint)[0])}"
+    return _NAMES.get(hint, str(getattr(hint, "__name__", hint)))
+
+
+def _unknown(name: str, key: str, known: list[str]) -> UsageError:
+    close = get_close_matches(str(key), known, n=1, cutoff=0.5)
+    every = ", ".join(sorted(known)) or "none"
+    return UsageError(
+        what=f"the optimizer {name!r} has no setting {key!r}",
+        why="it cannot be guessed what it is for",
+        fix=f"did you mean {close[0]!r}? It has {every}" if close else f"it has {every}",
+        code="unknown_setting",
+    )

@@ -22,17 +22,17 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
+from burnish.optimizers.shared.acceptance import Fresh, speaking_paths, with_text
 from burnish.optimizers.shared.asking import Asker
 from burnish.optimizers.shared.copied_answers import without_copies
 from burnish.optimizers.shared.facts import RunFacts
-from burnish.optimizers.shared.fresh import Fresh, speaking_paths, with_text
 from burnish.optimizers.shared.meta_question import WAYS, MetaQuestion, Scored
-from burnish.optimizers.shared.ranking import ranked
 from burnish.optimizers.shared.reflection import Shown, read_answer
 from burnish.optimizers.shared.search_status import (
     GOING_ON,
     first_state,
     next_state,
+    ranked,
     reached,
     stale,
 )

@@ -16,7 +16,7 @@ from burnish.domain import (
     TrialResult,
 )
 from burnish.optimizers.edits.edit_catalog import Library
-from burnish.optimizers.parameters.values import draw_value, is_bounded
+from burnish.optimizers.parameters.axes import draw_value, is_bounded
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.search_status import (
     GOING_ON,

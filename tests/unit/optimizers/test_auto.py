@@ -12,7 +12,7 @@ from worlds import LABELS, REVIEWS, EditWorld
 import burnish
 from burnish.domain import Configuration, RunContext, SearchSpace, StopReason, UsageError
 from burnish.optimizers import Auto, Edits, build_optimizer
-from burnish.optimizers.choosing import choose
+from burnish.optimizers.auto import choose
 
 LOCKED = {"sections": []}
 WIDE = {"temperature": {"low": 0.0, "high": 1.0}}
@@ -57,7 +57,7 @@ def test_it_chooses_by_what_is_configured(given, has_model, name, reason):
 
 
 def test_without_optuna_parameters_are_drawn_blindly(monkeypatch):
-    monkeypatch.setattr("burnish.optimizers.choosing.find_spec", lambda name: None)
+    monkeypatch.setattr("burnish.optimizers.auto.find_spec", lambda name: None)
 
     choice = choose(context(space={**LOCKED, "parameters": WIDE}), has_model=False)
 

@@ -11,7 +11,7 @@ from worlds import LABELS, REVIEWS, EditWorld
 from burnish.optimizers import Edits, Evolve
 from burnish.optimizers.gepa.moves import Kind, Purpose, Reason
 from burnish.optimizers.shared.candidate_metadata import legacy_metadata, metadata_of
-from burnish.testing.optimization_samples import make_candidate
+from burnish.testing.samples.optimizations import make_candidate
 
 
 def edit_run(**more) -> Run:

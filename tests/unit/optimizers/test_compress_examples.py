@@ -6,7 +6,6 @@ import pytest
 
 from burnish.domain import Configuration, ConflictError, UsageError, text_hash
 from burnish.models import count_tokens
-from burnish.optimizers.compress.apply import apply_modifications, override_of
 from burnish.optimizers.compress.cuts import build, section_cuts, unit_cuts
 from burnish.optimizers.compress.examples import (
     EXAMPLES,
@@ -15,8 +14,13 @@ from burnish.optimizers.compress.examples import (
     read_examples,
     require_parts,
 )
-from burnish.optimizers.compress.mechanical import lean
-from burnish.optimizers.compress.report import modifications_of, with_modifications
+from burnish.optimizers.compress.report import (
+    apply_modifications,
+    modifications_of,
+    override_of,
+    with_modifications,
+)
+from burnish.optimizers.compress.strategies import lean
 from burnish.optimizers.compress.units import split_units
 from burnish.overrides import LocalPromptOverridesStore, descriptor_of
 

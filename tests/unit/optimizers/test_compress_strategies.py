@@ -8,8 +8,13 @@ from hypothesis import strategies as st
 from burnish.domain import Configuration, placeholders
 from burnish.models import as_model, count_tokens
 from burnish.optimizers.compress.cuts import build, line_cuts
-from burnish.optimizers.compress.mechanical import MechanicalCompressStrategy, core, lean, tidy
-from burnish.optimizers.compress.model import LLMCompressStrategy
+from burnish.optimizers.compress.strategies import (
+    LLMCompressStrategy,
+    MechanicalCompressStrategy,
+    core,
+    lean,
+    tidy,
+)
 from burnish.optimizers.compress.units import split_units
 
 PIECES = st.sampled_from(

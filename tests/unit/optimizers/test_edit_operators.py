@@ -14,9 +14,9 @@ from burnish.domain import CandidateProposal, Configuration, SearchSpace
 from burnish.evaluation.agents.prompt_agent import label_words
 from burnish.optimization.validator import CandidateValidator
 from burnish.optimizers import Edits
+from burnish.optimizers.edits.edit import add_to_task, any_of, replace_words
 from burnish.optimizers.edits.edit_catalog import Library
-from burnish.optimizers.edits.operators.texts import add_to_task, any_of, replace_words
-from burnish.testing.optimization_samples import make_candidate
+from burnish.testing.samples.optimizations import make_candidate
 
 SHAPES = {
     "reviews": (REVIEWS.to_json()["sections"], LABELS),

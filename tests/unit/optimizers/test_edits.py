@@ -21,7 +21,7 @@ from burnish.domain import (
 from burnish.optimization.racing import Racing, RacingMode
 from burnish.optimizers import Edits, RandomSearch
 from burnish.optimizers.edits.edit_catalog import Library
-from burnish.optimizers.edits.screening import screening_queue
+from burnish.optimizers.edits.optimizer import screening_queue
 from burnish.optimizers.shared.facts import RunFacts
 
 

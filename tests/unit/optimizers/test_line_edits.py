@@ -7,7 +7,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from burnish.domain import placeholders
-from burnish.domain.canonical import normalise_text
+from burnish.domain.json_values import normalise_text
 from burnish.optimizers.gepa.line_edits import (
     LineEdit,
     apply_edits,

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from burnish.optimizers.gepa.overfit_warning import overfit_alarm, paired_gains
+from burnish.optimizers.gepa.overfit import overfit_alarm, paired_gains
 
 
 def test_a_gain_on_train_only_rings():

@@ -4,7 +4,7 @@ from known import result
 
 from burnish.optimizers.gepa.ideas import recurring_reasons
 from burnish.optimizers.shared.reflection import Question
-from burnish.testing.round_samples import make_refinement
+from burnish.testing.samples.experiments import make_refinement
 
 
 def refined(item, reason, **changes):

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from burnish.domain import Configuration, placeholders
 from burnish.models import count_tokens
-from burnish.optimizers.compress.edits import SectionEdit
 from burnish.optimizers.compress.examples import (
     EXAMPLES,
     Examples,
     example_tokens,
     read_examples,
 )
+from burnish.optimizers.compress.strategies import SectionEdit
 from burnish.optimizers.compress.units import split_units
 
 

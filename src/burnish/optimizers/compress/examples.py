@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from burnish.domain import Configuration, Json, UsageError, render, text_hash
 from burnish.evaluation.agents.prompt_agent import role_of
 from burnish.models import count_tokens
-from burnish.optimizers.compress.edits import SectionEdit
+from burnish.optimizers.compress.strategies import SectionEdit
 
 EXAMPLES = "@examples"
 Examples = Sequence[Mapping[str, Json]]

@@ -24,11 +24,6 @@ from burnish.domain import (
     TrialResult,
 )
 from burnish.optimizers.compress.cuts import Cut, section_cuts, unit_cuts
-from burnish.optimizers.compress.edits import (
-    DEFAULT_MIN_TOKENS,
-    CompressStrategy,
-    SectionEdit,
-)
 from burnish.optimizers.compress.examples import (
     EXAMPLES,
     example_edits,
@@ -36,9 +31,14 @@ from burnish.optimizers.compress.examples import (
     parts_of,
     require_parts,
 )
-from burnish.optimizers.compress.mechanical import MechanicalCompressStrategy
-from burnish.optimizers.compress.model import LLMCompressStrategy
 from burnish.optimizers.compress.search import CompressSearch, Solution
+from burnish.optimizers.compress.strategies import (
+    DEFAULT_MIN_TOKENS,
+    CompressStrategy,
+    LLMCompressStrategy,
+    MechanicalCompressStrategy,
+    SectionEdit,
+)
 from burnish.optimizers.compress.verdicts import Memo, Unknown, Verdicts
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.search_status import GOING_ON, first_state, next_state

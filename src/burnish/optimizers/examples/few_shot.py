@@ -13,9 +13,7 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
-from burnish.optimizers.examples.picks import describe_row, pick_rows
-from burnish.optimizers.examples.pool import ExamplePool
-from burnish.optimizers.examples.search import Row
+from burnish.optimizers.examples.search import ExamplePool, Row, describe_row, pick_rows
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.search_status import (
     GOING_ON,

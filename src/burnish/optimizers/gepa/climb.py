@@ -1,12 +1,14 @@
-"""The tip's own way up: look, try a line for every failure, join what mended something, and again."""
+"""Climbing moves of gepa: lines tried for failures, joined, and dropped where they block others."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
-from burnish.optimizers.gepa.conflicts import Conflicts
-from burnish.optimizers.gepa.line_edits import LineEdit
+from burnish.domain import Configuration, placeholders
+from burnish.optimizers.gepa.line_edits import LineEdit, split_units
 from burnish.optimizers.gepa.moves import (
     MOST_SAID,
     Kind,
@@ -14,15 +16,21 @@ from burnish.optimizers.gepa.moves import (
     Purpose,
     Reason,
     edited,
+    edits_between,
     has_purpose,
     kind_of,
     said_of,
 )
-from burnish.optimizers.gepa.step_context import Desk
-from burnish.optimizers.gepa.tried_lines import Tried
-from burnish.optimizers.shared.evidence import Known
+from burnish.optimizers.gepa.step_context import CLOSE, Desk
+from burnish.optimizers.shared.evidence import Known, is_weak
 from burnish.optimizers.shared.seeded_random import generator
 
+_ASKED = "Is it in the way of others?"
+_GROUPS = 4
+_ITEMS = 3
+# So many are more than bad luck: mended by a line alone, or with a line about them.
+_FEWEST, _FEWEST_TOLD = 2, 5
+Key = tuple[str, str, str]
 # A line that is about no failure in particular is gated on so many.
 _VAGUE = 2
 _MUCH = 0.3
@@ -187,3 +195,184 @@ class Climb:
                     self._desk.move(configuration, tip, reason, None if in_full else items)
                 )
         return [move for move in found if self._desk.is_new(move)]
+
+
+class Conflicts:
+    """Moves that leave out lines of the tip."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def moves(self, tip: Known) -> list[Move]:
+        """The tip without some of its lines, on what only other lines are about."""
+        configuration = tip.candidate.configuration
+        baseline = self._desk.evidence.baseline.candidate.configuration
+        added = [edit for edit in edits_between(baseline, configuration) if edit.new]
+        failed = self._desk.failed(tip)
+        mended = {item: keys for item, keys in self._owners(tip).items() if item in failed}
+        told = await self._desk.ideas.told(tip, added, failed)
+        if len(mended) < _FEWEST and len(told) < _FEWEST_TOLD:
+            return []
+        owners = {item: mended.get(item, set()) | told.get(item, set()) for item in failed}
+        broken = [item for item in failed if owners[item]]
+        broken.sort(key=lambda item: (item not in mended, self._desk.draw("broken", item)))
+        found = []
+        for group in self._groups(baseline, added):
+            keys = {edit.key for edit in group}
+            items = [item for item in broken if not owners[item] & keys][:_ITEMS]
+            drops = [LineEdit(edit.section, edit.new, "") for edit in group]
+            reason = Reason(
+                kind=Kind.LINE, said=f"{_ASKED} {said_of(drops)}", purpose=Purpose.CONFLICT
+            )
+            if items:
+                found.append(self._desk.move(edited(configuration, drops), tip, reason, items))
+        return [move for move in found if self._desk.is_new(move)]
+
+    def _groups(
+        self, baseline: Configuration, added: Sequence[LineEdit]
+    ) -> Iterator[list[LineEdit]]:
+        """What the baseline has of its own, and then what was added, in a few groups."""
+        own = [
+            LineEdit(section, "", unit.text)
+            for section in self._desk.ideas.sections
+            for unit in split_units(baseline.sections[section])
+            if not placeholders(unit.text)
+        ]
+        if own:
+            yield own
+        size = max(-(-len(added) // _GROUPS), 1)
+        for start in range(0, len(added), size):
+            yield list(added[start : start + size])
+
+    def blocking(self, tip: Known) -> set[Key]:
+        """Drops that were tried because of a conflict, as part of a group or alone."""
+        found: set[Key] = set()
+        for child in self._desk.evidence.children(tip.candidate.id):
+            if has_purpose(child.candidate, Purpose.CONFLICT):
+                edits = edits_between(tip.candidate.configuration, child.candidate.configuration)
+                found.update(edit.key for edit in edits)
+        return found
+
+    def _owners(self, one: Known) -> dict[str, set[Key]]:
+        """Items that single lines of it mended on an ancestor, and which ones."""
+        evidence = self._desk.evidence
+        found: dict[str, set[Key]] = {}
+        for elder in evidence.lineage(one.candidate.id)[1:]:
+            before = elder.candidate.configuration
+            taken = {edit.key for edit in edits_between(before, one.candidate.configuration)}
+            for child in evidence.children(elder.candidate.id):
+                if kind_of(child.candidate) is not Kind.LINE:
+                    continue
+                keys = {edit.key for edit in edits_between(before, child.candidate.configuration)}
+                if not keys <= taken or evidence.gain(child, elder) <= CLOSE:
+                    continue
+                for item, own in child.results.items():
+                    if item in elder.results and elder.weak(item) and not is_weak(own):
+                        found.setdefault(item, set()).update(keys)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some lines of a set that mended something, and the items to try them on."""
+
+    edits: list[LineEdit]
+    items: list[str]
+
+
+class Tried:
+    """The lines and sets of lines that were tried on a tip.
+
+    A set is joined as a whole only if it is minimal, that is if nothing is mended without any one of
+    its lines: what is of no use must not come along with what is, and what helps only together must
+    not be taken apart.
+    """
+
+    def __init__(self, desk: Desk, tip: Known) -> None:
+        self._desk = desk
+        self._tip = tip
+        self._sets: dict[frozenset[Key], tuple[list[LineEdit], Known]] = {}
+        self._joined: set[Key] = set()
+        # Halves of sets that were joined: what to try if the whole was no better.
+        self.halves: list[list[LineEdit]] = []
+        for child in desk.evidence.children(tip.candidate.id):
+            if kind_of(child.candidate) in (Kind.LINE, Kind.JOIN):
+                self._add(child)
+
+    def _add(self, child: Known) -> None:
+        edits = edits_between(self._tip.candidate.configuration, child.candidate.configuration)
+        verified = self._desk.evidence.verified(child, self._tip)
+        if kind_of(child.candidate) is Kind.JOIN or verified:
+            self._joined.update(edit.key for edit in edits)
+            if verified and len(edits) > 1:
+                middle = len(edits) // 2
+                self.halves += [edits[:middle], edits[middle:]]
+        else:
+            self._sets[_keys(edits)] = (edits, child)
+
+    @property
+    def survivors(self) -> list[LineEdit]:
+        """Lines of minimal sets that mended something and were not joined yet."""
+        found = {
+            edit.key: edit
+            for keys in self._least
+            if not self._untried(self._sets[keys][0])
+            for edit in self._sets[keys][0]
+        }
+        return [edit for key, edit in found.items() if key not in self._joined]
+
+    @property
+    def parts(self) -> list[Part]:
+        """Sets that mended something without one of their lines, as far as that was not tried."""
+        return [
+            Part(part, self._gained[keys])
+            for keys in self._least
+            for part in self._untried(self._sets[keys][0])
+        ]
+
+    @cached_property
+    def _gained(self) -> dict[frozenset[Key], list[str]]:
+        """Sets that were better on the whole, and on which items."""
+        found = {keys: self._mended(child) for keys, (_, child) in self._sets.items()}
+        return {keys: items for keys, items in found.items() if items}
+
+    @cached_property
+    def _least(self) -> list[frozenset[Key]]:
+        """Those of which no part that was tried does the same."""
+        return [keys for keys in self._gained if not any(one < keys for one in self._gained)]
+
+    def _mended(self, child: Known) -> list[str]:
+        tip = self._tip
+        if self._desk.evidence.gain(child, tip) <= CLOSE:
+            return []
+        better = [
+            item
+            for item, own in child.results.items()
+            if item in tip.results and own.score > tip.results[item].score + CLOSE
+        ]
+        return better[: self._desk.settings.gate_failed]
+
+    def _untried(self, edits: Sequence[LineEdit]) -> list[list[LineEdit]]:
+        if all(edit.key in self._own for edit in edits):
+            return []  # Less of the baseline's own text is no loss.
+        parts = [[one for one in edits if one is not left] for left in edits]
+        text = self._tip.candidate.configuration
+        return [
+            part
+            for part in parts
+            if part
+            and _keys(part) not in self._sets
+            and self._desk.ideas.allows(edited(text, part))
+        ]
+
+    @cached_property
+    def _own(self) -> set[Key]:
+        """Drops of what the baseline says."""
+        sections = self._desk.evidence.baseline.candidate.configuration.sections
+        return {
+            (path, unit.key, "") for path, text in sections.items() for unit in split_units(text)
+        }
+
+
+def _keys(edits: Sequence[LineEdit]) -> frozenset[Key]:
+    return frozenset(edit.key for edit in edits)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from burnish.domain import Configuration, Item, TrialHistory
+from burnish.domain import Configuration, Item, ItemResult, Outcome, TrialHistory
 from burnish.optimizers.gepa.edit_history import Lessons
 from burnish.optimizers.gepa.line_edits import LineEdit, kept_share, split_edits
 from burnish.optimizers.gepa.moves import edited
-from burnish.optimizers.gepa.refined_reasons import recurring_reasons
 from burnish.optimizers.shared.acceptance import is_acceptable, is_short_enough
 from burnish.optimizers.shared.asking import Asker
 from burnish.optimizers.shared.copied_answers import copied_items
@@ -19,6 +18,12 @@ from burnish.optimizers.shared.failure_matching import Motives, words_of
 from burnish.optimizers.shared.reflection import Question, Shown, feedback_of, read_answer
 from burnish.optimizers.shared.seeded_random import generator
 
+_MOST_REASONS = 5
+_LONGEST = 300
+# Two complaints are one when they share so much of the words of the shorter one.
+_ALIKE = 0.6
+_RECURS = 2
+_RESOLVED = (Outcome.FIXED, Outcome.IMPROVED)
 # A rewrite that keeps less of its parent's lines is judged as a whole.
 _KEPT = 0.5
 _MOST_LINES = 6
@@ -313,3 +318,50 @@ def _merged(first: Idea | None, second: Idea) -> Idea:
         return second
     motives = tuple(dict.fromkeys((*first.motives, *second.motives)))
     return Idea(motives=motives, said=first.said, edit=first.edit)
+
+
+@dataclass(slots=True)
+class _Complaint:
+    text: str
+    words: frozenset[str]
+    items: set[str]
+
+
+def recurring_reasons(results: Iterable[ItemResult]) -> tuple[str, ...]:
+    """What judges said of first outputs that refinement then made better, the most frequent first.
+
+    Of complaints that are alike in words the shortest stands for all; what was said of one item only
+    is left out.
+    """
+    found: list[_Complaint] = []
+    refined = 0
+    for result in results:
+        refinement = result.refinement
+        if refinement is None or refinement.rounds == 0:
+            continue
+        refined += 1
+        reason = " ".join(refinement.first_reason.split())[:_LONGEST]
+        if refinement.outcome in _RESOLVED and reason:
+            _add(found, reason, result.item_id)
+    recurring = [one for one in found if len(one.items) >= _RECURS]
+    recurring.sort(key=lambda one: (-len(one.items), one.text))
+    return tuple(
+        f"{one.text} ({len(one.items)} of {refined} refined answers)"
+        for one in recurring[:_MOST_REASONS]
+    )
+
+
+def _add(found: list[_Complaint], reason: str, item_id: str) -> None:
+    words = words_of(reason)
+    for one in found:
+        if _alike(words, one.words):
+            one.items.add(item_id)
+            one.text = min(one.text, reason, key=lambda text: (len(text), text))
+            return
+    found.append(_Complaint(reason, words, {item_id}))
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    if not one or not other:
+        return one == other
+    return len(one & other) >= _ALIKE * min(len(one), len(other))

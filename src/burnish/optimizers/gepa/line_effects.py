@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 
-from burnish.optimizers.shared.equations import Triangle, back, cholesky, dot, forth, solve
+from burnish.optimizers.shared.gradient import Triangle, back, cholesky, dot, forth, solve
 from burnish.optimizers.shared.seeded_random import generator
 
 # Deviations before anything is seen, and the variance of a single score, on a scale from 0 to 1.

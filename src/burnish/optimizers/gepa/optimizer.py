@@ -7,7 +7,7 @@ steered by the estimated gradient and by parents of the per-item front.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from burnish.domain import (
@@ -21,22 +21,29 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
+from burnish.optimizers.edits.edit_catalog import Library
+from burnish.optimizers.edits.optimizer import Edits
 from burnish.optimizers.gepa.edit_history import Lessons
-from burnish.optimizers.gepa.front_edits import FrontEdits
 from burnish.optimizers.gepa.ideas import Ideas
-from burnish.optimizers.gepa.limits import Limits
+from burnish.optimizers.gepa.moves import Move
 from burnish.optimizers.gepa.noise_search import Settle, SettleMemo
-from burnish.optimizers.gepa.overfit_warning import overfit
+from burnish.optimizers.gepa.overfit import overfit
 from burnish.optimizers.gepa.search import GepaSearch
 from burnish.optimizers.gepa.sections import narrowed, rewritable
 from burnish.optimizers.gepa.step_context import Desk, Items, Settings
 from burnish.optimizers.shared.asking import Asker
 from burnish.optimizers.shared.evidence import Evidence, Memo
 from burnish.optimizers.shared.facts import RunFacts
+from burnish.optimizers.shared.pareto import draw_leaders, leads
 from burnish.optimizers.shared.search_status import GOING_ON, first_state, next_state, reached
 from burnish.optimizers.shared.seeded_random import generator
+from burnish.optimizers.shared.trial_reading import mean_scores
 from burnish.support.number_checks import bad_setting, require_target, require_whole
 
+_STEPS_A_TRIAL = 6
+_DRAWN = 2
+# Item results are read from storage on each call, so the front is that of the best trials.
+_ON_FRONT = 12
 # A state holds item ids; beyond so many a drawn part is as good.
 _MOST_ITEMS = 400
 # How many training items are looked at first, as a share of what a trial runs, and within bounds.
@@ -263,3 +270,89 @@ def _strategies(value: Sequence[str] | None) -> tuple[str, ...] | None:
             "gepa", "mutation_strategies", f"{value!r} is not a list of strategies or section paths"
         )
     return tuple(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How many trials a search may take: all in all, and in a row without a better one."""
+
+    max_iterations: int | None = None
+    stop_no_improve: int | None = None
+
+    def trials_left(self, state: OptimizerState) -> int | None:
+        """Until `max_iterations`; None without one."""
+        if self.max_iterations is None:
+            return None
+        trials: int = state.algorithm_data["trials"]
+        return max(self.max_iterations - trials, 0)
+
+    def within(self, moves: Sequence[Move], state: OptimizerState) -> list[Move]:
+        """The moves without the trials that would be too many."""
+        left = self.trials_left(state)
+        found = []
+        for move in moves:
+            if move.items is None and left is not None:
+                left -= 1
+                if left < 0:
+                    continue
+            found.append(move)
+        return found
+
+    def had_enough(self, state: OptimizerState, patience: int | None) -> StopDecision | None:
+        """`patience` stands in for `stop_no_improve` where that is not set; None has no end.
+
+        Steps without any trial use it up too, if slowly.
+        """
+        data = state.algorithm_data
+        if self.trials_left(state) == 0:
+            return StopDecision(
+                should_stop=True,
+                reason=StopReason.ALGORITHM_SPECIFIC,
+                message=f"max_iterations is reached: {data['trials']} trials",
+            )
+        patience = self.stop_no_improve or patience
+        idle = data["trials"] - data["best_trial"]
+        steps = state.generation - data["best_generation"]
+        if patience is None or (idle < patience and steps < _STEPS_A_TRIAL * patience):
+            return None
+        return StopDecision(
+            should_stop=True,
+            reason=StopReason.NO_IMPROVEMENT,
+            message=f"{idle} trials in {steps} steps brought nothing better "
+            f"than {state.best_score:g}",
+        )
+
+
+class FrontEdits(Edits):
+    """`edits` that also starts from candidates which lead on some items, however poor on others."""
+
+    def __init__(
+        self,
+        *,
+        target: float | None,
+        patience: int,
+        temperature: float,
+        max_prompt_tokens: int | None = None,
+    ) -> None:
+        super().__init__(target=target, patience=patience)
+        self._temperature = temperature
+        self._max_prompt_tokens = max_prompt_tokens
+
+    def _library(self, state: OptimizerState) -> Library:
+        return Library.of(RunFacts.within(state), max_prompt_tokens=self._max_prompt_tokens)
+
+    def _leaders(
+        self, library: Library, state: OptimizerState, history: TrialHistory
+    ) -> Sequence[str]:
+        complete = [one for one in history.trials if one.counts]
+        best = sorted(complete, key=lambda one: -(one.objective_score or 0.0))[:_ON_FRONT]
+        if len(best) <= _DRAWN:
+            return ()
+        scores = {
+            one.candidate_id: mean_scores(history.item_results(one.candidate_id)) for one in best
+        }
+        led = leads(scores)
+        # By number: ids differ between runs.
+        order = sorted(led, key=lambda one: history.candidate(one).number)
+        chance = generator(library.facts.seed, "front", state.generation)
+        return draw_leaders(chance, led, order, temperature=self._temperature, count=_DRAWN)

@@ -6,17 +6,29 @@ every Exception in a reflection for a bad answer and goes on.
 
 from __future__ import annotations
 
+import weakref
+import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
+import gepa.api
 from gepa.core.adapter import EvaluationBatch
 from gepa.strategies.instruction_proposal import InstructionProposalSignature
 
 from burnish.domain import CandidateProposal, Configuration, Item, UsageError
-from burnish.domain.canonical import normalise_text
-from burnish.optimizers.gepa_package.journal import Answer, Journal, Wanted, digest_of
+from burnish.domain.json_values import normalise_text
+from burnish.optimizers.gepa_package.journal import (
+    Answer,
+    Ended,
+    Journal,
+    Outcome,
+    Wanted,
+    digest_of,
+)
 from burnish.optimizers.shared.acceptance import is_acceptable
 from burnish.optimizers.shared.facts import RunFacts
 
@@ -25,6 +37,7 @@ _REFUSED = Answer(score=float("-inf"), output="", feedback="This text cannot be 
 _LOST = Answer(score=0.0, output="", feedback="There is no result.")
 _FEWEST_IDLE_ITERATIONS = 20
 _IDLE_EPOCHS = 3
+_optimize: Callable[..., Any] = gepa.api.optimize
 
 
 class Halt(BaseException):
@@ -245,3 +258,117 @@ def _rationale(parents: Sequence[str], digests: Mapping[str, str]) -> str:
     sections = ", ".join(digests)
     mark = " ".join(f"{path}={digest}" for path, digest in digests.items())
     return f"reflection on {' and '.join(parents)}: new {sections} [reflection {mark}]"
+
+
+class _Name(str):
+    """A component's name whose hash is the same in every process.
+
+    The package merges components in the order of a set of names; a resumed run must draw alike.
+    """
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return zlib.crc32(self.encode())
+
+
+class _Silence:
+    def log(self, message: str) -> None:
+        """The package tells every iteration; the framework has its own events."""
+
+
+def replay(
+    task: Task,
+    settings: Mapping[str, Any],
+    wait: Callable[[Wanted], Task | None],
+    *,
+    max_metric_calls: int | None,
+) -> Ended:
+    """Run the package to its end; Halt leaves it when `wait` or the model does not let it go on.
+
+    Without `max_metric_calls` it also ends when it goes in circles; alone it would do so for ever.
+    """
+    facts = task.facts
+    seed = {
+        _Name(path): text
+        for path, text in facts.baseline.sections.items()
+        if facts.space.may_change(path)
+    }
+    if not seed:
+        return Ended(message="there is no section that may be changed")
+    desk = Desk(task, settings["reflection_minibatch_size"], wait)
+    result = _optimize(
+        seed_candidate=seed,
+        trainset=[Row(item, validates=False) for item in task.train],
+        valset=[Row(item, validates=True) for item in task.validation],
+        adapter=desk,
+        reflection_lm=desk.reflect,
+        stop_callbacks=desk.goes_in_circles if max_metric_calls is None else None,
+        max_metric_calls=max_metric_calls,
+        logger=_Silence(),
+        callbacks=[desk],
+        track_best_outputs=False,
+        seed=facts.seed,
+        **settings,
+    )
+    why = (
+        f"the last {desk.idle} iterations needed nothing new"
+        if max_metric_calls is None
+        else f"max_metric_calls = {max_metric_calls} is reached"
+    )
+    return Ended(
+        message=f"the gepa package ended with {len(result.candidates)} candidates "
+        f"after {result.total_metric_calls} metric calls: {why}"
+    )
+
+
+class Session:
+    """One engine at work. It ends with its last answer, or when nobody holds the session any more."""
+
+    def __init__(self, settings: Mapping[str, Any], *, max_metric_calls: int | None) -> None:
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
+        self._outcomes: SimpleQueue[Outcome | Exception] = SimpleQueue()
+        # The thread knows the queues and not the session, which could not be let go otherwise.
+        self._thread = Thread(
+            target=_work,
+            args=(self._tasks, self._outcomes, dict(settings), max_metric_calls),
+            name="gepa",
+            daemon=True,
+        )
+        self._thread.start()
+        weakref.finalize(self, self._tasks.put, None).atexit = False
+
+    @property
+    def waiting(self) -> bool:
+        """Whether it can go on; a process that was forked has no such thread."""
+        return self._thread.is_alive()
+
+    def go_on(self, task: Task) -> Outcome:
+        """Work with a journal that is longer than the last one, up to where it ends."""
+        self._tasks.put(task)
+        outcome = self._outcomes.get()
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+def _work(
+    tasks: SimpleQueue[Task | None],
+    outcomes: SimpleQueue[Outcome | Exception],
+    settings: Mapping[str, Any],
+    max_metric_calls: int | None,
+) -> None:
+    def wait(wanted: Wanted) -> Task | None:
+        outcomes.put(wanted)
+        return tasks.get()
+
+    task = tasks.get()
+    if task is None:
+        return
+    try:
+        outcomes.put(replay(task, settings, wait, max_metric_calls=max_metric_calls))
+    except Halt as halt:
+        if halt.reason is not None:
+            outcomes.put(halt.reason)
+    except Exception as error:  # noqa: BLE001 - it is raised where the session is asked
+        outcomes.put(error)

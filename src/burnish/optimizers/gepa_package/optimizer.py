@@ -36,8 +36,7 @@ from burnish.optimizers.shared.search_status import GOING_ON, first_state, next_
 from burnish.support.number_checks import bad_setting, require_whole
 
 if TYPE_CHECKING:
-    from burnish.optimizers.gepa_package.adapter import Task
-    from burnish.optimizers.gepa_package.session import Session
+    from burnish.optimizers.gepa_package.adapter import Session, Task
 
 _SELECTIONS = ("pareto", "current_best", "epsilon_greedy", "top_k_pareto")
 _MODULES = ("round_robin", "all")
@@ -156,7 +155,7 @@ class GepaReference:
 
     def _session(self, kept: _Kept, key: tuple[int, ...]) -> Session:
         """The engine that waits for this history, or a new one that runs up to it."""
-        from burnish.optimizers.gepa_package.session import Session  # noqa: PLC0415 - optional
+        from burnish.optimizers.gepa_package.adapter import Session  # noqa: PLC0415 - optional
 
         longer = all(now >= then for now, then in zip(key, kept.key, strict=True))
         if kept.session is not None and kept.session.waiting and longer:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from burnish.domain import Configuration, Json
-from burnish.optimizers.parameters.values import are_whole
-from burnish.optimizers.shared.acceptance import is_acceptable
+from burnish.domain import Configuration, Json, ParameterSpace, RunContext, UsageError
+from burnish.optimizers.shared.acceptance import is_acceptable, with_text
 from burnish.optimizers.shared.facts import RunFacts
-from burnish.optimizers.shared.fresh import with_text
+from burnish.support.number_checks import bad_setting
 
 # A point: the place of an option, or the number itself, by the name of the axis.
 Point = Mapping[str, float]
@@ -149,3 +149,76 @@ def _parameter_axis(facts: RunFacts, name: str) -> Axis | None:
 def _same(one: Json, other: Json) -> bool:
     """Equal, and True is not 1."""
     return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def values_of(space: ParameterSpace, *, steps: int) -> list[Json]:
+    """All choices, or `steps` values evenly from the low to the high end; half-open ends add one."""
+    if space.choices:
+        return list(space.choices)
+    low, high = space.low, space.high
+    if low is None or high is None:
+        return [end for end in (low, high) if end is not None]
+    if steps < 2 or low == high:
+        return [low]
+    whole = are_whole(low, high)
+    found: list[Json] = []
+    for step in range(steps):
+        value = low + (high - low) * step / (steps - 1)
+        tidy = min(max(round(value) if whole else round(value, 10), low), high)
+        if tidy not in found:
+            found.append(tidy)
+    return found
+
+
+def is_bounded(space: ParameterSpace) -> bool:
+    """Whether anything is known of its values; without choices and ends nothing can be drawn."""
+    return bool(space.choices) or space.low is not None or space.high is not None
+
+
+def draw_value(space: ParameterSpace, generator: random.Random) -> Json:
+    """One value at random of a bounded space; a half-open range gives its end."""
+    if space.choices:
+        return generator.choice(space.choices)
+    low, high = space.low, space.high
+    if low is None or high is None:
+        return next(end for end in (low, high) if end is not None)
+    if are_whole(low, high):
+        return generator.randint(int(low), int(high))
+    return min(max(round(generator.uniform(low, high), 4), low), high)
+
+
+def are_whole(low: float, high: float) -> bool:
+    """Whether a range counts something: 1 to 64 does, a temperature from 0 to 2 does not."""
+    written = isinstance(low, int) and isinstance(high, int)
+    return written and (low >= 1 or high - low >= 8)
+
+
+def checked_texts(
+    optimizer: str, sections: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
+    """The setting `sections`: lists of texts by section path."""
+    if not isinstance(sections, Mapping):
+        raise bad_setting(
+            optimizer, "sections", f"{sections!r:.60} is not a table of lists of texts"
+        )
+    checked: dict[str, tuple[str, ...]] = {}
+    for path, texts in sections.items():
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise bad_setting(optimizer, "sections", f"{path!r} is not given a list of texts")
+        checked[path] = tuple(texts)
+    return checked
+
+
+def require_free(
+    optimizer: str, sections: Mapping[str, Sequence[str]], context: RunContext
+) -> None:
+    """Refuse texts for sections that are not there or not free."""
+    for path in sections:
+        if path not in context.baseline.sections or not context.space.may_change(path):
+            known = [one for one in context.baseline.sections if context.space.may_change(one)]
+            raise UsageError(
+                what=f"the {optimizer} optimizer cannot change the section {path!r}",
+                why="the baseline has no such section, or it is locked",
+                fix=f"use one of {', '.join(sorted(known)) or 'none: all are locked'}",
+                code="unknown_section",
+            )

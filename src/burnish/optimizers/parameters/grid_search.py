@@ -17,8 +17,7 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
-from burnish.optimizers.parameters.section_texts import checked_texts, require_free
-from burnish.optimizers.parameters.values import values_of
+from burnish.optimizers.parameters.axes import checked_texts, require_free, values_of
 from burnish.optimizers.shared.acceptance import is_acceptable
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.search_status import (

@@ -18,10 +18,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
+from operator import mul
 
-from burnish.optimizers.shared.equations import cholesky, dot, solve
 from burnish.optimizers.shared.seeded_random import generator
 
+Triangle = list[list[float]]
 # A control character, so that no name can hold it.
 _PAIR = "\x1e"
 # What all differences share: the baseline's own luck with the items.
@@ -198,3 +199,44 @@ def _prefixes(name: str) -> tuple[str, ...]:
 
 def _is_name(feature: str) -> bool:
     return _PAIR not in feature and feature != _LUCK and not feature.endswith(":")
+
+
+def cholesky(matrix: Sequence[Sequence[float]]) -> Triangle:
+    """The lower triangle L with L·Lᵀ = matrix, of which only the lower half is read."""
+    lower: Triangle = []
+    for number, row in enumerate(matrix):
+        mine: list[float] = []
+        for column in range(number):
+            done = dot(mine, lower[column])
+            mine.append((row[column] - done) / lower[column][column])
+        mine.append(math.sqrt(max(row[number] - dot(mine, mine), 1e-12)))
+        lower.append(mine)
+    return lower
+
+
+def solve(lower: Triangle, right: Sequence[float]) -> list[float]:
+    """x with L·Lᵀ·x = right."""
+    return back(lower, forth(lower, right))
+
+
+def forth(lower: Triangle, right: Sequence[float]) -> list[float]:
+    """x with L·x = right."""
+    found: list[float] = []
+    for number, row in enumerate(lower):
+        found.append((right[number] - dot(found, row)) / row[number])
+    return found
+
+
+def back(lower: Triangle, right: Sequence[float]) -> list[float]:
+    """x with Lᵀ·x = right."""
+    found = list(right)
+    for number in reversed(range(len(found))):
+        found[number] /= lower[number][number]
+        for above, weight in enumerate(lower[number][:number]):
+            found[above] -= weight * found[number]
+    return found
+
+
+def dot(left: Sequence[float], right: Sequence[float]) -> float:
+    """Of the shorter one's length."""
+    return sum(map(mul, left, right), start=0.0)

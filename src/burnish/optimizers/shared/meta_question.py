@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.domain import Json, placeholders
-from burnish.optimizers.shared.fences import fence
+from burnish.optimizers.shared.cleaning import fence
 from burnish.optimizers.shared.reflection import Shown, feedback_of, inputs_of
 
 _MOST_OUTPUT = 1_500

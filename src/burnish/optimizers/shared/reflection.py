@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.domain import Item, ItemResult, Json
-from burnish.optimizers.shared.cleaning import extract_rationale, extract_text
+from burnish.optimizers.shared.cleaning import extract_rationale, extract_text, fence
 from burnish.optimizers.shared.copied_answers import is_answer_field
-from burnish.optimizers.shared.fences import fence
 
 _MOST_FIELD = 1_500
 _MOST_TRACE = 800

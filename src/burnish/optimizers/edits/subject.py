@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from burnish.domain import Configuration, SearchSpace, UsageError, placeholders
 from burnish.evaluation.agents.prompt_agent import label_words, role_of
-from burnish.optimizers.edits.operators.lexicon import aspect_of
-from burnish.optimizers.edits.operators.texts import any_of, humanised, sentences, shows_input_only
-from burnish.optimizers.edits.operators.verbs import verb_class
+from burnish.optimizers.edits.edit import any_of, humanised, sentences, shows_input_only
+from burnish.optimizers.edits.lexicon import aspect_of, verb_class
 
 _ROLE_ORDER = ("system", "developer", "user", "assistant")
 _ASPECT_OF = re.compile(

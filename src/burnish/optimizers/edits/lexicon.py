@@ -2,8 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
+_OPENING = re.compile(
+    r"(?P<opening>(?:please|kindly|your (?:task|job) is to|you (?:must|should|will)|i want you to)\s+)?"
+    r"(?P<verb>[a-z]+)\b",
+    re.IGNORECASE,
+)
+_CLASSES: tuple[tuple[str, ...], ...] = (
+    ("classify", "determine", "identify", "judge", "label", "categorize", "detect", "predict"),
+    ("route", "assign", "direct", "send"),
+    ("summarize", "condense", "shorten"),
+    ("extract", "find", "list", "collect"),
+    ("write", "compose", "draft", "create", "generate"),
+    ("rate", "score", "grade", "evaluate"),
+    ("rewrite", "rephrase", "reword", "paraphrase"),
+    ("explain", "describe", "clarify"),
+    ("answer", "reply", "respond"),
+    ("translate",),
+    ("decide", "tell", "say"),
+    ("solve", "compute", "calculate", "work"),
+    ("correct", "fix", "repair", "proofread"),
+    ("read", "look", "consider", "check", "review", "compare"),
+)
+_SPELT = {"categorise": "categorize", "summarise": "summarize"}
+# These take words after them that the others of their class do not.
+_FIXED = frozenset({"reply", "respond", "decide", "tell", "say", "work", "look", "read"})
+CHOOSING = _CLASSES[0]
 # Words that may stand for a label, each column a set that goes together.
 _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "positive": ("good", "favorable"),
@@ -35,7 +61,6 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "entailment": ("yes", "true"),
     "contradiction": ("no", "false"),
 }
-
 # How a label completes "if …" about an input.
 _MEANINGS: Mapping[str, str] = {
     "positive": "the writer likes it",
@@ -74,7 +99,6 @@ _MEANINGS: Mapping[str, str] = {
     "love": "the writer feels love",
     "surprise": "the writer feels surprise",
 }
-
 _SENTIMENTS = frozenset({"positive", "negative", "neutral", "mixed"})
 _EMOTIONS = frozenset(
     {"happy", "sad", "angry", "afraid", "joyful", "joy", "sadness", "anger", "fear", "love"}
@@ -84,6 +108,37 @@ _VERDICTS = frozenset({"yes", "no", "true", "false", "maybe", "unknown", "correc
 _SHORT_FOR = {"pos": "positive", "neg": "negative", "neu": "neutral", "y": "yes", "n": "no"}
 _TOPICAL = frozenset({"other", "others", "misc", "miscellaneous", "none", "unknown"})
 _DESCRIBING = ("ful", "less", "ive", "ous", "able", "ible", "ic", "al", "ant", "ent", "ary")
+
+
+def verb_class(sentence: str) -> tuple[str, ...] | None:
+    """The class of the verb that a sentence opens with."""
+    found = _OPENING.match(sentence)
+    if not found:
+        return None
+    verb = _SPELT.get(found["verb"].lower(), found["verb"].lower())
+    return next((one for one in _CLASSES if verb in one), None)
+
+
+def opening_verb(sentence: str) -> str | None:
+    """The verb that a sentence opens with, if it is known."""
+    found = _OPENING.match(sentence)
+    return found["verb"] if found and verb_class(sentence) is not None else None
+
+
+def replacements(sentence: str) -> dict[str, str]:
+    """The sentence with each verb that can stand for its own."""
+    found, members = _OPENING.match(sentence), verb_class(sentence)
+    if not found or not members or found["verb"].lower() in _FIXED:
+        return {}
+    here = _SPELT.get(found["verb"].lower(), found["verb"].lower())
+    start, end = found.span("verb")
+    return {
+        verb: sentence[:start]
+        + (verb.capitalize() if found["verb"][:1].isupper() else verb)
+        + sentence[end:]
+        for verb in members
+        if verb != here and verb not in _FIXED
+    }
 
 
 def synonyms(labels: Sequence[str]) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""The words that the model says for the labels, and the order in which they are listed."""
+"""Edits of the answer: label words, the line on its format, definitions and instructions."""
 
 from __future__ import annotations
 
@@ -6,16 +6,41 @@ import re
 from collections.abc import Mapping
 
 from burnish.domain import Configuration
-from burnish.optimizers.edits.operators.edit import Edit, Stage, with_parameter
-from burnish.optimizers.edits.operators.lexicon import synonyms
-from burnish.optimizers.edits.operators.subject import Subject
-from burnish.optimizers.edits.operators.texts import add_to_task, any_of, humanised, replace_words
+from burnish.optimizers.edits.edit import (
+    Edit,
+    Stage,
+    add_to_task,
+    any_of,
+    capitalised,
+    humanised,
+    replace_words,
+    section_edit,
+    with_parameter,
+)
+from burnish.optimizers.edits.lexicon import meaning, synonyms
+from burnish.optimizers.edits.subject import Subject
 
+_FOR_LABELS = {
+    "overall": "Judge the {noun} as a whole, not single words.",
+    "negation": "Mind words such as not and but, and irony.",
+    "unsure": "If you are unsure, choose what fits best.",
+    "every_label": "Every choice is equally likely.",
+}
+_FOR_TEXT = {
+    "steps": "Think step by step before you answer.",
+    "given": "Use only what is given in the {noun}.",
+    "unsure": "If you are unsure, give the most likely answer.",
+    "check": "Check your answer before you give it.",
+    "no_extra": "Add nothing that was not asked for.",
+    "exact": "Copy names, numbers and dates exactly.",
+    "plain": "Use plain and simple words.",
+    "all_parts": "Deal with every part of the {noun}.",
+}
 _LETTERS = "ABCDEFGHIJ"
 _TELLING = 3
 
 
-def edits(subject: Subject) -> list[Edit]:
+def label_word_edits(subject: Subject) -> list[Edit]:
     """Other words, each used wherever the text names the old ones, and other orders."""
     if len(subject.words) < 2:
         return []
@@ -146,4 +171,111 @@ def _turned(match: re.Match[str]) -> str:
     parts = re.split(r"(,? (?:or|and) |, ?| ?/ ?)", match.group())
     return "".join(
         [*reversed(parts[0::2])][i // 2] if i % 2 == 0 else parts[i] for i in range(len(parts))
+    )
+
+
+def format_edits(subject: Subject) -> list[Edit]:
+    """One format line at a time, at the end of the task."""
+    if subject.task_path is None:
+        return []
+    lines = _for_labels(subject) if subject.words else _for_text()
+    return [_line(subject, kind, line, promise) for kind, (line, promise) in lines.items()]
+
+
+def _for_labels(subject: Subject) -> dict[str, tuple[str, float]]:
+    listing = subject.listing
+    one = "one word" if subject.single_words else "one label"
+    return {
+        "one_word": (f"Answer with {one}.", 0.03),
+        "one_of": (f"Answer with {one}: {listing}.", 0.02),
+        "only": (f"Answer only {listing}.", 0.01),
+        "reply_exactly": (f"Reply with exactly {one}: {listing}.", 0.0),
+        "nothing_else": (f"Say {listing} and nothing else.", 0.0),
+        "possible": (f"Possible answers: {listing}.", 0.0),
+    }
+
+
+def _for_text() -> dict[str, tuple[str, float]]:
+    return {
+        "answer_only": ("Give only the answer, without any explanation.", 0.02),
+        "concise": ("Be concise.", 0.01),
+        "one_sentence": ("Answer in one short sentence.", 0.0),
+        "complete": ("Give a complete answer.", 0.0),
+        "last_line": ("Put the final answer on the last line.", 0.0),
+        "asked_format": ("Use exactly the format that was asked for.", 0.01),
+    }
+
+
+def _line(subject: Subject, kind: str, line: str, promise: float) -> Edit:
+    def change(text: str) -> str | None:
+        return None if line in text else add_to_task(text, line, inline=True)
+
+    assert subject.task_path is not None
+    return Edit(
+        name=f"format:{kind}",
+        group="format",
+        stage=Stage.FORMAT,
+        says=f"add “{line}”",
+        apply=section_edit(subject.task_path, change),
+        promise=promise,
+    )
+
+
+def definition_edits(subject: Subject) -> list[Edit]:
+    """Definitions in three forms; the text of a definition comes from the label's name."""
+    if subject.task_path is None or not subject.words:
+        return []
+    meanings = {word: meaning(label, humanised(label)) for label, word in subject.words.items()}
+    aspect = subject.aspect
+    forms = {
+        "if": " ".join(
+            capitalised(f"if {what}, the {aspect} is {word}.") for word, what in meanings.items()
+        ),
+        "answer": " ".join(f"Answer {word} if {what}." for word, what in meanings.items()),
+        "list": "\n".join(f"- {word}: {what}" for word, what in meanings.items()),
+        "means": capitalised(
+            "; ".join(f"{word} means that {what}" for word, what in meanings.items())
+        )
+        + ".",
+    }
+    return [_definition(subject, kind, text) for kind, text in forms.items()]
+
+
+def _definition(subject: Subject, kind: str, definition: str) -> Edit:
+    def change(text: str) -> str | None:
+        return add_to_task(text, definition, inline=kind != "list")
+
+    assert subject.task_path is not None
+    return Edit(
+        name=f"definitions:{kind}",
+        group="definitions",
+        stage=Stage.DEFINITIONS,
+        says="say what each label means",
+        apply=section_edit(subject.task_path, change),
+        promise=0.01,
+    )
+
+
+def instruction_edits(subject: Subject) -> list[Edit]:
+    """One edit for each instruction of the library, each in a group of its own."""
+    if subject.task_path is None:
+        return []
+    library = _FOR_LABELS if subject.words else _FOR_TEXT
+    return [
+        _instruction(subject, kind, line.format(noun=subject.noun))
+        for kind, line in library.items()
+    ]
+
+
+def _instruction(subject: Subject, kind: str, line: str) -> Edit:
+    def change(text: str) -> str | None:
+        return None if line in text else add_to_task(text, line, inline=True)
+
+    assert subject.task_path is not None
+    return Edit(
+        name=f"instruct:{kind}",
+        group=f"instruct:{kind}",
+        stage=Stage.INSTRUCTIONS,
+        says=f"add “{line}”",
+        apply=section_edit(subject.task_path, change),
     )
