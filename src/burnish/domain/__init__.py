@@ -1,11 +1,7 @@
 """What exists: frozen values, protocols, pure rules and errors."""
 
-from burnish.domain.agent_versions import AgentRepository, AgentVersion
-from burnish.domain.agents import Agent, Scorer
-from burnish.domain.budget import Budget
-from burnish.domain.canonical import canonical_hash, canonical_json, exact_hash, text_hash
 from burnish.domain.clock import Clock, SystemClock
-from burnish.domain.configuration import Configuration
+from burnish.domain.configuration import Configuration, placeholders, render
 from burnish.domain.errors import (
     BurnishError,
     ConflictError,
@@ -13,34 +9,55 @@ from burnish.domain.errors import (
     UnavailableError,
     UsageError,
 )
-from burnish.domain.experiment_context import (
+from burnish.domain.experiments.items import SPLITS, Agent, AgentOutput, Item, Score, Scorer
+from burnish.domain.experiments.records import (
     DEFAULT_TAG,
-    ExperimentContext,
-    current_experiment,
-    experiment_scope,
-)
-from burnish.domain.experiments import (
     ErrorKind,
     Experiment,
+    ExperimentContext,
     ExperimentStatus,
     ExperimentSummary,
     ExperimentType,
     ItemError,
     ItemResult,
+    current_experiment,
+    experiment_scope,
 )
-from burnish.domain.items import SPLITS, AgentOutput, Item, Score
+from burnish.domain.experiments.refinement import (
+    AnswerChoice,
+    Outcome,
+    Refinement,
+    Round,
+    RoundEnd,
+    RoundScore,
+)
+from burnish.domain.experiments.repositories import (
+    CacheScope,
+    DatasetRecord,
+    DatasetRepository,
+    ExperimentRepository,
+)
 from burnish.domain.jobs import Lease
-from burnish.domain.json_values import Json, require_json
+from burnish.domain.json_values import (
+    Json,
+    canonical_hash,
+    canonical_json,
+    exact_hash,
+    require_json,
+    text_hash,
+)
 from burnish.domain.models import CallCache, Message, Model, ModelRequest, ModelResponse
-from burnish.domain.optimization import (
+from burnish.domain.optimizations.optimizer import (
     Candidate,
     CandidateProposal,
     ModelUser,
     OptimizationStatus,
     Optimizer,
     OptimizerState,
+    ParameterSpace,
     ReasonCode,
     RunContext,
+    SearchSpace,
     StopDecision,
     StopReason,
     TrialHistory,
@@ -48,7 +65,7 @@ from burnish.domain.optimization import (
     TrialSummary,
     WinnerChooser,
 )
-from burnish.domain.optimization_records import (
+from burnish.domain.optimizations.records import (
     Event,
     EventType,
     OptimizationRecord,
@@ -57,16 +74,8 @@ from burnish.domain.optimization_records import (
     StepCandidate,
 )
 from burnish.domain.overrides import Overlay, OverlayStore
-from burnish.domain.placeholders import placeholders, render
-from burnish.domain.refinement import AnswerChoice, Outcome, Refinement, Round, RoundEnd, RoundScore
-from burnish.domain.repositories import (
-    CacheScope,
-    DatasetRecord,
-    DatasetRepository,
-    ExperimentRepository,
-)
-from burnish.domain.search_space import ParameterSpace, SearchSpace
-from burnish.domain.usage import Purpose, Spending, Usage
+from burnish.domain.registry import AgentRepository, AgentVersion
+from burnish.domain.usage import Budget, Purpose, Spending, Usage
 
 __all__ = [
     "DEFAULT_TAG",

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.domain import UsageError, canonical_hash, canonical_json, exact_hash
-from burnish.domain.canonical import _encodable, normalise_text
+from burnish.domain.json_values import _encodable, normalise_text
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)

@@ -12,8 +12,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import DatasetRecord, Item, UsageError
-from burnish.domain.dataset_pages import DatasetRow
-from burnish.domain.read_models import Page
+from burnish.domain.experiments.repositories import DatasetRow
+from burnish.domain.pages import Page
 from burnish.storage.engine.bulk import BulkInsert, chunks
 from burnish.storage.engine.codec import SafeText
 from burnish.storage.engine.database import AnyRow, Database

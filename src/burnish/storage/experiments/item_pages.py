@@ -9,7 +9,8 @@ from sqlalchemy import Select, bindparam, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Outcome
-from burnish.domain.read_models import ItemFilter, ItemLine, Page
+from burnish.domain.optimizations.pages import ItemFilter, ItemLine
+from burnish.domain.pages import Page
 from burnish.storage.engine.codec import SafeText
 from burnish.storage.engine.database import AnyRow
 from burnish.storage.engine.listing import sorted_page

@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ConflictError, UsageError
-from burnish.domain.images import (
+from burnish.domain.images.runs import (
     CommitStatus,
     ImageCommit,
     ImageComparison,
@@ -19,7 +19,7 @@ from burnish.domain.images import (
     ImageProject,
     Rubric,
 )
-from burnish.domain.read_models import Page
+from burnish.domain.pages import Page
 from burnish.storage.engine.bulk import BulkInsert, chunks
 from burnish.storage.engine.bulk import Row as BulkRow
 from burnish.storage.engine.codec import SafeText

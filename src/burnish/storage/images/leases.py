@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, Double, Update, and_, bindparam, or_, select,
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import BurnishError, ConflictError, Lease, UsageError
-from burnish.domain.images import ImageRunStatus
+from burnish.domain.images.runs import ImageRunStatus
 from burnish.domain.jobs import JobKind
 from burnish.storage.engine.codec import PlainText, SafeText
 from burnish.storage.engine.database import AnyRow

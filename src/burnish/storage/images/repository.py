@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from burnish.domain.image_parts import LeasedRun
-from burnish.domain.images import (
+from burnish.domain.images.protocols import LeasedRun
+from burnish.domain.images.runs import (
     ImageCommit,
     ImageComparison,
     ImageFile,
@@ -17,7 +17,7 @@ from burnish.domain.images import (
     ImageRunRequest,
     ImageRunStatus,
 )
-from burnish.domain.read_models import Page
+from burnish.domain.pages import Page
 from burnish.storage.engine.database import Database
 from burnish.storage.images import commits as image_commits
 from burnish.storage.images import leases as image_leases

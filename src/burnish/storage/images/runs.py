@@ -10,7 +10,7 @@ from sqlalchemy import Select, bindparam, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from burnish.domain.images import (
+from burnish.domain.images.runs import (
     Constraints,
     ImageCommit,
     ImageFile,
@@ -23,7 +23,7 @@ from burnish.domain.images import (
     Variant,
     VariantStatus,
 )
-from burnish.domain.read_models import Page
+from burnish.domain.pages import Page
 from burnish.domain.usage import Spending
 from burnish.storage.engine.bulk import BulkInsert, chunks
 from burnish.storage.engine.bulk import Row as BulkRow

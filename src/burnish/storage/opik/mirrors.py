@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from burnish.domain.mirrors import Mirror, MirrorTarget
+from burnish.domain.opik import Mirror, MirrorTarget
 from burnish.storage.engine.bulk import BulkInsert
 from burnish.storage.engine.codec import SafeText
 from burnish.storage.engine.database import Database

@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import UsageError
-from burnish.domain.opik_records import (
+from burnish.domain.opik import (
     Document,
     OpikDataset,
     OpikItem,

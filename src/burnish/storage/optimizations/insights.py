@@ -16,7 +16,7 @@ from burnish.domain import (
     ExperimentType,
     UsageError,
 )
-from burnish.domain.run_insights import (
+from burnish.domain.optimizations.pages import (
     HeldOutRun,
     RunFacets,
     RunPoint,

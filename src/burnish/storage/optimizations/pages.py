@@ -29,17 +29,17 @@ from burnish.domain import (
     TrialResult,
     UsageError,
 )
-from burnish.domain.read_models import (
+from burnish.domain.optimizations.pages import (
     ItemFilter,
     ItemLine,
     LineageNode,
     OptimizationFilter,
     OptimizationOrder,
-    Page,
     RunCounts,
     TrialLine,
     TrialOrder,
 )
+from burnish.domain.pages import Page
 from burnish.storage.engine.bulk import as_stored, by_column, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
 from burnish.storage.engine.database import Database

@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import AgentVersion, Configuration, ConflictError, UsageError
-from burnish.domain.read_models import Page
+from burnish.domain.pages import Page
 from burnish.storage.engine.codec import PlainText, SafeText
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.engine.listing import sorted_page

@@ -11,8 +11,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ConflictError, UsageError, exact_hash
-from burnish.domain.configured_objects import ObjectKind, ObjectVersion
-from burnish.domain.read_models import Page
+from burnish.domain.pages import Page
+from burnish.domain.registry import ObjectKind, ObjectVersion
 from burnish.storage.engine.codec import PlainText, SafeText
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.engine.listing import sorted_page

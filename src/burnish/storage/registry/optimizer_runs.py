@@ -10,8 +10,8 @@ from sqlalchemy import bindparam, func, insert, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ConflictError, OptimizationStatus, TrialResult, UsageError
-from burnish.domain.optimizer_runs import CandidateLine, OptimizerRun, RunLine
-from burnish.domain.read_models import Page
+from burnish.domain.pages import Page
+from burnish.domain.registry import CandidateLine, OptimizerRun, RunLine
 from burnish.storage.engine.codec import JsonText, PlainText, SafeText
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.engine.listing import sorted_page

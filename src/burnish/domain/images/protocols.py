@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from burnish.domain.images import (
+from burnish.domain.images.runs import (
     Constraints,
     ImageCommit,
     ImageComparison,
@@ -19,7 +19,7 @@ from burnish.domain.images import (
     Quality,
     Rubric,
 )
-from burnish.domain.read_models import Page
+from burnish.domain.pages import Page
 from burnish.domain.usage import Usage
 
 

@@ -1,4 +1,4 @@
-"""Where records are kept: the protocols that storage fulfils."""
+"""Repositories of datasets and experiments: the protocols that storage fulfils."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from burnish.domain.experiments import (
+from burnish.domain.experiments.items import Item
+from burnish.domain.experiments.records import (
     Experiment,
     ExperimentStatus,
     ExperimentSummary,
     ItemResult,
 )
-from burnish.domain.items import Item
+from burnish.domain.experiments.refinement import Round, RoundScore
 from burnish.domain.jobs import Lease
-from burnish.domain.refinement import Round, RoundScore
 from burnish.domain.usage import Spending
 
 
@@ -170,3 +170,12 @@ class ExperimentRepository(Protocol):
     async def spending_of(self, optimization_id: str) -> Spending:
         """What all results of an optimization's experiments cost together."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetRow:
+    """One row. `origin` tells which run a regression case came from; others have none."""
+
+    position: int
+    item: Item
+    origin: Mapping[str, Any] | None = None

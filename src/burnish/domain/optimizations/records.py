@@ -1,14 +1,14 @@
-"""Optimizations as they are kept: records, events, leases, and the protocol of their repository."""
+"""Records of optimizations and their events, and the protocols of what keeps and announces them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
 from burnish.domain.jobs import Lease
-from burnish.domain.optimization import Candidate, OptimizationStatus, TrialResult
+from burnish.domain.optimizations.optimizer import Candidate, OptimizationStatus, TrialResult
 
 
 class EventType(StrEnum):
@@ -198,4 +198,32 @@ class OptimizationRepository(Protocol):
         self, optimization_id: str, *, after: int = 0, limit: int = 1000
     ) -> list[Event]:
         """Events past a sequence number."""
+        ...
+
+
+class EventFeed(Protocol):
+    """Reads what happened, for many optimizations in one go."""
+
+    async def positions(self, optimization_ids: Sequence[str]) -> dict[str, int]:
+        """The last sequence number of each; 0 without events. Unknown ids are left out."""
+        ...
+
+    async def after(self, positions: Mapping[str, int], *, limit: int) -> dict[str, list[Event]]:
+        """Events past each one's position, in order, at most `limit` of each."""
+        ...
+
+
+class EventListener(Protocol):
+    """Says that there may be something new, across processes. It may notify too often; whoever
+    listens must look by itself now and then too, since a notice can be lost."""
+
+    def notifications(self) -> AsyncIterator[str | None]:
+        """Ids of optimizations with new events; None says that any may have some.
+
+        Goes on over lost connections, and says None after each.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of the connection."""
         ...

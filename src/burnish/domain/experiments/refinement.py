@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from burnish.domain.items import AgentOutput, Score
+from burnish.domain.experiments.items import AgentOutput, Score
 from burnish.domain.usage import Spending
 
 # Means of decimal fractions land a hair below what they are on paper.

@@ -1,4 +1,4 @@
-"""Dataset items, and what an agent and a scorer say about one."""
+"""Dataset items, what an agent answers and a scorer says about one, and the protocols of both."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
-from burnish.domain.canonical import exact_hash
+from burnish.domain.configuration import Configuration
 from burnish.domain.errors import UsageError
-from burnish.domain.json_values import Json
+from burnish.domain.json_values import Json, exact_hash
 from burnish.domain.usage import Spending
 
 SPLITS = ("train", "validation", "test")
@@ -105,3 +105,34 @@ class Score:
         """From its stored form."""
         names = ("value", "reason", "passed", "name", "error")
         return cls(**{name: value[name] for name in names if name in value})
+
+
+class Agent(Protocol):
+    """Runs one input under a configuration. Safe to run from many tasks at once.
+
+    A failure is raised; the runner records it as a failed item. `fingerprint` changes whenever an
+    equal configuration and item may be answered otherwise (another model, changed code). None
+    means that this cannot be known, so nothing of this agent is cached.
+    """
+
+    name: str
+    configuration: Configuration
+    fingerprint: str | None
+
+    async def run(
+        self, configuration: Configuration, item: Item, *, repeat: int
+    ) -> AgentOutput: ...
+
+    async def close(self) -> None: ...
+
+
+class Scorer(Protocol):
+    """Judges one output. Never raises for a bad output: that is a score of 0 with a reason.
+
+    `fingerprint` changes whenever equal outputs may be judged otherwise; None means unknown.
+    """
+
+    name: str
+    fingerprint: str | None
+
+    async def score(self, output: AgentOutput, item: Item) -> Score: ...

@@ -1,4 +1,4 @@
-"""What Opik clients send, kept as they sent it: our own records are made from it, again and again."""
+"""Opik: what its clients send, kept as they sent it, and optimizations mirrored to an Opik server."""
 
 from __future__ import annotations
 
@@ -56,3 +56,22 @@ class OpikRun:
     trace: Document | None = None
     spans: Sequence[Document] = ()
     scores: Sequence[OpikScore] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MirrorTarget:
+    """Where to. The key is named by the variable that holds it, and never kept."""
+
+    url: str
+    workspace: str = "default"
+    project: str = "Burnish"
+    api_key_env: str = "OPIK_API_KEY"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mirror:
+    """One optimization on its way to one target; `error` says what went wrong last."""
+
+    optimization_id: str
+    target: MirrorTarget
+    error: str | None = None

@@ -1,0 +1,1 @@
+"""Experiments: items, records, refinement, and the repositories that keep them."""
