@@ -6,8 +6,7 @@ import sys
 from dataclasses import dataclass
 
 from bench.results import Section
-from burnish.benchmarks.compress_comparison import Compression, run_compress, run_plain
-from burnish.benchmarks.compress_world import CompressWorld
+from burnish.benchmarks.compression import Compression, CompressWorld, run_compress, run_plain
 from burnish.benchmarks.worlds import FIRST_REPORTED_SEED
 
 SEEDS = range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + 10)

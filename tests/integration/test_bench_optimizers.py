@@ -8,9 +8,8 @@ import pytest
 from burnish.benchmarks import make_world, run_burnish
 from burnish.benchmarks.batches import Batch, run_batch
 from burnish.benchmarks.comparison import Plan, compare
-from burnish.benchmarks.contestants import contestants
+from burnish.benchmarks.contestants import PEERS, contestants
 from burnish.benchmarks.curves import Curve
-from burnish.benchmarks.environments import PEERS
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 import rfc8785
 
-from burnish.benchmarks.environments import environments_folder
+from burnish.benchmarks.contestants import environments_folder
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import asyncio, json
 import dspy
 from dspy.utils import DummyLM
-from burnish.app.builders import build_agent
+from burnish.app.wiring import build_agent
 from burnish.integrations.dspy.programs import from_dspy, to_dspy
 from burnish.domain import Configuration, Item
 

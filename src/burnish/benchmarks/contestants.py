@@ -1,16 +1,27 @@
-"""Who can take part: the optimizers of the catalog, and other packages' in their own environments."""
+"""Contestants of the comparison: the catalog's optimizers, and peers in environments of their own."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import platform
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from burnish.benchmarks.environments import PEERS, ensure_environment
-from burnish.domain import UsageError
+from burnish.domain import UnavailableError, UsageError
+from burnish.models.local.pull import cache_directory
 from burnish.optimizers.catalog import list_optimizers
+
+_DEFAULT = ("gepa", "edits", "evolve", "meta_prompt", "random")
+REFERENCE = "gepa_package"
+PEERS = Path(__file__).resolve().parent / "peers"
+_LOCAL = Path(".bench-venvs")
+_INSTALL_SECONDS = 900.0
+_STAMP = "burnish-requirements.sha256"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +64,6 @@ _PEERS = (
         environment="dspy",
     ),
 )
-_DEFAULT = ("gepa", "edits", "evolve", "meta_prompt", "random")
-REFERENCE = "gepa_package"
 
 
 def known_names() -> list[str]:
@@ -85,3 +94,50 @@ def contestants(names: Sequence[str]) -> list[Contestant]:
                 code="unknown_optimizer",
             )
     return found
+
+
+def environments_folder() -> Path:
+    """`$BURNISH_BENCH_VENVS`, `.bench-venvs` if it is here, else a folder in the user's cache."""
+    given = os.environ.get("BURNISH_BENCH_VENVS")
+    if given:
+        return Path(given).resolve()
+    return _LOCAL.resolve() if _LOCAL.is_dir() else cache_directory() / "bench-venvs"
+
+
+def ensure_environment(name: str) -> Path:
+    """The Python of a peer's environment, made with pip if it is missing or its pins have changed."""
+    requirements = PEERS / f"requirements-{name}.txt"
+    folder = environments_folder() / name
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    stamp = folder / _STAMP
+    pins = platform.python_version().encode() + requirements.read_bytes()
+    digest = hashlib.sha256(pins).hexdigest()
+    if python.exists() and stamp.is_file() and stamp.read_text(encoding="utf-8") == digest:
+        return python
+    _call([sys.executable, "-m", "venv", "--clear", str(folder)], name)
+    _call([str(python), "-m", "pip", "install", "--quiet", "-r", str(requirements)], name)
+    # Written last, so that an interrupted installation is done again.
+    stamp.write_text(digest, encoding="utf-8")
+    return python
+
+
+def _call(command: list[str], name: str) -> None:
+    try:
+        subprocess.run(  # noqa: S603 - our own Python and pip
+            command, check=True, capture_output=True, text=True, timeout=_INSTALL_SECONDS
+        )
+    except subprocess.CalledProcessError as error:
+        raise _unavailable(name, str(error.stderr or error.stdout or error)[-500:]) from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _unavailable(name, str(error)) from error
+
+
+def _unavailable(name: str, why: str) -> UnavailableError:
+    pins = PEERS / f"requirements-{name}.txt"
+    return UnavailableError(
+        what=f"the environment of the peer {name!r} could not be made",
+        why=" ".join(why.split()),
+        fix=f"make {environments_folder() / name} yourself and install {pins} into it, or leave the "
+        "peer out of --optimizers",
+        code="peer_unavailable",
+    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+__all__ = ["main"]
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The `burnish` command; ends the process with the exit code of what happened."""
@@ -12,6 +14,3 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from burnish.cli.invocation import run_command  # noqa: PLC0415
 
     sys.exit(run_command(list(sys.argv[1:] if arguments is None else arguments)))
-
-
-__all__ = ["main"]

@@ -10,6 +10,10 @@ from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.options import assigned
 from burnish.domain import UsageError
 
+# Means of decimal fractions land a hair below what they are on paper.
+_SLACK = 1e-9
+_SIGNIFICANT = 0.05
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefineOptions:
@@ -110,11 +114,6 @@ def _check_continuation(request: EvalRequest) -> None:
 
 def _contradiction(why: str, fix: str) -> UsageError:
     return UsageError(what="the options cannot be used", why=why, fix=fix, code="bad_usage")
-
-
-# Means of decimal fractions land a hair below what they are on paper.
-_SLACK = 1e-9
-_SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True, slots=True)

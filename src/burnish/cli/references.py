@@ -23,6 +23,8 @@ _LISTED = 5
 _WHOLE_ID = 36
 # The end of an id is drawn at random: so much of it names one thing, whatever else there is.
 _SURE_ENDING = 8
+BASELINE = "baseline"
+BEST = "best"
 
 
 async def resolve(experiments: ExperimentRepository, reference: str) -> Experiment:
@@ -163,10 +165,6 @@ def _not_one(noun: str, reference: str, found: Sequence[str]) -> UsageError:
 
 def _unknown(noun: str, why: str, fix: str, code: str = "not_found") -> UsageError:
     return UsageError(what=f"the {noun} cannot be found", why=why, fix=fix, code=code)
-
-
-BASELINE = "baseline"
-BEST = "best"
 
 
 def find_candidate(

@@ -1,7 +1,6 @@
 """The world of sections, and both algorithms in one of it."""
 
-from burnish.benchmarks.compress_comparison import run_compress, run_plain
-from burnish.benchmarks.compress_world import CompressWorld
+from burnish.benchmarks.compression import CompressWorld, run_compress, run_plain
 
 
 def test_a_world_is_the_same_for_the_same_seed():

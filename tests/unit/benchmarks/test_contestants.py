@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from burnish.benchmarks import environments
-from burnish.benchmarks.contestants import contestants, default_names, known_names
-from burnish.benchmarks.environments import PEERS, ensure_environment
+from burnish.benchmarks import contestants as environments
+from burnish.benchmarks.contestants import (
+    PEERS,
+    contestants,
+    default_names,
+    ensure_environment,
+    known_names,
+)
 from burnish.domain import UnavailableError, UsageError
 from burnish.optimizers.catalog import list_optimizers
 

@@ -8,9 +8,8 @@ import pytest
 from gepa_prompt import fenced, gepa_prompt
 
 from burnish.benchmarks.worlds import make_world
-from burnish.benchmarks.worlds.reading import read
-from burnish.benchmarks.worlds.reflection_prompt import Complaint, understand
-from burnish.benchmarks.worlds.statements import length_of
+from burnish.benchmarks.worlds.reading import length_of, read
+from burnish.benchmarks.worlds.reflector import Complaint, understand
 from burnish.benchmarks.worlds.vocabulary import RULE_LINES, USELESS_LINES
 
 SEEDS = range(12)

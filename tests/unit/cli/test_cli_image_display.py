@@ -10,7 +10,7 @@ from burnish.cli.commands.image.display import ImageWatch, print_image_run, show
 from burnish.cli.commands.image.run import exit_code
 from burnish.cli.console import Session
 from burnish.cli.project_location import Place
-from burnish.domain.images import (
+from burnish.domain.images.runs import (
     ImageFile,
     ImageRun,
     ImageRunRequest,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.app.builders import build_agent, build_suite
-from burnish.app.model_pool import ModelShelf
-from burnish.app.optimize.cost_estimate import estimate_cost
-from burnish.app.optimize.planned_work import PlannedWork
+from burnish.app.optimize.run_plan import PlannedWork, estimate_cost
+from burnish.app.wiring import ModelShelf, build_agent, build_suite
 from burnish.cli.invocation import run_command
 from burnish.cli.project_location import Place
 from burnish.config.search import SearchSpec

@@ -15,7 +15,7 @@ from burnish.app.report.differences import difference
 from burnish.cli.commands.promote import toml
 from burnish.config.settings import load_settings
 from burnish.domain import Configuration, ConflictError, OptimizationStatus, UsageError
-from burnish.testing.optimization_samples import make_candidate, make_record, make_trial
+from burnish.testing.samples.optimizations import make_candidate, make_record, make_trial
 
 CONFIG = """
 [agent]

@@ -28,7 +28,7 @@ from burnish.domain import (
 )
 from burnish.optimization.checkpoint import Checkpoint, Phase
 from burnish.optimization.events import trial_changed
-from burnish.testing.optimization_samples import make_record, make_trial
+from burnish.testing.samples.optimizations import make_record, make_trial
 
 
 def ended(number, score, status=ExperimentStatus.COMPLETED, error=None):

@@ -6,7 +6,7 @@ from burnish.app.agents.promotion import Promotion
 from burnish.app.agents.section_files import SectionWrite
 from burnish.cli.exports.winner import git_patch, winner_markdown, winner_python
 from burnish.domain import Configuration
-from burnish.testing.optimization_samples import make_candidate, make_record
+from burnish.testing.samples.optimizations import make_candidate, make_record
 
 NASTY = 'Say """hi""".\n```\n# not a heading\n````\n\\N{BULLET} {{x}} \u2028end'
 

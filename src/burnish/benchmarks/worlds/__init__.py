@@ -14,10 +14,7 @@ from __future__ import annotations
 from .attention import Attention
 from .components import Components
 from .deceptive import Deceptive
-from .memoriser import Memoriser
-from .noisy import Noisy
-from .rules import Rules
-from .weak_reflector import WeakReflector
+from .rules import Memoriser, Noisy, Rules, WeakReflector
 from .world import World
 
 WORLDS: dict[str, type[World]] = {

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from .draws import shuffled
 from .nature import Habits
-from .statements import length_of
+from .reading import length_of
 from .vocabulary import RULE_LINES, USELESS_LINES
 from .world import Sections, World
 

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from burnish.app.report.files import write_report
+from burnish.app.report.html.page import write_report
 from burnish.cli.commands.init import Template, template_files, write_files
 from burnish.cli.console import Session
 from burnish.cli.display.optimizations.progress import showing_search
@@ -25,6 +25,8 @@ from burnish.config.schema import Settings
 from burnish.config.settings import load_settings
 from burnish.domain import Configuration
 from burnish.models.local.pull import pull
+
+_MODEL = "smollm2-135m"
 
 
 def demo(
@@ -42,9 +44,6 @@ def demo(
     """
 
     demonstrate(context.obj, folder, seed=seed)
-
-
-_MODEL = "smollm2-135m"
 
 
 def demonstrate(session: Session, folder: Path, *, seed: int) -> None:

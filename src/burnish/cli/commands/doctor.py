@@ -28,19 +28,6 @@ from burnish.models import as_model
 from burnish.models.local.pull import KNOWN, installed
 from burnish.support.secrets import without_secrets
 
-
-def doctor(
-    context: typer.Context,
-    offline: Annotated[bool, typer.Option("--offline", help="Make no model call.")] = False,
-    json_output: Json = False,
-    config: Config = None,
-    db: Db = None,
-) -> None:
-    """Check what is installed, the database, and whether each model answers."""
-
-    raise typer.Exit(examine(context.obj, Place.of(context, config, db), offline=offline))
-
-
 _EXTRAS = {
     "local": "xllamacpp",
     "postgres": "psycopg",
@@ -52,6 +39,18 @@ _EXTRAS = {
     "gepa": "gepa",
 }
 _ANSWER_SECONDS = 60.0
+
+
+def doctor(
+    context: typer.Context,
+    offline: Annotated[bool, typer.Option("--offline", help="Make no model call.")] = False,
+    json_output: Json = False,
+    config: Config = None,
+    db: Db = None,
+) -> None:
+    """Check what is installed, the database, and whether each model answers."""
+
+    raise typer.Exit(examine(context.obj, Place.of(context, config, db), offline=offline))
 
 
 def examine(session: Session, place: Place, *, offline: bool) -> int:

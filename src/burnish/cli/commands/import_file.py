@@ -20,6 +20,17 @@ from burnish.domain import ConflictError
 from burnish.evaluation.datasets import Dataset
 from burnish.integrations.imports import ForeignProject, Kind, guess_kind, read_foreign
 
+_LISTED = 20
+_ROWS = (".jsonl", ".ndjson")
+_NOT_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
+_SHORT_SECTION = 80
+# Fewer rows than this are better used whole than split in three.
+_WORTH_SPLITTING = 12
+NO_MODEL = "scripted/echo"
+_IGNORED = "# Burnish's results\n.burnish/\n"
+_SPLIT = {"train": 0.4, "validation": 0.4, "test": 0.2}
+
 
 class Source(StrEnum):
     """The tools whose files can be read; the same names as in `burnish.integrations.imports`."""
@@ -63,10 +74,6 @@ def import_file(
     """
 
     import_project(context.obj, file, None if source is None else source.value, output, force=force)
-
-
-_LISTED = 20
-_ROWS = (".jsonl", ".ndjson")
 
 
 def import_project(
@@ -159,16 +166,6 @@ def _next_steps(project: ForeignProject, folder: Path) -> list[str]:
     if project.model is None:
         steps.append(f"  name your model in burnish.toml: {NO_MODEL} only repeats its input")
     return [*steps, "  burnish validate", "  burnish eval"]
-
-
-_NOT_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
-_SHORT_SECTION = 80
-# Fewer rows than this are better used whole than split in three.
-_WORTH_SPLITTING = 12
-NO_MODEL = "scripted/echo"
-_IGNORED = "# Burnish's results\n.burnish/\n"
-_SPLIT = {"train": 0.4, "validation": 0.4, "test": 0.2}
 
 
 def project_files(project: ForeignProject, source: str) -> dict[str, bytes]:

@@ -25,6 +25,12 @@ from burnish.cli.running import run
 from burnish.cli.wording import age, harmless, percent, short_id
 from burnish.domain import Experiment, ExperimentStatus, ExperimentSummary, OptimizationRecord
 
+_STYLES = {
+    ExperimentStatus.COMPLETED: "green",
+    ExperimentStatus.FAILED: "red",
+    ExperimentStatus.RUNNING: "cyan",
+}
+
 
 class Kind(StrEnum):
     """What can be listed."""
@@ -85,13 +91,6 @@ async def _read(
         if kind is not Kind.OPTIMIZATIONS:
             experiments = await read_experiments(workspace, limit)
         return optimizations, experiments
-
-
-_STYLES = {
-    ExperimentStatus.COMPLETED: "green",
-    ExperimentStatus.FAILED: "red",
-    ExperimentStatus.RUNNING: "cyan",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,8 @@ from burnish.cli.project_location import Place
 from burnish.cli.references import resolve_optimization
 from burnish.cli.running import run
 from burnish.cli.search import SearchOutcome, SearchWatch, chosen_runner, resume_search, start
-from burnish.config.default_budget import DEFAULT_TRIALS, limited
 from burnish.config.schema import Settings
-from burnish.config.search import SearchSpec
+from burnish.config.search import DEFAULT_TRIALS, SearchSpec, limited
 from burnish.domain import (
     OptimizationRecord,
     OptimizationStatus,

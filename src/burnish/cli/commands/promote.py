@@ -29,6 +29,9 @@ from burnish.cli.running import run
 from burnish.cli.wording import harmless, short_id
 from burnish.domain import AgentVersion, UsageError
 
+_DECLINED = 1
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
 
 def promote_command(
     context: typer.Context,
@@ -59,9 +62,6 @@ def promote_command(
         context.obj, place, optimization, candidate, yes=yes, note=note, write=write
     )
     raise typer.Exit(code)
-
-
-_DECLINED = 1
 
 
 def promote_candidate(
@@ -174,9 +174,6 @@ def _document(
         "note": version.note,
         "written": [str(one.path) for one in writes],
     }
-
-
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def print_case(console: Console, promotion: Promotion) -> None:

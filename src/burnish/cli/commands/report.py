@@ -38,7 +38,7 @@ def report(
 
 
 async def _write(place: Place, reference: str, output: Path | None) -> Path:
-    from burnish.app.report.files import write_report  # noqa: PLC0415
+    from burnish.app.report.html.page import write_report  # noqa: PLC0415
 
     async with place.read() as workspace:
         record = await resolve_optimization(workspace.optimizations, reference)

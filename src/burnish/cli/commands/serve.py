@@ -12,9 +12,11 @@ import typer
 from burnish.cli.console import Session
 from burnish.cli.options import Config, Db
 from burnish.cli.project_location import Place
-from burnish.config.serve_options import ServeOptions
+from burnish.config.served_project import ServeOptions
 
 _WHO, _RUNS, _LOGS = "Who may use it", "Runs", "Logs"
+# By name: neither layer knows the other, and what they share stands in config.
+_SERVER = "burnish.server.http.serving"
 
 
 class LogFormat(StrEnum):
@@ -109,7 +111,7 @@ def serve(
     Several servers on one PostgreSQL share their runs. On any address but this machine's own,
     BURNISH_API_KEY must hold a key, or several as NAME:SCOPE:KEY with the scope read or write.
     """
-    from burnish.config.serve_options import ServeOptions  # noqa: PLC0415
+    from burnish.config.served_project import ServeOptions  # noqa: PLC0415
 
     place = Place.of(context, config, db)
     options = ServeOptions(
@@ -129,10 +131,6 @@ def serve(
         log_level=log_level.value,
     )
     serve_project(context.obj, options)
-
-
-# By name: neither layer knows the other, and what they share stands in config.
-_SERVER = "burnish.server.http.serving"
 
 
 def serve_project(session: Session, options: ServeOptions) -> None:

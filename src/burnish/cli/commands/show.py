@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from burnish.app.evaluate.result import EvaluationResult, result_of
-from burnish.app.optimize.objectives import ranked
 from burnish.app.optimize.result import OptimizationResult
-from burnish.app.report.collapse import collapse_warnings
+from burnish.app.optimize.run_spec import ranked
+from burnish.app.report.run_evidence import collapse_warnings
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Session
 from burnish.cli.display.evaluation import print_failing, print_result, print_summary, worst_items
@@ -48,6 +48,7 @@ from burnish.optimization.objectives.document import front_json
 from burnish.optimization.objectives.front import points_of
 
 _EXPERIMENT, _OPTIMIZATION = "Of an experiment", "Of an optimization"
+_PAGE = 1000
 
 
 def show(
@@ -269,9 +270,6 @@ def _print_records(console: Console, records: list[Record]) -> None:
     if not records:
         console.print("  none")
     print_failing(console, [record.as_shown() for record in records])
-
-
-_PAGE = 1000
 
 
 async def show_optimization(

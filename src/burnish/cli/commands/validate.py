@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from burnish.app.builders import build_agent, build_suite, check_fit
+from burnish.app.wiring import build_agent, build_suite, check_fit
 from burnish.cli.console import Session
 from burnish.cli.display.rows import print_rows
 from burnish.cli.options import Config, Db, Json
@@ -25,6 +25,9 @@ from burnish.domain import Agent, Model, UsageError
 from burnish.evaluation.suite import Suite
 from burnish.models import as_model
 
+_LISTED_WARNINGS = 10
+_MOST_LABELS = 12
+
 
 def validate(
     context: typer.Context, json_output: Json = False, config: Config = None, db: Db = None
@@ -32,10 +35,6 @@ def validate(
     """Check config, dataset, scorers and model. Nothing is called and nothing is paid."""
 
     validate_place(context.obj, Place.of(context, config, db))
-
-
-_LISTED_WARNINGS = 10
-_MOST_LABELS = 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,13 @@ from burnish.evaluation.refine import RefinementStatistics
 from burnish.evaluation.statistics import PairedComparison
 
 _GOOD = ExperimentStatus.COMPLETED
+_SIGNIFICANT = 0.05
+Row = tuple[str, Text]
+# Rounds of a summary; with more, the first and the last ones say it.
+_MOST_ROUNDS = 6
+_WORST = 5
+# Beyond this, a look at a handful of rows is not worth a pass over all of them.
+_MOST_ROWS = 50_000
 
 
 def print_result(
@@ -115,9 +122,6 @@ def _print_next(console: Console, result: EvaluationResult, place: Place) -> Non
     print_steps(console, steps)
 
 
-_SIGNIFICANT = 0.05
-
-
 def verdict(comparison: PairedComparison) -> Text:
     """Better, worse, or not known."""
     if comparison.p_value >= _SIGNIFICANT or comparison.delta == 0:
@@ -153,11 +157,6 @@ def comparison_rows(comparison: PairedComparison) -> list[tuple[str, Text]]:
 def p_words(p_value: float) -> str:
     """A p-value as papers print it."""
     return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
-
-
-Row = tuple[str, Text]
-# Rounds of a summary; with more, the first and the last ones say it.
-_MOST_ROUNDS = 6
 
 
 def refinement_rows(found: RefinementStatistics | None) -> list[Row]:
@@ -217,11 +216,6 @@ def _costs(found: RefinementStatistics) -> str:
     each = found.cost_per_fixed
     words = f"{count(found.usage.calls, 'call')} · {money(found.usage.cost_usd)}"
     return words if each is None else f"{words} · {money(each)} for each fixed output"
-
-
-_WORST = 5
-# Beyond this, a look at a handful of rows is not worth a pass over all of them.
-_MOST_ROWS = 50_000
 
 
 @dataclass(frozen=True, slots=True)

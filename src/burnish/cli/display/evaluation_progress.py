@@ -19,6 +19,9 @@ from burnish.domain import UsageError
 from burnish.evaluation.progress import Progress
 
 _WINDOW_SECONDS = 15.0
+_FRAMES_A_SECOND = 8
+_SECONDS_BETWEEN_LINES = 5.0
+_BAR_WIDTH = 32
 
 
 class Pace:
@@ -44,11 +47,6 @@ class Pace:
     def seconds_left(self, remaining: int) -> float | None:
         """Until that many more are done; None while it cannot be told."""
         return remaining / self.rate if self.rate > 0 else None
-
-
-_FRAMES_A_SECOND = 8
-_SECONDS_BETWEEN_LINES = 5.0
-_BAR_WIDTH = 32
 
 
 @contextlib.contextmanager

@@ -14,6 +14,13 @@ from burnish.cli.wording import harmless
 from burnish.support.secrets import without_secrets
 
 _INDENT = 2
+_STYLES = {
+    "error": "bold red",
+    "gate failed": "bold red",
+    "interrupted": "bold yellow",
+    "fix": "green",
+    "kept": "cyan",
+}
 
 
 def print_rows(console: Console, rows: Sequence[tuple[str, Text]]) -> None:
@@ -45,15 +52,6 @@ def print_steps(console: Console, steps: Sequence[tuple[str, str]]) -> None:
     for command, purpose in steps:
         line = Text.assemble((f"  {command:<{width}}", "green"), (f"  {purpose}", "dim"))
         console.print(line, soft_wrap=True)
-
-
-_STYLES = {
-    "error": "bold red",
-    "gate failed": "bold red",
-    "interrupted": "bold yellow",
-    "fix": "green",
-    "kept": "cyan",
-}
 
 
 def print_notice(session: Session, lines: Sequence[tuple[str, str]]) -> None:

@@ -22,6 +22,7 @@ from burnish.domain import Configuration, OptimizationRecord, UsageError
 
 _FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 _WIDTH = 100
+_NO_NEWLINE = "\n\\ No newline at end of file\n"
 
 
 def winner_document(found: Promotion) -> dict[str, Any]:
@@ -133,9 +134,6 @@ def _one_line(text: str) -> str:
 def _harmless(text: str) -> str:
     """Nothing in it ends the docstring or means anything there."""
     return text.replace("\\", "\\\\").replace('"', "'")
-
-
-_NO_NEWLINE = "\n\\ No newline at end of file\n"
 
 
 def git_patch(writes: Sequence[SectionWrite], root: Path) -> str:

@@ -14,11 +14,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from burnish.app.images.progress import ImageProgress, progress_percent, stage_message
+from burnish.app.images.documents import ImageProgress, progress_percent, stage_message
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import Place
 from burnish.cli.wording import count, duration, harmless, money, one_line, short_id
-from burnish.domain.images import ImageRun, ImageRunStatus, Variant, VariantStatus
+from burnish.domain.images.runs import ImageRun, ImageRunStatus, Variant, VariantStatus
 
 STATUS_STYLES = {
     ImageRunStatus.COMPLETED: "green",
@@ -36,6 +36,17 @@ _NUMBERS = (
     ("artifacts", "technical_artifact_penalty"),
     ("sure", "confidence"),
 )
+_FRAMES_A_SECOND = 8
+_BAR_WIDTH = 32
+_PROMPT_WIDTH = 72
+_MARKS = {
+    VariantStatus.PLANNED: ("·", "dim"),
+    VariantStatus.GENERATED: ("▣", "cyan"),
+    VariantStatus.GENERATION_FAILED: ("✗", "red"),
+    VariantStatus.EVALUATED: ("✓", "green"),
+    VariantStatus.EVALUATED_DEGRADED: ("~", "yellow"),
+    VariantStatus.EVALUATION_SKIPPED: ("✗", "red"),
+}
 
 
 def print_image_run(
@@ -152,19 +163,6 @@ def _facts(run: ImageRun, sheet: Path | None) -> list[tuple[str, Text]]:
     if sheet is not None:
         rows.append(("pictures", Text(str(sheet), style="cyan")))
     return rows
-
-
-_FRAMES_A_SECOND = 8
-_BAR_WIDTH = 32
-_PROMPT_WIDTH = 72
-_MARKS = {
-    VariantStatus.PLANNED: ("·", "dim"),
-    VariantStatus.GENERATED: ("▣", "cyan"),
-    VariantStatus.GENERATION_FAILED: ("✗", "red"),
-    VariantStatus.EVALUATED: ("✓", "green"),
-    VariantStatus.EVALUATED_DEGRADED: ("~", "yellow"),
-    VariantStatus.EVALUATION_SKIPPED: ("✗", "red"),
-}
 
 
 @contextlib.contextmanager

@@ -41,7 +41,7 @@ from burnish.cli.project_location import Place
 from burnish.cli.running import run
 from burnish.cli.wording import count, duration, harmless, money, one_line, short_id
 from burnish.domain import UsageError
-from burnish.domain.images import ImageRun, ObjectivePreset, Quality
+from burnish.domain.images.runs import ImageRun, ObjectivePreset, Quality
 from burnish.images.rounds import ImageOptimizationResult, RoundsBudget
 
 _LIMITS = "How far it may go"

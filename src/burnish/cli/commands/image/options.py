@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from burnish.domain.images import Constraints, ImageRunRequest, ObjectivePreset, Quality
+from burnish.domain.images.runs import Constraints, ImageRunRequest, ObjectivePreset, Quality
 
 if TYPE_CHECKING:
     from burnish.config.schema import ImagesTable

@@ -12,8 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from burnish.app.images.documents import comparison_document, run_document
-from burnish.app.images.progress import progress_percent
+from burnish.app.images.documents import comparison_document, progress_percent, run_document
 from burnish.cli.commands.image.display import STATUS_STYLES, print_image_run
 from burnish.cli.commands.image.options import Commit, ImageRunReference, JudgeModel, Sheet
 from burnish.cli.commands.image.run import write_sheet
@@ -30,7 +29,18 @@ from burnish.cli.project_location import Place
 from burnish.cli.references import LATEST
 from burnish.cli.running import run
 from burnish.cli.wording import age, one_line, percent, short_id
-from burnish.domain.images import ImageComparison, ImageRun, ImageRunStatus
+from burnish.domain.images.runs import ImageComparison, ImageRun, ImageRunStatus
+
+_PROMPT_WIDTH = 50
+_NUMBERS = (
+    "prompt_adherence",
+    "subject_fidelity",
+    "composition_quality",
+    "style_coherence",
+    "technical_artifact_penalty",
+    "confidence",
+    "composite_score",
+)
 
 
 def list_runs(
@@ -172,9 +182,6 @@ def _words(before: ImageRun, after: ImageRun) -> str:
     return f"image run {after.run_id} was asked to stop; it stops as soon as its owner sees that"
 
 
-_PROMPT_WIDTH = 50
-
-
 def image_listing_json(run: ImageRun) -> dict[str, Any]:
     """One run as `image list --json` prints it."""
     best = run.leaderboard[0] if run.leaderboard else None
@@ -248,17 +255,6 @@ async def _compare(
             data, _ = await images.image(found.difference_map.digest)
             write_picture(output, data)
         return found
-
-
-_NUMBERS = (
-    "prompt_adherence",
-    "subject_fidelity",
-    "composition_quality",
-    "style_coherence",
-    "technical_artifact_penalty",
-    "confidence",
-    "composite_score",
-)
 
 
 def print_comparison(console: Console, found: ImageComparison, *, output: Path | None) -> None:

@@ -43,7 +43,7 @@ from burnish.cli.project_location import Place
 from burnish.cli.references import LATEST
 from burnish.cli.running import run
 from burnish.domain import InvariantError, UnavailableError, UsageError
-from burnish.domain.images import (
+from burnish.domain.images.runs import (
     ImageRun,
     ImageRunRequest,
     ImageRunStatus,

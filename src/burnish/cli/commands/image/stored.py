@@ -13,9 +13,12 @@ from burnish.app.wiring import Workspace
 from burnish.cli.project_location import Place
 from burnish.cli.references import LATEST
 from burnish.domain import UnavailableError, UsageError
-from burnish.domain.images import ImageCommit, ImageRun
+from burnish.domain.images.runs import ImageCommit, ImageRun
 
 _SHEETS = "sheets"
+_PAGE = 500
+_LISTED = 5
+_WHOLE_ID = 36
 
 
 def image_settings(place: Place) -> ImageSettings:
@@ -76,11 +79,6 @@ def write_picture(path: Path, data: bytes) -> None:
             fix="name another place; the run itself is stored",
             code="STORAGE_WRITE_FAILED",
         ) from error
-
-
-_PAGE = 500
-_LISTED = 5
-_WHOLE_ID = 36
 
 
 async def resolve_run(images: ImageRuns, reference: str) -> ImageRun:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from burnish.app.builders import build_agent, build_suite, check_fit
-from burnish.app.model_pool import ModelShelf
-from burnish.app.optimize.cost_estimate import CostEstimate, estimate_cost, require_price
-from burnish.app.optimize.planned_work import PlannedWork, require_room
-from burnish.app.optimize.run_plan import RunPlan
+from burnish.app.optimize.run_plan import (
+    CostEstimate,
+    PlannedWork,
+    RunPlan,
+    estimate_cost,
+    require_price,
+    require_room,
+)
+from burnish.app.wiring import ModelShelf, build_agent, build_suite, check_fit
 from burnish.cli.console import Session
 from burnish.cli.display.rows import print_rows
 from burnish.cli.wording import count, harmless, money

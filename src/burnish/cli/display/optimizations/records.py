@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from burnish.app.optimize.objectives import objective_of
+from burnish.app.optimize.run_spec import objective_of
 from burnish.cli.display.optimizations.results import MEASURE_TITLES, measure_words
 from burnish.cli.wording import count, harmless, money, one_line, rationale_words
 from burnish.domain import (
@@ -31,6 +31,12 @@ TRIAL_STYLES = {
     ExperimentStatus.COMPLETED: "green",
     ExperimentStatus.PRUNED: "yellow",
     ExperimentStatus.RUNNING: "cyan",
+}
+_STYLES = {
+    EventType.BEST_CANDIDATE_CHANGED: "bold green",
+    EventType.RUN_STATUS_CHANGED: "bold",
+    EventType.RUN_FINISHED: "bold",
+    EventType.TRIAL_ADDED_OR_UPDATED: "cyan",
 }
 
 
@@ -219,14 +225,6 @@ def print_rejections(console: Console, rejections: Sequence[Rejection]) -> None:
             one_line(one.message, 160),
         )
         console.print(line, soft_wrap=not console.is_terminal)
-
-
-_STYLES = {
-    EventType.BEST_CANDIDATE_CHANGED: "bold green",
-    EventType.RUN_STATUS_CHANGED: "bold",
-    EventType.RUN_FINISHED: "bold",
-    EventType.TRIAL_ADDED_OR_UPDATED: "cyan",
-}
 
 
 def event_json(event: Event) -> dict[str, Any]:

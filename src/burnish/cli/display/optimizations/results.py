@@ -12,12 +12,12 @@ from rich.text import Text
 
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.report.differences import difference
-from burnish.app.report.run_evidence import overruled_words
-from burnish.app.report.trades import (
+from burnish.app.report.run_evidence import (
     change_words,
     counted_measures,
     is_proven,
     is_refuted,
+    overruled_words,
     top_of_front,
     trade_words,
 )
@@ -31,6 +31,14 @@ from burnish.optimization.objectives.front import MEASURES
 from burnish.optimization.objectives.objective import Objective
 
 _STATUS_STYLES = {OptimizationStatus.COMPLETED: "green", OptimizationStatus.FAILED: "bold red"}
+_SIGNIFICANT = 0.05
+MEASURE_TITLES = {"tokens": "tokens", "cost": "cost of 1,000", "latency": "latency"}
+_UNITS = {
+    "tokens": "an evaluation",
+    "cost": "a thousand evaluations",
+    "latency": "an evaluation",
+}
+_THOUSAND = 1000
 
 
 def print_search_result(
@@ -179,9 +187,6 @@ def _pair(before: float, after: float, note: str) -> Text:
     return Text.assemble(f"{before:.3f} → ", (f"{after:.3f}", "bold cyan"), (f"  {note}", "dim"))
 
 
-_SIGNIFICANT = 0.05
-
-
 def search_verdict(document: Mapping[str, Any]) -> Text:
     """One or two sentences: whether it is better, how sure that is, and else why not."""
     if not document["improved"] and document.get("status") == "cancelled":
@@ -241,15 +246,6 @@ def _said(headline: str, words: str, colour: str) -> Text:
 def _equals(p_value: float) -> str:
     words = p_words(p_value)
     return words if words.startswith("<") else f"= {words}"
-
-
-MEASURE_TITLES = {"tokens": "tokens", "cost": "cost of 1,000", "latency": "latency"}
-_UNITS = {
-    "tokens": "an evaluation",
-    "cost": "a thousand evaluations",
-    "latency": "an evaluation",
-}
-_THOUSAND = 1000
 
 
 def objective_rows(document: Mapping[str, Any]) -> list[tuple[str, Text]]:

@@ -1,21 +1,22 @@
-"""A simulated prompt of essential, redundant, substitutable and conflicting sections.
-
-An item passes while the prompt still says what it needs. Needs are code words in sentences: one
-section's alone (essential), or either of two sections' (substitutable). Short forms of two conflicting
-sections read differently together than alone: side by side they break items. Some items are flaky and
-some fail whatever the prompt says. Every draw is hashed from the seed and what is asked.
-"""
+"""Compression benchmark: Burnish's compression and a plain algorithm in the same simulated worlds."""
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+import burnish
 from burnish.benchmarks.worlds.draws import digest, draw, pick, shuffled
-from burnish.domain import Configuration
-from burnish.optimizers.compress.edits import SectionEdit, largest_first, worthwhile
+from burnish.domain import Configuration, InvariantError
+from burnish.models import count_tokens
+from burnish.optimizers.compress.optimizer import Compress
+from burnish.optimizers.compress.strategies import SectionEdit, largest_first, worthwhile
 
+Answer = Callable[[Mapping[str, str], str], str]
 _ITEMS = 40
 _ESSENTIAL, _REDUNDANT, _PAIRS = 4, 4, 2
 _FLAKY, _HOPELESS = 0.15, 0.10
@@ -26,6 +27,116 @@ _TALK = (
     "each matter so that nothing would be missed when somebody else takes over the same work later"
 )
 _WORDS = tuple(_TALK.split(" "))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compression:
+    """One algorithm in one world. `regressions` are true ones, which no search sees."""
+
+    algorithm: str
+    seed: int
+    tokens: int
+    saved: int
+    regressions: int
+    evaluations: int
+
+
+def run_plain(world: CompressWorld, strength: str, *, runs: int) -> Compression:
+    """The plain algorithm with one strength of edits."""
+    configuration = Configuration.of({"sections": world.sections})
+    edits = WorldStrategy(world, (strength,)).edits(configuration, list(world.sections))
+    items = [item["id"] for item in world.items]
+    result = plain_compression(world.sections, edits, items, world.answer, runs=runs)
+    return _compression(f"plain, {strength}", world, result.sections, world.calls)
+
+
+def run_compress(world: CompressWorld, *, runs: int, lines: bool = True) -> Compression:
+    """Burnish's `compress`, through the public API, in a database of its own."""
+
+    def run(configuration: Mapping[str, Any], item: Mapping[str, Any]) -> str:
+        return world.answer(configuration["sections"], item["name"])
+
+    with tempfile.TemporaryDirectory(prefix="burnish-bench-") as folder:
+        result = burnish.optimize(
+            agent=burnish.Agent(
+                name="prompt",
+                configuration={"sections": world.sections},
+                run=run,
+                version=f"compress:{world.seed}",
+                concurrency=1,
+            ),
+            suite=burnish.Suite(dataset=world.items, scorers=[_score], repeats=runs),
+            optimizer=Compress(
+                strategies=[WorldStrategy(world)], lines=lines, min_section_tokens=1
+            ),
+            seed=world.seed,
+            db=Path(folder) / "bench.db",
+        )
+    if result.evaluations != world.calls:
+        raise InvariantError(
+            what="the count of evaluations cannot be trusted",
+            why=f"the world was called {world.calls} times, Burnish counted {result.evaluations}",
+            fix="report it with the command that was run",
+        )
+    name = "compress" if lines else "compress, sections only"
+    return _compression(name, world, result.best.configuration.sections, world.calls)
+
+
+def _score(output: burnish.AgentOutput, item: Mapping[str, Any]) -> float:
+    return float(str(output) == "right")
+
+
+def _compression(
+    algorithm: str, world: CompressWorld, sections: Mapping[str, str], calls: int
+) -> Compression:
+    tokens = sum(count_tokens(text) for text in world.sections.values())
+    return Compression(
+        algorithm=algorithm,
+        seed=world.seed,
+        tokens=tokens,
+        saved=tokens - sum(count_tokens(text) for text in sections.values()),
+        regressions=world.regressions(sections),
+        evaluations=calls,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainResult:
+    """What it accepted."""
+
+    sections: Mapping[str, str]
+    saved: int
+
+
+def plain_compression(
+    sections: Mapping[str, str],
+    edits: Sequence[SectionEdit],
+    items: Sequence[str],
+    answer: Answer,
+    *,
+    runs: int,
+) -> PlainResult:
+    """The algorithm; one edit a section."""
+
+    def passed(chosen: Sequence[SectionEdit]) -> frozenset[str]:
+        under = {**sections, **{edit.path: edit.proposed_body for edit in chosen}}
+        each = [
+            frozenset(item for item in items if answer(under, item) == "right") for _ in range(runs)
+        ]
+        return frozenset.intersection(*each)
+
+    gate = passed([])
+    alone = [edit for edit in edits if not gate - passed([edit])]
+    chosen = alone
+    if len(alone) > 1 and gate - passed(alone):
+        chosen = []
+        for edit in sorted(alone, key=lambda one: -one.token_reduction):
+            if not gate - passed([*chosen, edit]):
+                chosen = [*chosen, edit]
+    return PlainResult(
+        sections={**sections, **{edit.path: edit.proposed_body for edit in chosen}},
+        saved=sum(edit.token_reduction for edit in chosen),
+    )
 
 
 @dataclass(frozen=True, slots=True)

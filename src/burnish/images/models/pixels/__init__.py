@@ -1,1 +1,0 @@
-"""The pixel judge: measures a picture, and holds the figures against the words of a prompt."""

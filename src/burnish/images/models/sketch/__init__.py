@@ -1,1 +1,0 @@
-"""The sketch model: reads a prompt into a scene, and draws the scene with Pillow."""
