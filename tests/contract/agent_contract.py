@@ -1,7 +1,5 @@
 """What every repository of agents keeps to. Subclass it and provide its fixtures."""
 
-# ruff: noqa: D102 - the names of the tests say what they show
-
 from __future__ import annotations
 
 import asyncio
@@ -9,7 +7,10 @@ import asyncio
 import pytest
 
 from burnish.domain import AgentRepository, Configuration, ConflictError, UsageError
-from burnish.testing.repository_contract import AWKWARD_JSON, AWKWARD_TEXTS
+from burnish.testing.samples.experiments import (
+    AWKWARD_JSON,
+    AWKWARD_TEXTS,
+)
 
 
 def configuration(text: str) -> Configuration:

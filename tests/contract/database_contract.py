@@ -1,7 +1,5 @@
 """What SQL storage keeps to besides the repositories' contracts."""
 
-# ruff: noqa: D102 - the names of the tests say what they show
-
 from __future__ import annotations
 
 import asyncio
@@ -13,6 +11,8 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, text
+from tests.contract.old_databases import make_old_database
+from tests.support.child_processes import children, line, tell
 
 from burnish.domain import (
     ConflictError,
@@ -21,15 +21,14 @@ from burnish.domain import (
 from burnish.storage import Database, SqlCallCache, SqlExperimentRepository
 from burnish.storage.engine.schema import HEAD, VERSION_TABLE, stored_revision
 from burnish.storage.experiments.tables import metadata
-from burnish.testing.child_processes import children, line, tell
 from burnish.testing.clocks import FakeClock
-from burnish.testing.experiment_samples import (
+from burnish.testing.samples.experiments import (
     SCOPE,
     make_experiment,
+    make_refinement,
     make_result,
+    make_round,
 )
-from burnish.testing.old_databases import make_old_database
-from burnish.testing.round_samples import make_refinement, make_round
 
 _OPENER = """
 import asyncio, sys

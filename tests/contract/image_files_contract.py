@@ -1,17 +1,15 @@
 """What a store of picture files holds to. Subclass and give fixtures."""
 
-# ruff: noqa: D102 - the names of the tests say what they show
-
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
+from tests.support.image_samples import digest_of
 
 from burnish.domain import InvariantError, UnavailableError, UsageError
-from burnish.domain.image_parts import ImageFiles
-from burnish.testing.image_samples import digest_of
+from burnish.domain.images.protocols import ImageFiles
 
 DATA = bytes(range(256)) * 100
 DIGEST = digest_of(DATA)

@@ -1,19 +1,13 @@
 """What a repository of image projects holds to: projects, commits, comparisons, files."""
 
-# ruff: noqa: D102 - the names of the tests say what they show
-
 from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
 
 import pytest
-
-from burnish.domain import ConflictError, UsageError
-from burnish.domain.image_parts import ImageRepository
-from burnish.domain.images import CommitStatus, ImageRunStatus, VariantStatus
-from burnish.testing.experiment_samples import AWKWARD_TEXTS
-from burnish.testing.image_samples import (
+from tests.contract.registry_contract import everything
+from tests.support.image_samples import (
     begin,
     make_commit,
     make_comparison,
@@ -21,7 +15,11 @@ from burnish.testing.image_samples import (
     make_rubric,
     make_variant,
 )
-from burnish.testing.registry_contract import everything
+
+from burnish.domain import ConflictError, UsageError
+from burnish.domain.images.protocols import ImageRepository
+from burnish.domain.images.runs import CommitStatus, ImageRunStatus, VariantStatus
+from burnish.testing.samples.experiments import AWKWARD_TEXTS
 
 
 class ImageHistoryContract:

@@ -1,7 +1,5 @@
 """What every reader of overviews keeps to, and every search in rows."""
 
-# ruff: noqa: D102 - the names of the tests say what they show
-
 from __future__ import annotations
 
 import pytest
@@ -15,16 +13,19 @@ from burnish.domain import (
     OptimizationStatus,
     UsageError,
 )
-from burnish.domain.read_models import OptimizationFilter
-from burnish.domain.run_insights import ScoreMoments
-from burnish.testing.optimization_samples import (
+from burnish.domain.optimizations.pages import OptimizationFilter, ScoreMoments
+from burnish.testing.samples.experiments import (
+    AWKWARD_TEXTS,
+    make_experiment,
+    make_result,
+)
+from burnish.testing.samples.optimizations import (
     begin,
     make_event,
     make_mini_batch,
     make_record,
     make_trial,
 )
-from burnish.testing.repository_contract import AWKWARD_TEXTS, make_experiment, make_result
 
 NOTHING = "nothing of that name"
 # Half a surrogate pair cannot be in a row.

@@ -4,12 +4,15 @@ import asyncio
 import contextlib
 
 import pytest
+from tests.support.image_samples import make_request
 
 from burnish.domain import ConflictError, ExperimentStatus, UsageError
 from burnish.domain.jobs import JobKind
-from burnish.testing.image_samples import make_request
-from burnish.testing.optimization_samples import make_record
-from burnish.testing.repository_contract import make_experiment, make_result
+from burnish.testing.samples.experiments import (
+    make_experiment,
+    make_result,
+)
+from burnish.testing.samples.optimizations import make_record
 
 KINDS = list(JobKind)
 

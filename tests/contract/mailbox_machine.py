@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from burnish.domain import ConflictError
 from burnish.domain.mailboxes import Message
-from burnish.testing.mailbox_samples import MailboxWorld, Note, Riddle, dead
+from burnish.testing.samples.mailboxes import MailboxWorld, Note, Riddle, dead
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import create_engine, text
 
-from burnish.storage.engine.addresses import Address
+from burnish.storage.engine.connections import Address
 from burnish.storage.engine.schema import MIGRATIONS
 
 

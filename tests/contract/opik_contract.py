@@ -6,9 +6,8 @@ import pytest
 
 from burnish.app.wiring import Workspace
 from burnish.domain import UsageError
-from burnish.domain.mirrors import MirrorTarget
-from burnish.domain.opik_records import OpikDataset, OpikItem, OpikRow, OpikScore
-from burnish.testing.optimization_samples import begin
+from burnish.domain.opik import MirrorTarget, OpikDataset, OpikItem, OpikRow, OpikScore
+from burnish.testing.samples.optimizations import begin
 
 
 class OpikRecordsContract:

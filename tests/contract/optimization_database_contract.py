@@ -1,7 +1,5 @@
 """What optimizations in SQL keep to besides. Subclass it and provide `address` of an empty database."""
 
-# ruff: noqa: D102 - the names of the tests say what they show
-
 from __future__ import annotations
 
 import asyncio
@@ -10,6 +8,8 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 import pytest
+from tests.contract.old_databases import make_old_database
+from tests.support.child_processes import children, line, tell
 
 from burnish.domain import (
     CacheScope,
@@ -21,10 +21,12 @@ from burnish.domain import (
 from burnish.storage import Database, SqlExperimentRepository, SqlOptimizationRepository
 from burnish.storage.engine.connections import Work
 from burnish.storage.engine.schema import HEAD, stored_revision
-from burnish.testing.child_processes import children, line, tell
 from burnish.testing.clocks import FakeClock
-from burnish.testing.old_databases import make_old_database
-from burnish.testing.optimization_samples import (
+from burnish.testing.samples.experiments import (
+    make_experiment,
+    make_result,
+)
+from burnish.testing.samples.optimizations import (
     begin,
     make_candidate,
     make_event,
@@ -33,7 +35,6 @@ from burnish.testing.optimization_samples import (
     make_trial,
     planned,
 )
-from burnish.testing.repository_contract import make_experiment, make_result
 
 T = TypeVar("T")
 

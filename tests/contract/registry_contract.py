@@ -1,7 +1,5 @@
 """What keepers of configured objects and of optimizer runs hold to. Subclass and give fixtures."""
 
-# ruff: noqa: D102 - the names of the tests say what they show
-
 from __future__ import annotations
 
 import asyncio
@@ -12,17 +10,16 @@ from typing import Any, TypeVar
 import pytest
 
 from burnish.app.wiring import Workspace
-from burnish.domain import ConflictError, OptimizationStatus, Score, UsageError
-from burnish.domain.configured_objects import ObjectKind, ObjectVersion
-from burnish.domain.optimizer_runs import OptimizerRun
-from burnish.domain.read_models import Page
-from burnish.testing.optimization_samples import begin, make_record, make_trial
-from burnish.testing.repository_contract import (
+from burnish.domain import ConflictError, Item, OptimizationStatus, Score, UsageError
+from burnish.domain.pages import Page
+from burnish.domain.registry import ObjectKind, ObjectVersion, OptimizerRun
+from burnish.testing.samples.experiments import (
     AWKWARD_JSON,
     AWKWARD_TEXTS,
     make_experiment,
     make_result,
 )
+from burnish.testing.samples.optimizations import begin, make_record, make_trial
 
 T = TypeVar("T")
 SUITE, OPTIMIZER = ObjectKind.SUITE, ObjectKind.AGENT_OPTIMIZER
@@ -273,3 +270,38 @@ class OptimizerRunContract:
         given = tuple(Score(value, name=name) for name, value in scores.items())
         result = replace(make_result("item"), scores=given)
         await workspace.experiments.save_results(experiment_id, [result])
+
+
+class DatasetPagesContract:
+    """Provide `workspace`."""
+
+    async def test_datasets_come_newest_first(self, workspace: Workspace) -> None:
+        for name in ("a", "b", "a"):
+            stamp = f"{name}{len((await workspace.dataset_pages.datasets()).items)}"
+            await workspace.datasets.ensure_dataset(name, stamp, [Item(id="1", data={"n": 1})])
+        pages = workspace.dataset_pages
+
+        found = await everything(pages.datasets)
+        named = await everything(lambda **o: pages.datasets(name="a", **o))
+
+        assert [one.name for one in found] == ["a", "b", "a"]
+        assert [one.fingerprint for one in named] == ["a2", "a0"]
+        assert await workspace.datasets.get_dataset(found[0].id) == found[0]
+
+    async def test_rows_come_in_order_with_their_origin(self, workspace: Workspace) -> None:
+        items = [Item(id=f"i{n} \x00", data={"n": n}, split="test") for n in range(5)]
+        record = await workspace.datasets.ensure_dataset("d", "f", items)
+        pages = workspace.dataset_pages
+
+        await pages.add_origins(record.id, {"i3 \x00": {"from": AWKWARD_JSON}})
+        await pages.add_origins(record.id, {"i3 \x00": {"from": "later"}})
+
+        rows = await everything(lambda **o: pages.rows(record.id, **o))
+        assert [one.item for one in rows] == items
+        assert [one.origin for one in rows] == [None] * 3 + [{"from": AWKWARD_JSON}, None]
+        assert await pages.origins(record.id) == {"i3 \x00": {"from": AWKWARD_JSON}}
+
+    async def test_rows_of_nothing_are_not_found(self, workspace: Workspace) -> None:
+        with pytest.raises(UsageError) as caught:
+            await workspace.dataset_pages.rows("none")
+        assert caught.value.code == "not_found"

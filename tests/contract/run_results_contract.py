@@ -1,7 +1,5 @@
 """What an optimization asks of all its experiments at once. Subclass it and provide `experiments`."""
 
-# ruff: noqa: D102 - the names of the tests say what they show
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -9,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from burnish.domain import CacheScope, Configuration, ExperimentRepository, Spending, Usage
-from burnish.testing.repository_contract import (
+from burnish.testing.samples.experiments import (
     SCOPE,
     failed_result,
     make_experiment,

@@ -1,23 +1,28 @@
 """What every reader of pages and every feed of events keeps to."""
 
-# ruff: noqa: D102 - the names of the tests say what they show
-
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 
 from burnish.app.wiring import Workspace
 from burnish.domain import ExperimentStatus, OptimizationStatus, Outcome, RoundEnd, UsageError
-from burnish.domain.read_models import (
+from burnish.domain.optimizations.pages import (
     ItemFilter,
     OptimizationFilter,
     OptimizationOrder,
     TrialOrder,
 )
-from burnish.testing.optimization_samples import (
+from burnish.testing.samples.experiments import (
+    AWKWARD_TEXTS,
+    failed_result,
+    make_experiment,
+    make_refinement,
+    make_result,
+    make_rounds,
+)
+from burnish.testing.samples.optimizations import (
     begin,
     make_event,
     make_mini_batch,
@@ -25,13 +30,6 @@ from burnish.testing.optimization_samples import (
     make_rejection,
     make_trial,
 )
-from burnish.testing.repository_contract import (
-    AWKWARD_TEXTS,
-    failed_result,
-    make_experiment,
-    make_result,
-)
-from burnish.testing.round_samples import make_refinement, make_rounds
 
 
 class OptimizationPagesContract:

@@ -1,9 +1,9 @@
 """Agents and their versions on PostgreSQL: the contract on a real server."""
 
 import pytest
+from tests.contract.agent_contract import AgentRepositoryContract
 
 from burnish.storage import Database, SqlAgentRepository
-from burnish.testing.agent_contract import AgentRepositoryContract
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import shutil
 
 import pytest
+from tests.contract.agent_contract import AgentRepositoryContract, configuration
 
 from burnish.storage import Database, SqlAgentRepository
-from burnish.testing.agent_contract import AgentRepositoryContract, configuration
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """Picture files in a folder: the contract."""
 
 import pytest
+from tests.contract.image_files_contract import ImageFilesContract
 
 from burnish.storage import LocalImageFiles
-from burnish.testing.image_files_contract import ImageFilesContract
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import uuid
 import obstore
 import pytest
 from obstore.store import S3Store
+from tests.contract.image_files_contract import ImageFilesContract
 
 from burnish.storage import ObjectImageFiles
-from burnish.testing.image_files_contract import ImageFilesContract
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
 """Image projects and runs in memory: what unit tests build on holds to the same contract."""
 
 import pytest
-
-from burnish.testing.image_repository_contract import ImageRepositoryContract
-from burnish.testing.memory_images import MemoryImageRepository
+from tests.contract.image_repository_contract import ImageRepositoryContract
+from tests.support.memory_images import MemoryImageRepository
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 import psycopg
 import pytest
+from tests.contract.image_repository_contract import ImageRepositoryContract
+from tests.support.image_samples import make_request
 
 from burnish.storage import Database, SqlImageRepository
-from burnish.testing.image_repository_contract import ImageRepositoryContract
-from burnish.testing.image_samples import make_request
 
 
 @pytest.fixture(scope="module")

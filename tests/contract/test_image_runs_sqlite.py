@@ -3,9 +3,9 @@
 import shutil
 
 import pytest
+from tests.contract.image_repository_contract import ImageRepositoryContract
 
 from burnish.storage import Database, SqlImageRepository
-from burnish.testing.image_repository_contract import ImageRepositoryContract
 
 
 @pytest.fixture

@@ -3,10 +3,10 @@
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 from redis.asyncio import Redis
+from tests.contract.mailbox_machine import MailboxMachine
 
 from burnish.domain import SystemClock
-from burnish.testing.mailbox_machine import MailboxMachine
-from burnish.testing.mailbox_samples import MemoryWorld, RedisWorld
+from burnish.testing.samples.mailboxes import MemoryWorld, RedisWorld
 
 LONG = {"deadline": None, "suppress_health_check": list(HealthCheck), "derandomize": True}
 

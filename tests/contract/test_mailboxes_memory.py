@@ -2,13 +2,9 @@
 
 import pytest
 
-from burnish.testing.mailbox_contract import (
-    MailboxContract,
-    MailboxFaultsContract,
-    MailboxRefusalsContract,
-    MailboxWaitingContract,
-)
-from burnish.testing.mailbox_samples import MemoryWorld
+from burnish.testing.mailbox_contract import MailboxContract, MailboxRefusalsContract
+from burnish.testing.mailbox_faults_contract import MailboxFaultsContract, MailboxWaitingContract
+from burnish.testing.samples.mailboxes import MemoryWorld
 
 
 @pytest.fixture

@@ -4,17 +4,16 @@ import pytest
 from redis.asyncio import Redis
 
 from burnish.domain import SystemClock
-from burnish.testing.mailbox_contract import (
-    MailboxContract,
-    MailboxFaultsContract,
-    MailboxRefusalsContract,
-    MailboxWaitingContract,
-)
-from burnish.testing.mailbox_samples import RedisWorld
+from burnish.runtime.mailboxes import redis_stream
+from burnish.testing.mailbox_contract import MailboxContract, MailboxRefusalsContract
+from burnish.testing.mailbox_faults_contract import MailboxFaultsContract, MailboxWaitingContract
+from burnish.testing.samples.mailboxes import RedisWorld
 
 
 @pytest.fixture
-async def world(valkey):
+async def world(valkey, monkeypatch):
+    # Who waits looks again each second by itself; here only what happens may wake them.
+    monkeypatch.setattr(redis_stream, "SLICE_MS", 60_000)
     client = Redis.from_url(valkey.url)
     await client.flushall()
     yield RedisWorld(client, SystemClock())

@@ -3,11 +3,9 @@
 import shutil
 
 import pytest
+from tests.contract.opik_contract import MirrorBookContract, OpikRecordsContract
 
-pytest.register_assert_rewrite("burnish.testing.opik_contract")
-
-from burnish.app.wiring import Workspace  # noqa: E402
-from burnish.testing.opik_contract import MirrorBookContract, OpikRecordsContract  # noqa: E402
+from burnish.app.wiring import Workspace
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

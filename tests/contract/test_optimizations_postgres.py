@@ -3,6 +3,10 @@
 import asyncio
 
 import pytest
+from tests.contract.optimization_database_contract import (
+    OptimizationDatabaseContract,
+)
+from tests.contract.run_results_contract import RunResultsContract
 
 from burnish.storage import (
     Database,
@@ -13,16 +17,15 @@ from burnish.storage import (
 )
 from burnish.storage.jobs import leases
 from burnish.testing.optimization_contract import (
-    LeaseContract,
     OptimizationRepositoryContract,
     OverlayStoreContract,
 )
-from burnish.testing.optimization_database_contract import (
-    OptimizationDatabaseContract,
+from burnish.testing.optimization_writes_contract import LeaseContract
+from burnish.testing.samples.experiments import (
+    make_experiment,
+    make_result,
 )
-from burnish.testing.optimization_samples import begin
-from burnish.testing.repository_contract import make_experiment, make_result
-from burnish.testing.run_results_contract import RunResultsContract
+from burnish.testing.samples.optimizations import begin
 
 
 @pytest.fixture

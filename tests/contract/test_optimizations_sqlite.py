@@ -3,6 +3,11 @@
 import shutil
 
 import pytest
+from tests.contract.optimization_database_contract import (
+    OptimizationDatabaseContract,
+)
+from tests.contract.run_results_contract import RunResultsContract
+from tests.support.memory_experiments import MemoryExperimentRepository
 
 from burnish.storage import (
     Database,
@@ -11,16 +16,11 @@ from burnish.storage import (
     SqlOptimizationRepository,
     SqlOverlayStore,
 )
-from burnish.testing.memory_experiments import MemoryExperimentRepository
 from burnish.testing.optimization_contract import (
-    LeaseContract,
     OptimizationRepositoryContract,
     OverlayStoreContract,
 )
-from burnish.testing.optimization_database_contract import (
-    OptimizationDatabaseContract,
-)
-from burnish.testing.run_results_contract import RunResultsContract
+from burnish.testing.optimization_writes_contract import LeaseContract
 
 
 @pytest.fixture

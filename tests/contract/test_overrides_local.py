@@ -3,9 +3,8 @@
 import pytest
 
 from burnish.overrides import LocalPromptOverridesStore
-from burnish.testing.overrides_contract import OverridesStoreContract
+from burnish.testing.overrides_contract import OverridesStoreContract, OverridesWritersContract
 from burnish.testing.overrides_refusals_contract import OverridesRefusalsContract
-from burnish.testing.overrides_writers_contract import OverridesWritersContract
 
 
 @pytest.fixture

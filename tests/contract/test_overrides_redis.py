@@ -4,9 +4,8 @@ import pytest
 from redis.asyncio import Redis
 
 from burnish.overrides import RedisPromptOverridesStore
-from burnish.testing.overrides_contract import OverridesStoreContract
+from burnish.testing.overrides_contract import OverridesStoreContract, OverridesWritersContract
 from burnish.testing.overrides_refusals_contract import OverridesRefusalsContract
-from burnish.testing.overrides_writers_contract import OverridesWritersContract
 
 
 @pytest.fixture

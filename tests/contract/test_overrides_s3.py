@@ -7,9 +7,8 @@ import pytest
 from obstore.store import S3Store
 
 from burnish.overrides import S3PromptOverridesStore
-from burnish.testing.overrides_contract import OverridesStoreContract
+from burnish.testing.overrides_contract import OverridesStoreContract, OverridesWritersContract
 from burnish.testing.overrides_refusals_contract import OverridesRefusalsContract
-from burnish.testing.overrides_writers_contract import OverridesWritersContract
 
 
 @pytest.fixture

@@ -6,10 +6,9 @@ from sqlalchemy import text
 from burnish.domain import Overlay
 from burnish.overrides import SqlPromptOverridesStore
 from burnish.storage import Database, SqlOverlayStore
-from burnish.testing.overrides_contract import OverridesStoreContract
+from burnish.testing.overrides_contract import OverridesStoreContract, OverridesWritersContract
 from burnish.testing.overrides_refusals_contract import OverridesRefusalsContract
-from burnish.testing.overrides_samples import HERE, PROMPT, bodies, override
-from burnish.testing.overrides_writers_contract import OverridesWritersContract
+from burnish.testing.samples.overrides import HERE, PROMPT, bodies, override
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -1,10 +1,13 @@
 """Configured objects, optimizer runs, dataset pages and evaluations on a real PostgreSQL."""
 
 import pytest
+from tests.contract.registry_contract import (
+    DatasetPagesContract,
+    ObjectRepositoryContract,
+    OptimizerRunContract,
+)
 
 from burnish.app.wiring import Workspace
-from burnish.testing.dataset_pages_contract import DatasetPagesContract
-from burnish.testing.registry_contract import ObjectRepositoryContract, OptimizerRunContract
 
 
 @pytest.fixture

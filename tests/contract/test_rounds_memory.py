@@ -1,9 +1,9 @@
 """Rounds of refined outputs in memory: the simplest reading of the contract."""
 
 import pytest
+from tests.support.memory_experiments import MemoryExperimentRepository
 
-from burnish.testing.experiment_rounds_contract import ExperimentRoundsContract
-from burnish.testing.memory_experiments import MemoryExperimentRepository
+from burnish.testing.experiment_contract import ExperimentRoundsContract
 
 
 class TestRounds(ExperimentRoundsContract):

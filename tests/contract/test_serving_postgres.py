@@ -4,30 +4,23 @@ import asyncio
 
 import pytest
 from psycopg import sql
-
-pytest.register_assert_rewrite(
-    "tests.contract.job_queue_contract",
-    "burnish.testing.serving_contract",
-    "burnish.testing.insights_contract",
+from tests.contract.insights_contract import (
+    RunInsightsContract,
+    TextSearchContract,
 )
-
-from tests.contract.job_queue_contract import (  # noqa: E402
+from tests.contract.job_queue_contract import (
     EvaluationQueueContract,
     JobQueueContract,
     RunQueueContract,
 )
-
-from burnish.app.wiring import Workspace  # noqa: E402
-from burnish.storage import database_listener  # noqa: E402
-from burnish.testing.insights_contract import (  # noqa: E402
-    RunInsightsContract,
-    TextSearchContract,
-)
-from burnish.testing.optimization_samples import begin, make_event  # noqa: E402
-from burnish.testing.serving_contract import (  # noqa: E402
+from tests.contract.serving_contract import (
     EventFeedContract,
     OptimizationPagesContract,
 )
+
+from burnish.app.wiring import Workspace
+from burnish.storage import database_listener
+from burnish.testing.samples.optimizations import begin, make_event
 
 
 @pytest.fixture

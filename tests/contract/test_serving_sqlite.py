@@ -4,29 +4,22 @@ import asyncio
 import shutil
 
 import pytest
-
-pytest.register_assert_rewrite(
-    "tests.contract.job_queue_contract",
-    "burnish.testing.serving_contract",
-    "burnish.testing.insights_contract",
+from tests.contract.insights_contract import (
+    RunInsightsContract,
+    TextSearchContract,
 )
-
-from tests.contract.job_queue_contract import (  # noqa: E402
+from tests.contract.job_queue_contract import (
     EvaluationQueueContract,
     JobQueueContract,
     RunQueueContract,
 )
-
-from burnish.app.wiring import Workspace  # noqa: E402
-from burnish.storage import Database  # noqa: E402
-from burnish.testing.insights_contract import (  # noqa: E402
-    RunInsightsContract,
-    TextSearchContract,
-)
-from burnish.testing.serving_contract import (  # noqa: E402
+from tests.contract.serving_contract import (
     EventFeedContract,
     OptimizationPagesContract,
 )
+
+from burnish.app.wiring import Workspace
+from burnish.storage import Database
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,8 @@ import traceback
 import pytest
 from psycopg import sql
 from sqlalchemy import text
+from tests.contract.database_contract import DatabaseContract
+from tests.servers.postgres import LOCKED_USER
 
 from burnish.domain import UnavailableError, UsageError
 from burnish.storage import (
@@ -14,12 +16,12 @@ from burnish.storage import (
     SqlDatasetRepository,
     SqlExperimentRepository,
 )
-from burnish.testing.postgres import LOCKED_USER
-from burnish.testing.repository_contract import (
+from burnish.testing.dataset_contract import (
     CallCacheContract,
-    DatabaseContract,
     DatasetRepositoryContract,
-    ExperimentRepositoryContract,
+)
+from burnish.testing.experiment_contract import ExperimentRepositoryContract
+from burnish.testing.samples.experiments import (
     make_experiment,
     make_result,
 )

@@ -15,6 +15,7 @@ from alembic.script import ScriptDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy.exc import DBAPIError, OperationalError
+from tests.contract.database_contract import DatabaseContract
 
 from burnish.domain import UnavailableError, UsageError
 from burnish.storage import (
@@ -23,23 +24,24 @@ from burnish.storage import (
     SqlDatasetRepository,
     SqlExperimentRepository,
 )
-from burnish.storage.engine.addresses import Address
 from burnish.storage.engine.codec import (
     decode_json,
     decode_text,
     encode_json,
     encode_text,
 )
+from burnish.storage.engine.connections import Address
 from burnish.storage.engine.database import Patience, persist
 from burnish.storage.engine.failures import passing, translate
 from burnish.storage.engine.schema import HEAD, MIGRATIONS
 from burnish.testing.clocks import FakeClock
-from burnish.testing.repository_contract import (
-    SCOPE,
+from burnish.testing.dataset_contract import (
     CallCacheContract,
-    DatabaseContract,
     DatasetRepositoryContract,
-    ExperimentRepositoryContract,
+)
+from burnish.testing.experiment_contract import ExperimentRepositoryContract
+from burnish.testing.samples.experiments import (
+    SCOPE,
     make_experiment,
     make_result,
 )

@@ -8,14 +8,14 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.servers.s3 import SECRET_KEY, Fault
+from tests.support.child_processes import children, line
+from tests.support.image_samples import digest_of
 
 from burnish.domain import UnavailableError, UsageError
 from burnish.storage import LocalImageFiles, ObjectImageFiles
 from burnish.storage.engine import failpoints
-from burnish.testing.child_processes import children, line
 from burnish.testing.clocks import FakeClock
-from burnish.testing.image_samples import digest_of
-from burnish.testing.s3_server import SECRET_KEY, Fault
 
 DATA = b"a picture" * 1000
 DIGEST = digest_of(DATA)
@@ -25,7 +25,7 @@ import asyncio, sys
 from pathlib import Path
 from burnish.domain import UnavailableError
 from burnish.storage import LocalImageFiles
-from burnish.testing.image_samples import digest_of
+from tests.support.image_samples import digest_of
 
 folder = Path(sys.argv[1])
 small, large = b"small", bytes(3_000_000)
@@ -55,8 +55,9 @@ asyncio.run(fill())
 # Two writers: one dies with a whole picture that has no name yet, one when its write is done.
 KILLED = """
 import asyncio, os, signal, sys
-from burnish.storage import LocalImageFiles, failpoints
-from burnish.testing.image_samples import digest_of
+from burnish.storage import LocalImageFiles
+from burnish.storage.engine import failpoints
+from tests.support.image_samples import digest_of
 
 def reach(place):
     if place.endswith(dies_at):

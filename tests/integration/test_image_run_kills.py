@@ -5,9 +5,9 @@ import json
 import shutil
 
 import pytest
+from tests.support.child_processes import children, line
 
 from burnish.storage import Database
-from burnish.testing.child_processes import children, line
 
 # Forks a run that dies at each place that an undisturbed one passes, and another that goes on.
 KILLED = """
@@ -18,12 +18,12 @@ from burnish.bootstrap import image_sitting
 from burnish.app.images.models import ImageModels
 from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
-from burnish.app.images.attempt import execute
+from burnish.app.images.runs import execute
 from burnish.app.wiring import Workspace
-from burnish.domain.images import VariantStatus
+from burnish.domain.images.runs import VariantStatus
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
-from burnish.storage import failpoints
-from burnish.testing.image_samples import make_request
+from burnish.storage.engine import failpoints
+from tests.support.image_samples import make_request
 
 template, folder = Path(sys.argv[1]), Path(sys.argv[2])
 LEASE = 0.06

@@ -5,18 +5,19 @@ import json
 import shutil
 
 import pytest
+from tests.support.child_processes import children, line
 
 from burnish.storage import Database
-from burnish.testing.child_processes import children, line
 
 # For every place that an undisturbed run passes: a run that dies there, and another that goes on.
 KILLED = """
 import asyncio, json, os, signal, sys
 from dataclasses import replace
 from pathlib import Path
-from burnish.domain.images import ImageRunStatus as Status, VariantStatus
-from burnish.storage import Database, LocalImageFiles, SqlImageRepository, failpoints
-from burnish.testing.image_samples import digest_of, make_commit, make_request, make_variant
+from burnish.domain.images.runs import ImageRunStatus as Status, VariantStatus
+from burnish.storage import Database, LocalImageFiles, SqlImageRepository
+from burnish.storage.engine import failpoints
+from tests.support.image_samples import digest_of, make_commit, make_request, make_variant
 
 addresses, folder = json.loads(sys.argv[1]), Path(sys.argv[2])
 

@@ -17,8 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Clock, InvariantError, SystemClock, UsageError
 from burnish.storage.engine import failpoints, failures, schema
-from burnish.storage.engine.addresses import Address
-from burnish.storage.engine.connections import Engines, Transactions, Work
+from burnish.storage.engine.connections import Address, Engines, Transactions, Work
 
 T = TypeVar("T")
 AnyRow = Row[*tuple[Any, ...]]

@@ -22,7 +22,7 @@ from burnish.domain import (
     UnavailableError,
     UsageError,
 )
-from burnish.storage.engine.addresses import Address
+from burnish.storage.engine.connections import Address
 
 # Every error that work on a database can end in; anything else belongs to the work itself.
 DATABASE_ERRORS = (SQLAlchemyError, TimeoutError, OverflowError, ImportError)

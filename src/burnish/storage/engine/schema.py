@@ -24,8 +24,8 @@ from sqlalchemy import (
 )
 
 from burnish.storage.engine import failures
-from burnish.storage.engine.addresses import Address
 from burnish.storage.engine.codec import PlainText
+from burnish.storage.engine.connections import Address
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 VERSION_TABLE = "burnish_version"

@@ -96,8 +96,8 @@ def read_amounts(stored: Amounts) -> tuple[Spending, Spending]:
     return Spending(spent), Spending(reused)
 
 
-class Footprints:
-    """Adds footprints up as stored, without making a value of each."""
+class AnswerUsage:
+    """Adds up what answers take, as stored, without making a value of each."""
 
     def __init__(self) -> None:
         self._runs = 0
@@ -135,14 +135,14 @@ async def summarise(connection: AsyncConnection, experiment_id: str) -> Experime
     """What the results of one experiment amount to."""
     bound = {"experiment": experiment_id}
     counts = (await connection.execute(_counts, bound)).one()
-    scores, totals, footprints = array("d"), Totals(), Footprints()
+    scores, totals, answers = array("d"), Totals(), AnswerUsage()
     async with connection.stream(_amounts, bound) as amounts:
         async for batch in amounts.partitions(_BATCH):
             for score, spending, error_kind in batch:
                 scores.append(score)
                 totals.add(spending)
                 if error_kind is None:
-                    footprints.add(spending)
+                    answers.add(spending)
     runs = counts.runs
     return ExperimentSummary(
         runs=runs,
@@ -156,8 +156,8 @@ async def summarise(connection: AsyncConnection, experiment_id: str) -> Experime
         avg_latency_ms=counts.avg_latency_ms,
         avg_ttft_ms=counts.avg_ttft_ms,
         cached=counts.cached,
-        avg_tokens=footprints.mean_tokens,
-        avg_cost_usd=footprints.mean_cost,
+        avg_tokens=answers.mean_tokens,
+        avg_cost_usd=answers.mean_cost,
     )
 
 

@@ -12,9 +12,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Event, EventType
-from burnish.storage.engine.addresses import Address
 from burnish.storage.engine.bulk import as_stored, by_column, chunks, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_text, decode_texts
+from burnish.storage.engine.connections import Address
 from burnish.storage.engine.database import Database, parse_time
 from burnish.storage.optimizations.tables import optimization_events, optimizations
 
