@@ -1,1 +1,1 @@
-"""The image-run pipeline: plan, draw, judge, rank and suggest, in stages over stored state."""
+"""Image runs: plan, generate, judge and suggest; the contact sheet; image models."""

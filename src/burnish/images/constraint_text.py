@@ -1,11 +1,11 @@
-"""What every picture must show and none may, as words of a prompt."""
+"""Constraints of an image run as words of a prompt: what must be shown and what must not."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-from burnish.domain.images import Constraints
+from burnish.domain.images.runs import Constraints
 
 _INCLUDE = "Must include"
 _AVOID = "Must avoid"

@@ -1,4 +1,4 @@
-"""One picture of a whole run: the anchor, the ranked variants, and what was said of them."""
+"""Contact sheet: one picture of a whole run, with its anchor, ranked variants and verdicts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from functools import cache
 
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
-from burnish.domain.images import ImageFile, ImageRun, Rubric, Variant
+from burnish.domain.images.runs import ImageFile, ImageRun, Rubric, Variant
 from burnish.images.models.pillow import require_pillow
 from burnish.images.pictures import open_picture
 from burnish.images.stage_context import RunLabels
 
 Colour = tuple[int, int, int]
-
 PAPER: Colour = (247, 247, 245)
 CARD: Colour = (255, 255, 255)
 LINE: Colour = (222, 222, 218)
@@ -28,6 +27,18 @@ BAD: Colour = (178, 72, 20)
 _GROUND: Colour = (236, 236, 232)
 # Longer than any line on a sheet, so that measuring a line is quick whatever it holds.
 _LONGEST_LINE = 400
+_EDGE, _GAP, _INSIDE = 40, 24, 16
+_CARD = 432
+_PICTURE = _CARD - 2 * _INSIDE
+_TITLE, _RUBRIC, _LINE = 50, 223, 21
+_MOST_LINES = 7
+_METRICS = (
+    ("prompt adherence", "prompt_adherence"),
+    ("subject fidelity", "subject_fidelity"),
+    ("composition", "composition_quality"),
+    ("style coherence", "style_coherence"),
+    ("artifacts (less is better)", "technical_artifact_penalty"),
+)
 
 
 @cache
@@ -145,20 +156,6 @@ def fitted(text: str, size: int, width: int) -> str:
         range(len(text)), width, key=lambda length: width_of(f"{text[:length]}…", size)
     )
     return f"{text[: fits - 1]}…" if fits else ""
-
-
-_EDGE, _GAP, _INSIDE = 40, 24, 16
-_CARD = 432
-_PICTURE = _CARD - 2 * _INSIDE
-_TITLE, _RUBRIC, _LINE = 50, 223, 21
-_MOST_LINES = 7
-_METRICS = (
-    ("prompt adherence", "prompt_adherence"),
-    ("subject fidelity", "subject_fidelity"),
-    ("composition", "composition_quality"),
-    ("style coherence", "style_coherence"),
-    ("artifacts (less is better)", "technical_artifact_penalty"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The second stage: the anchor, and the variants as edits of it."""
+"""Generating stage of an image run: the anchor, then each variant as an edit of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from burnish.domain import BurnishError, InvariantError, Usage, UsageError
-from burnish.domain.images import (
+from burnish.domain.images.runs import (
     CommitStatus,
     ImageCommit,
     ImageFile,

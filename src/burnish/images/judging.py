@@ -1,4 +1,4 @@
-"""The third stage: a verdict on every picture, a neutral one where the judge gives none."""
+"""Judging stage of an image run: a verdict on every picture, a neutral one where none is given."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 from dataclasses import replace
 
 from burnish.domain import BurnishError, Usage
-from burnish.domain.images import ImageRun, Rubric, Variant, VariantStatus
+from burnish.domain.images.runs import ImageRun, Rubric, Variant, VariantStatus
 from burnish.evaluation.item_runner import describe
 from burnish.images.record import ImagePurpose, degraded, spent
 from burnish.images.stage_context import StageContext, together
@@ -84,7 +84,9 @@ async def _neutral(
     context: StageContext, variant: Variant, why: str, error: dict[str, object]
 ) -> None:
     unjudged = replace(variant, status=VariantStatus.EVALUATED_DEGRADED, error=error)
-    await _record(context, unjudged, NEUTRAL, Usage(), f"{variant.variant_id} was not judged: {why}")
+    await _record(
+        context, unjudged, NEUTRAL, Usage(), f"{variant.variant_id} was not judged: {why}"
+    )
 
 
 async def _skip(context: StageContext, variant: Variant, error: BurnishError) -> None:

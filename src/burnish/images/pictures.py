@@ -1,4 +1,4 @@
-"""Bytes that claim to be a picture: decoded within limits, or refused.
+"""Pictures as bytes: decoded within limits or refused, made small, compared.
 
 Nothing is believed but what was decoded: not a name, not a content type. The size is known from the
 header before memory for pixels is taken, and the format is one of three.
@@ -8,28 +8,34 @@ from __future__ import annotations
 
 import hashlib
 import io
-from typing import TYPE_CHECKING
-
-from burnish.domain import UsageError
-from burnish.domain.images import ImageFile
-from burnish.images.models.pillow import require_pillow
-
-if TYPE_CHECKING:
-    from PIL.ImageFile import ImageFile as Picture
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from burnish.domain import UsageError
+from burnish.domain.images.runs import ImageFile
+from burnish.images.models.pillow import require_pillow
 from burnish.support.threads import DaemonThreads
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
+    from PIL.ImageFile import ImageFile as Picture
 
 T = TypeVar("T")
+# Beside the event loop, and never on all processors: many pictures often come at the same moment,
+# and whoever asks a server for anything would wait for all of their decoding.
 _background = DaemonThreads(max(1, (os.cpu_count() or 2) - 1))
 _foreground = DaemonThreads(1)
+LARGEST_BYTES = 20_000_000
+MOST_PIXELS = 25_000_000
+MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
+THUMBNAIL_TYPE = "image/webp"
+THUMBNAIL_EDGE = 320
+_COMPARED_EDGE = 1024
+# Smaller differences are what lossy formats and rounding make of equal pictures.
+_NOTICEABLE = 24
+_HEAT = ((0, 0, 0), (255, 140, 0), (255, 245, 150))
 
 
 async def on_pixels(function: Callable[..., T], *arguments: object) -> T:
@@ -40,11 +46,6 @@ async def on_pixels(function: Callable[..., T], *arguments: object) -> T:
 async def on_pixels_at_once(function: Callable[..., T], *arguments: object) -> T:
     """For what somebody waits for: it does not stand behind the pictures of runs."""
     return await _foreground.run(function, *arguments)
-
-
-LARGEST_BYTES = 20_000_000
-MOST_PIXELS = 25_000_000
-MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 
 
 def decode(data: bytes) -> ImageFile:
@@ -125,11 +126,7 @@ def _refused(why: str, fix: str = "give a PNG, JPEG or WebP picture") -> UsageEr
     return UsageError(what="the picture cannot be used", why=why, fix=fix, code="INVALID_IMAGE")
 
 
-THUMBNAIL_TYPE = "image/webp"
-LONGEST_EDGE = 320
-
-
-def thumbnail(data: bytes, edge: int = LONGEST_EDGE) -> bytes:
+def thumbnail(data: bytes, edge: int = THUMBNAIL_EDGE) -> bytes:
     """A WebP within a square; a smaller picture keeps its size, and transparency stays."""
     with open_picture(data) as picture:
         mode = "RGBA" if picture.has_transparency_data else "RGB"
@@ -138,12 +135,6 @@ def thumbnail(data: bytes, edge: int = LONGEST_EDGE) -> bytes:
     written = io.BytesIO()
     small.save(written, "WEBP", quality=82, method=4)
     return written.getvalue()
-
-
-_LONGEST_EDGE = 1024
-# Smaller differences are what lossy formats and rounding make of equal pictures.
-_NOTICEABLE = 24
-_HEAT = ((0, 0, 0), (255, 140, 0), (255, 245, 150))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +154,7 @@ def compare_pictures(left: bytes, right: bytes) -> PictureDifference:
     from PIL import Image, ImageChops, ImageOps, ImageStat  # noqa: PLC0415
 
     first = _plain(left)
-    first.thumbnail((_LONGEST_EDGE, _LONGEST_EDGE))
+    first.thumbnail((_COMPARED_EDGE, _COMPARED_EDGE))
     second = _plain(right)
     if second.size != first.size:
         second = ImageOps.pad(second, first.size, color=(127, 127, 127))

@@ -1,4 +1,4 @@
-"""A run from its first stage to its end, or from where an earlier attempt left it.
+"""Image pipeline: a run from its first stage to its end, or from where an earlier attempt left it.
 
 Each stage reads the stored run and does only what is missing, so it does not matter who began.
 """
@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from burnish.domain import BurnishError, Clock, ConflictError, InvariantError, SystemClock
-from burnish.domain.image_parts import ImageFiles, ImageRepository, LeasedRun
-from burnish.domain.images import ImageRun, ImageRunStatus, rank
+from burnish.domain.images.protocols import ImageFiles, ImageRepository, LeasedRun
+from burnish.domain.images.runs import ImageRun, ImageRunStatus, rank
 from burnish.evaluation.item_runner import describe
 from burnish.images import generating
 from burnish.images import judging as evaluating

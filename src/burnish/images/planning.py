@@ -1,4 +1,4 @@
-"""The first stage: what the variants are to look like."""
+"""Planning stage of an image run: the variants' prompts, by a text model or by templates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.domain import Json, Model, Usage
-from burnish.domain.images import (
+from burnish.domain.images.runs import (
     MIN_PROMPT_LENGTH,
     Constraints,
     ImageRunRequest,
@@ -16,6 +16,33 @@ from burnish.domain.images import (
 )
 from burnish.images.constraint_text import asks_for_any, extended, with_constraints
 from burnish.images.text_answers import NoAnswerError, Question
+
+LONGEST_PROMPT = 4_000
+_MOST_TAGS, _LONGEST_TAG = 6, 40
+_TASK = """\
+You plan variants of a picture for an image model that edits it. Each variant is one full prompt \
+that keeps the subject of the base prompt and changes one or two aspects on purpose, such as \
+composition, lighting, lens, palette or style, in the direction of the objective. Variants differ \
+from each other. Each shows everything that must be included, and nothing that must be avoided is \
+asked for."""
+_FORM = '{"variants": [{"variant_prompt": "<the prompt>", "mutation_tags": ["<aspect>"]}]}'
+_TEXT: dict[str, Json] = {"type": "string"}
+_VARIANT: dict[str, Json] = {
+    "type": "object",
+    "properties": {
+        "variant_prompt": _TEXT,
+        "mutation_tags": {"type": "array", "items": _TEXT},
+    },
+    "required": ["variant_prompt", "mutation_tags"],
+    "additionalProperties": False,
+}
+_SCHEMA: dict[str, Json] = {
+    "type": "object",
+    "properties": {"variants": {"type": "array", "items": _VARIANT}},
+    "required": ["variants"],
+    "additionalProperties": False,
+}
+_Planned = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +67,6 @@ _STUDIO = Mutation(
 )
 _DETAIL = Mutation(("detail",), "Sharpen the materials and fine textures of the subject")
 _CONTRAST = Mutation(("clarity",), "Raise the contrast between the subject and its background")
-
 _BY_OBJECTIVE = {
     ObjectivePreset.ADHERENCE: (
         _COMPOSITION,
@@ -101,34 +127,6 @@ def _changed(prompt: str, mutation: Mutation, constraints: Constraints) -> str:
     return with_constraints(extended(prompt, mutation.text), constraints)
 
 
-LONGEST_PROMPT = 4_000
-_MOST_TAGS, _LONGEST_TAG = 6, 40
-
-_TASK = """\
-You plan variants of a picture for an image model that edits it. Each variant is one full prompt \
-that keeps the subject of the base prompt and changes one or two aspects on purpose, such as \
-composition, lighting, lens, palette or style, in the direction of the objective. Variants differ \
-from each other. Each shows everything that must be included, and nothing that must be avoided is \
-asked for."""
-_FORM = '{"variants": [{"variant_prompt": "<the prompt>", "mutation_tags": ["<aspect>"]}]}'
-_TEXT: dict[str, Json] = {"type": "string"}
-_VARIANT: dict[str, Json] = {
-    "type": "object",
-    "properties": {
-        "variant_prompt": _TEXT,
-        "mutation_tags": {"type": "array", "items": _TEXT},
-    },
-    "required": ["variant_prompt", "mutation_tags"],
-    "additionalProperties": False,
-}
-_SCHEMA: dict[str, Json] = {
-    "type": "object",
-    "properties": {"variants": {"type": "array", "items": _VARIANT}},
-    "required": ["variants"],
-    "additionalProperties": False,
-}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The planned variants. `fallbacks` says what templates had to replace, and why."""
@@ -169,9 +167,6 @@ def _question(request: ImageRunRequest) -> Question:
         ("MUST AVOID", "\n".join(constraints.must_avoid) or "(nothing)"),
     ]
     return Question(task=_TASK, form=_FORM, schema=_SCHEMA, parts=parts)
-
-
-_Planned = tuple[str, tuple[str, ...]]
 
 
 def _usable(given: Any, request: ImageRunRequest) -> tuple[list[_Planned], list[str]]:

@@ -1,4 +1,4 @@
-"""A run that is being carried out: each change of it is stored before anything builds on it."""
+"""Record of an image run as it is written: its changes, its bill and its fallbacks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from burnish.domain import BurnishError, Spending, Usage, UsageError
-from burnish.domain.image_parts import ImageRepository, LeasedRun
-from burnish.domain.images import ImageCommit, ImageRun, Variant
+from burnish.domain.images.protocols import ImageRepository, LeasedRun
+from burnish.domain.images.runs import ImageCommit, ImageRun, Variant
+
+Edit = Callable[[ImageRun], ImageRun]
 
 
 class ImagePurpose(StrEnum):
@@ -31,9 +33,6 @@ def spent(run: ImageRun, purpose: ImagePurpose, usage: Usage) -> ImageRun:
 def degraded(run: ImageRun, reason: str) -> ImageRun:
     """The run with a fallback more, in words."""
     return replace(run, degraded=True, degradations=(*run.degradations, reason))
-
-
-Edit = Callable[[ImageRun], ImageRun]
 
 
 class CancelAskedError(Exception):

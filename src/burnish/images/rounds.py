@@ -1,4 +1,4 @@
-"""Several runs, each from the winner of the one before, as long as a judge sees it get better."""
+"""Rounds of image runs, each from the winner before, as long as a judge sees it get better."""
 
 from __future__ import annotations
 
@@ -7,10 +7,21 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from burnish.domain import Spending, UsageError
-from burnish.domain.images import ImageRun, ImageRunRequest, ImageRunStatus, Rubric, Variant
+from burnish.domain.images.runs import ImageRun, ImageRunRequest, ImageRunStatus, Rubric, Variant
 from burnish.images.planning import LONGEST_PROMPT
 
 MOST_ROUNDS = 20
+__all__ = [
+    "ImageOptimizationResult",
+    "ImageRound",
+    "Margin",
+    "RoundsBudget",
+    "RoundsEnd",
+    "optimize_in_rounds",
+    "round_id",
+]
+# Carries a run out to its end, or finds it ended.
+Carry = Callable[[str, ImageRunRequest], Awaitable[ImageRun]]
 
 
 class RoundsEnd(StrEnum):
@@ -104,18 +115,6 @@ def _unusable(name: str, why: str) -> UsageError:
     )
 
 
-__all__ = [
-    "ImageOptimizationResult",
-    "ImageRound",
-    "Margin",
-    "RoundsBudget",
-    "RoundsEnd",
-    "optimize_in_rounds",
-    "round_id",
-]
-
-# Carries a run out to its end, or finds it ended.
-Carry = Callable[[str, ImageRunRequest], Awaitable[ImageRun]]
 # Compares what a run began with to its winner; the rubric of the former is given where it is known.
 Weigh = Callable[[ImageRun, Variant, Rubric | None], Awaitable[Margin]]
 
@@ -168,7 +167,7 @@ async def _weighed(
         parent_score=parent_score,
         margin=margin,
         comparison_id=found.comparison_id,
-        kept=margin >= budget.min_margin and sure >= budget.min_confidence,
+        kept=margin >= budget.min_margin and 0 < sure >= budget.min_confidence,
     )
     return one, found.spending
 
@@ -193,10 +192,10 @@ def _after(one: ImageRound, budget: RoundsBudget) -> _Stop | None:
             f"from, and at least {budget.min_margin:+.4f} is wanted",
         )
     if not one.kept:
-        return (
-            RoundsEnd.LOW_CONFIDENCE,
-            f"the judge is less than {budget.min_confidence:.0%} sure in round {one.number}",
+        sure = (
+            f"less than {budget.min_confidence:.0%} sure" if budget.min_confidence else "not sure"
         )
+        return RoundsEnd.LOW_CONFIDENCE, f"the judge is {sure} in round {one.number}"
     if one.number >= budget.rounds:
         return RoundsEnd.ROUNDS_DONE, f"all {budget.rounds} rounds were used"
     return None

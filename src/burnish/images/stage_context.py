@@ -1,4 +1,4 @@
-"""What the stages of one run work with: its record, its models, its pictures."""
+"""Stage context of an image run: its record, models, pictures and the bound on model calls."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from itertools import count
 from typing import Any, TypeVar
 
 from burnish.domain import Clock, Model, SystemClock
-from burnish.domain.image_parts import ImageFiles, ImageJudge, ImageModel, ImageRepository
-from burnish.domain.images import ImageFile, ImageRun
+from burnish.domain.images.protocols import ImageFiles, ImageJudge, ImageModel, ImageRepository
+from burnish.domain.images.runs import ImageFile, ImageRun
 from burnish.images.pictures import decode, on_pixels
 from burnish.images.record import RunRecord
+
+CALLS_A_STAGE = 4
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +78,6 @@ class CallBound:
                 turn.set_result(None)  # The place goes over, so nobody else can take it.
                 return
         self.in_flight -= 1
-
-
-CALLS_A_STAGE = 4
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The last stage: three prompts to go on with."""
+"""Suggesting stage of an image run: three prompts to go on with, by a model or by templates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from burnish.domain import Json, Model, Usage
-from burnish.domain.images import (
+from burnish.domain.images.runs import (
     MIN_PROMPT_LENGTH,
     TOP_K,
     ImageRun,
@@ -34,6 +34,37 @@ _SCHEMA: dict[str, Json] = {
     "required": list(_NAMES),
     "additionalProperties": False,
 }
+# By a piece of a failure tag; the first that fits is taken.
+_FIXES_BY_TAG = {
+    "watermark": "Leave the picture free of lettering and marks",
+    "limb": "Draw every figure with correct anatomy and a natural pose",
+    "anatomy": "Draw every figure with correct anatomy and a natural pose",
+    "artifact": "Render clean edges and smooth gradients with no distortion",
+    "noise": "Render clean, even surfaces without grain",
+    "blur": "Bring the subject into crisp focus",
+    "dark": "Lift the exposure so that the subject reads at a glance",
+    "bright": "Hold the highlights so that no area burns out",
+    "colour": "Show the named colours plainly on the subject",
+    "color": "Show the named colours plainly on the subject",
+    "subject": "Make the main subject larger and unmistakable",
+    "stands out": "Make the main subject larger and unmistakable",
+    "composition": "Give the subject a clear place in the frame with even margins",
+    "style": "Hold one consistent style over the whole picture",
+}
+_FIXES_BY_METRIC = {
+    "prompt_adherence": "Show every detail of the description clearly",
+    "subject_fidelity": "Make the main subject larger and unmistakable",
+    "composition_quality": "Give the subject a clear place in the frame with even margins",
+    "style_coherence": "Hold one consistent style over the whole picture",
+    "technical_artifact_penalty": "Render clean edges and smooth gradients with no distortion",
+}
+_LAST_FIXES = ("Sharpen the focus on the subject", "Simplify the background")
+_BOLD = (
+    "Reimagine it from an unexpected low viewpoint with dramatic colour contrast",
+    "Reimagine it as a night scene with glowing light and deep shadows",
+    "Reimagine it in a bold graphic style with flat shapes and few colours",
+    "Reimagine it from scratch in another setting, season and time of day",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,38 +137,6 @@ def _problem(given: Any, request: ImageRunRequest) -> str | None:
     avoid = request.constraints.must_avoid
     added = [term for term in avoid if not asks_for_any(request.base_prompt, [term])]
     return "asked for something that must be avoided" if asks_for_any(given, added) else None
-
-
-# By a piece of a failure tag; the first that fits is taken.
-_FIXES_BY_TAG = {
-    "watermark": "Leave the picture free of lettering and marks",
-    "limb": "Draw every figure with correct anatomy and a natural pose",
-    "anatomy": "Draw every figure with correct anatomy and a natural pose",
-    "artifact": "Render clean edges and smooth gradients with no distortion",
-    "noise": "Render clean, even surfaces without grain",
-    "blur": "Bring the subject into crisp focus",
-    "dark": "Lift the exposure so that the subject reads at a glance",
-    "bright": "Hold the highlights so that no area burns out",
-    "colour": "Show the named colours plainly on the subject",
-    "color": "Show the named colours plainly on the subject",
-    "subject": "Make the main subject larger and unmistakable",
-    "composition": "Give the subject a clear place in the frame with even margins",
-    "style": "Hold one consistent style over the whole picture",
-}
-_FIXES_BY_METRIC = {
-    "prompt_adherence": "Show every detail of the description clearly",
-    "subject_fidelity": "Make the main subject larger and unmistakable",
-    "composition_quality": "Give the subject a clear place in the frame with even margins",
-    "style_coherence": "Hold one consistent style over the whole picture",
-    "technical_artifact_penalty": "Render clean edges and smooth gradients with no distortion",
-}
-_LAST_FIXES = ("Sharpen the focus on the subject", "Simplify the background")
-_BOLD = (
-    "Reimagine it from an unexpected low viewpoint with dramatic colour contrast",
-    "Reimagine it as a night scene with glowing light and deep shadows",
-    "Reimagine it in a bold graphic style with flat shapes and few colours",
-    "Reimagine it from scratch in another setting, season and time of day",
-)
 
 
 def template_suggestions(request: ImageRunRequest, leaderboard: Sequence[Variant]) -> Suggestions:

@@ -1,4 +1,4 @@
-"""Asking a text model for JSON: material is marked as such, and the answer is checked."""
+"""Text answers as JSON: a text model is asked with marked material, and its answer is checked."""
 
 from __future__ import annotations
 

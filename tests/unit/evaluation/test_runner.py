@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from tests.support.memory_experiments import MemoryExperimentRepository
 
 from burnish.domain import (
     AgentOutput,
@@ -22,7 +23,6 @@ from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import ExperimentRunner, OpenGate, RunOptions
 from burnish.evaluation.scorers import ExactMatch, FunctionScorer, ScorerSet
 from burnish.evaluation.suite import Suite, SuitePolicy
-from burnish.testing.memory_experiments import MemoryExperimentRepository
 
 CONFIGURATION = Configuration.of({"sections": {"system": "answer"}})
 

@@ -4,8 +4,10 @@ import io
 import json
 from dataclasses import replace
 
+from tests.support.memory_images import MemoryImageFiles, MemoryImageRepository
+
 from burnish.domain import UnavailableError, UsageError
-from burnish.domain.images import (
+from burnish.domain.images.runs import (
     Constraints,
     ImageRunRequest,
     ObjectivePreset,
@@ -15,7 +17,6 @@ from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageMode
 from burnish.images.pipeline import ImagePipeline
 from burnish.images.stage_context import CallBound, RunModels
 from burnish.models.scripted import ScriptedModel
-from burnish.testing.memory_images import MemoryImageFiles, MemoryImageRepository
 
 PROMPT = "a red lighthouse at dusk"
 TIMEOUT = UnavailableError(

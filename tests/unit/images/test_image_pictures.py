@@ -6,7 +6,7 @@ from dataclasses import replace
 from image_world import World, encoded, wish
 from PIL import Image, ImageDraw
 
-from burnish.domain.images import ImageFile, ImageRun, ImageRunStatus
+from burnish.domain.images.runs import ImageFile, ImageRun, ImageRunStatus
 from burnish.images.contact_sheet import draw_contact_sheet
 from burnish.images.models.scripted import ScriptedImageModel, flat_picture
 from burnish.images.pictures import compare_pictures, decode
@@ -100,7 +100,7 @@ async def test_a_sheet_is_as_wide_as_the_run_has_variants():
 
 
 async def test_a_variant_that_was_not_drawn_has_its_place_too():
-    from image_world import TIMEOUT  # noqa: PLC0415
+    from image_world import TIMEOUT
 
     whole, _ = await sheet_of(World())
     run, data = await sheet_of(World(image=ScriptedImageModel(failures={"Relight": TIMEOUT})))

@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 from image_world import FULL, PROMPT, REFUSED, TIMEOUT, World, planned, rubric, text_model
+from tests.support.image_samples import make_commit
 
 from burnish.domain import ConflictError, InvariantError, UnavailableError, UsageError
-from burnish.domain.images import CommitStatus, ImageRunStatus, VariantStatus
+from burnish.domain.images.runs import CommitStatus, ImageRunStatus, VariantStatus
 from burnish.images.judging import NEUTRAL
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
 from burnish.images.pictures import decode
 from burnish.models.scripted import ScriptedModel
-from burnish.testing.image_samples import make_commit
 
 COMPLETED, DEGRADED = ImageRunStatus.COMPLETED, ImageRunStatus.COMPLETED_DEGRADED
 SUGGESTED = {"conservative": "one again", "balanced": "one better", "aggressive": "one anew"}
@@ -428,7 +428,7 @@ async def test_a_run_killed_after_any_write_goes_on_and_draws_nothing_twice():
     assert undisturbed.revision >= 9
     for when in range(2, undisturbed.revision):
         world = World(text=thinking())
-        await crash_when(world, await world.take(), lambda run: run.revision == when)  # noqa: B023
+        await crash_when(world, await world.take(), lambda run: run.revision == when)
         stored = await world.repository.run("r1")
         if stored.status.ended:
             continue  # Writes at the same moment are one, so this run took fewer.

@@ -3,7 +3,7 @@
 import pytest
 from image_world import PROMPT, TIMEOUT, planned, text_model, wish
 
-from burnish.domain.images import Constraints, ObjectivePreset, VariantStatus
+from burnish.domain.images.runs import Constraints, ObjectivePreset, VariantStatus
 from burnish.images.constraint_text import extended, mentions, with_constraints
 from burnish.images.planning import LONGEST_PROMPT, plan
 from burnish.images.text_answers import NoAnswerError

@@ -6,15 +6,20 @@ import pytest
 from image_world import PROMPT, rubric, wish
 
 from burnish.domain import Spending, Usage, UsageError
-from burnish.domain.images import (
+from burnish.domain.images.runs import (
+    Constraints,
     ImageFile,
     ImageRun,
     ImageRunStatus,
+    ObjectivePreset,
+    Quality,
     Suggestions,
     Variant,
     VariantStatus,
     rank,
 )
+from burnish.images.models.pixel_judge.judge import judge_picture
+from burnish.images.models.sketch.model import draw_prompt, redraw
 from burnish.images.planning import LONGEST_PROMPT
 from burnish.images.rounds import Margin, RoundsBudget, RoundsEnd, optimize_in_rounds
 
@@ -102,6 +107,25 @@ async def test_all_rounds_are_judged_by_the_first_wish_and_no_picture_is_judged_
 
     assert [request.judged_by for _, request in story.asked] == [PROMPT] * 3
     assert story.known == [None, BETTER[1], BETTER[1]]
+
+
+@pytest.mark.parametrize("least", [0.0, 0.2])
+async def test_nothing_is_better_to_a_judge_that_measured_nothing(least):
+    """IMG-12: an empty meadow was "better, +0.1090" once it was relit."""
+    prompt = "portrait of an old fisherman"
+    first = draw_prompt(prompt, Quality.LOW)
+    relit = redraw(first, f"{prompt}. At golden hour, in vivid colours", Quality.LOW)
+    parent, winner = (
+        judge_picture(one, prompt, ObjectivePreset.ADHERENCE, Constraints())
+        for one in (first, relit)
+    )
+    higher = replace(winner, composition_quality=1.0, subject_fidelity=1.0, style_coherence=1.0)
+
+    result = await Story((parent, higher)).optimize(rounds=2, min_confidence=least)
+
+    assert result.rounds[0].margin > 0
+    assert not result.improved
+    assert (result.ended, result.best_commit_id) == (RoundsEnd.LOW_CONFIDENCE, "anchor")
 
 
 async def test_a_winner_without_margin_ends_it_and_the_one_before_stays_best():

@@ -3,7 +3,7 @@
 import pytest
 from image_world import PROMPT, TIMEOUT, rubric, text_model, wish
 
-from burnish.domain.images import ImageRun, Variant, VariantStatus, rank
+from burnish.domain.images.runs import ImageRun, Variant, VariantStatus, rank
 from burnish.images.constraint_text import mentions
 from burnish.images.suggesting import suggest
 from burnish.models.scripted import ScriptedModel

@@ -11,11 +11,11 @@ from PIL import Image, ImageDraw, ImageFilter
 from PIL.PngImagePlugin import PngInfo
 
 from burnish.domain import UsageError
-from burnish.domain.images import Constraints, ObjectivePreset, Quality
+from burnish.domain.images.runs import Constraints, ObjectivePreset, Quality
 from burnish.images.models import PixelJudge
 from burnish.images.models.openai.judge import NUMBERS
-from burnish.images.models.pixels.verdict import judge_picture
-from burnish.images.models.sketch.pictures import draw_prompt, redraw
+from burnish.images.models.pixel_judge.judge import judge_picture
+from burnish.images.models.sketch.model import draw_prompt, redraw
 from burnish.images.planning import template_prompts
 
 PLAIN = Constraints()
@@ -82,6 +82,35 @@ def test_a_colour_that_must_be_avoided_costs():
     assert told.prompt_adherence < free.prompt_adherence
     missing = judged(ball, "a ball", constraints=Constraints(must_include=("green leaves",)))
     assert missing.prompt_adherence < judged(ball, "a ball").prompt_adherence
+
+
+@pytest.mark.parametrize(
+    "prompt", ["portrait of an old fisherman", "abstract painting of anxiety", "a logo", ""]
+)
+def test_adherence_is_not_measured_where_no_word_can_be(prompt):
+    """IMG-10: it was 0.55 whatever the picture, and an empty meadow had a subject that stood out."""
+    for picture in (disc((208, 44, 48)), draw_prompt("a meadow", Quality.LOW)):
+        rubric = judged(picture, prompt)
+
+        assert rubric.confidence == 0.0
+        assert "adherence not measured" in rubric.failure_tags
+        assert "not measured" in rubric.rationale
+        assert not any("stands out" in tag for tag in rubric.strength_tags)
+
+
+def test_one_measured_word_is_enough_for_a_verdict():
+    rubric = judged(disc((208, 44, 48)), "a red fisherman")
+
+    assert rubric.confidence > 0.2
+    assert "adherence not measured" not in rubric.failure_tags
+
+
+@pytest.mark.parametrize("prompt", ["a red ball at night", "a house at sunset", "a fisherman"])
+def test_no_tag_speaks_of_a_subject_since_pixels_do_not_tell_what_it_is(prompt):
+    for picture in (disc((208, 44, 48)), draw_prompt(prompt, Quality.LOW)):
+        rubric = judged(picture, prompt)
+
+        assert not any("subject" in tag for tag in (*rubric.strength_tags, *rubric.failure_tags))
 
 
 def test_noise_raises_the_penalty_step_by_step():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.domain import ModelRequest, UnavailableError, Usage, UsageError
-from burnish.domain.images import Quality
+from burnish.domain.images.runs import Quality
 from burnish.images.models import OpenAIImageJudge, OpenAIImageModel
 from burnish.images.models.openai.images import rules_beside
 from burnish.images.models.openai.judge import NUMBERS, read_verdict, verdict_schema

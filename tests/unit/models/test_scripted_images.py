@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from burnish.domain import UnavailableError
-from burnish.domain.images import Constraints, ObjectivePreset, Quality, Rubric
+from burnish.domain.images.runs import Constraints, ObjectivePreset, Quality, Rubric
 from burnish.images.models.scripted import (
     ScriptedImageJudge,
     ScriptedImageModel,

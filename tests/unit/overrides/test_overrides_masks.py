@@ -4,7 +4,7 @@ import pytest
 
 from burnish.domain import Configuration, ConflictError, Overlay
 from burnish.overrides import LocalPromptOverridesStore, MaskTags, PromptDescriptor, PromptOverride
-from burnish.testing.overrides_samples import OTHER_TEXT, PROMPT, TEXTS, bodies, override
+from burnish.testing.samples.overrides import OTHER_TEXT, PROMPT, TEXTS, bodies, override
 
 PLAIN = Configuration.of({"sections": TEXTS, "parameters": {"temperature": 0}})
 

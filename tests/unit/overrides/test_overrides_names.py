@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from burnish.domain import UsageError
 from burnish.overrides import check_name, safe_name
 from burnish.overrides.names import PromptAddress
-from burnish.testing.overrides_samples import BAD_NAMES, GOOD_NAMES
+from burnish.testing.samples.overrides import BAD_NAMES, GOOD_NAMES
 
 
 @pytest.mark.parametrize("name", GOOD_NAMES)

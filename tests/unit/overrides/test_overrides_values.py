@@ -6,7 +6,7 @@ import pytest
 
 from burnish.domain import Configuration, ConflictError, Overlay, UsageError
 from burnish.overrides import LocalPromptOverridesStore, PromptDescriptor, PromptOverride
-from burnish.testing.overrides_samples import PROMPT, TEXTS, describe, override
+from burnish.testing.samples.overrides import PROMPT, TEXTS, describe, override
 
 CONFIGURATION = Configuration.of({"sections": TEXTS, "parameters": {"temperature": 0}})
 

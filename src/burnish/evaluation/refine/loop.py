@@ -17,7 +17,7 @@ from burnish.domain import (
     RoundEnd,
     Spending,
 )
-from burnish.domain.refinement import PERFECT_SCORE, SLACK
+from burnish.domain.experiments.refinement import PERFECT_SCORE, SLACK
 from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.evaluation.refine.refiner import Refiner, RefinerFailedError, Revision
 from burnish.evaluation.scorers import JUDGE_UNAVAILABLE, ScorerSet

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from burnish.domain import AnswerChoice, Json, Model, UsageError
-from burnish.domain.refinement import PERFECT_SCORE
+from burnish.domain.experiments.refinement import PERFECT_SCORE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.domain import AnswerChoice, Outcome, RoundEnd, RoundScore, Spending, Usage
-from burnish.domain.refinement import PERFECT_SCORE, outcome_of
+from burnish.domain.experiments.refinement import PERFECT_SCORE, outcome_of
 from burnish.evaluation.statistics import Interval, bootstrap_interval
 
 _SEED = 0

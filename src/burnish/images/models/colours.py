@@ -1,9 +1,10 @@
-"""Names of colours, and what they look like."""
+"""Colour names of pictures: what they look like, and which one a pixel has."""
 
 from __future__ import annotations
 
-Colour = tuple[int, int, int]
+from collections.abc import Mapping
 
+Colour = tuple[int, int, int]
 COLOURS: dict[str, Colour] = {
     "red": (208, 44, 48),
     "crimson": (172, 24, 52),
@@ -58,6 +59,61 @@ SYNONYMS = {
     "khaki": "tan",
     "charcoal": "black",
 }
+# Where a hue ends, from 0 to 255 as Pillow counts it.
+_HUES = (
+    (9, "red"),
+    (26, "orange"),
+    (45, "yellow"),
+    (108, "green"),
+    (138, "cyan"),
+    (178, "blue"),
+    (208, "purple"),
+    (240, "magenta"),
+    (256, "red"),
+)
+# What a name may look like once light has fallen on it.
+LOOKS: Mapping[str, frozenset[str]] = {
+    name: frozenset(looks.split())
+    for name, looks in {
+        "red": "red",
+        "crimson": "red",
+        "scarlet": "red",
+        "maroon": "red brown",
+        "orange": "orange",
+        "amber": "orange yellow",
+        "yellow": "yellow",
+        "gold": "yellow orange",
+        "green": "green",
+        "lime": "green yellow",
+        "olive": "green yellow brown",
+        "emerald": "green",
+        "mint": "green cyan",
+        "teal": "cyan green",
+        "turquoise": "cyan",
+        "cyan": "cyan",
+        "blue": "blue",
+        "navy": "blue",
+        "azure": "blue cyan",
+        "indigo": "blue purple",
+        "purple": "purple magenta",
+        "violet": "purple magenta",
+        "lavender": "purple",
+        "magenta": "magenta",
+        "pink": "pink magenta",
+        "rosy": "pink red",
+        "peach": "orange pink",
+        "coral": "red orange pink",
+        "brown": "brown",
+        "tan": "brown orange",
+        "beige": "brown orange yellow white",
+        "cream": "yellow white",
+        "white": "white",
+        "ivory": "white yellow",
+        "grey": "grey",
+        "silver": "grey white",
+        "black": "black",
+    }.items()
+}
 
 
 def colour_name(word: str) -> str | None:
@@ -79,3 +135,17 @@ def mix(one: Colour, other: Colour, share: float) -> Colour:
 def shade(colour: Colour, amount: float) -> Colour:
     """Darker for amounts below 0, lighter above; -1 is black and 1 white."""
     return mix(colour, (255, 255, 255) if amount > 0 else (16, 12, 28), abs(amount))
+
+
+def family(hue: int, saturation: int, value: int) -> str:
+    """The colour of a pixel, from numbers up to 255."""
+    if value < 46:
+        return "black"
+    if saturation < 44:
+        return "white" if value > 205 else "grey"
+    name = next(name for end, name in _HUES if hue < end)
+    if name in ("red", "orange") and value < 165 and (name == "orange" or saturation < 140):
+        return "brown"
+    if name in ("red", "magenta") and saturation < 130 and value > 175:
+        return "pink"
+    return name

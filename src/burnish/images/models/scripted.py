@@ -1,4 +1,4 @@
-"""An image model and a judge whose pictures, verdicts, delays and failures are written down."""
+"""Scripted image model and judge: pictures, verdicts, delays and failures written down before."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from burnish.domain import BurnishError, Clock, SystemClock, Usage
-from burnish.domain.image_parts import DrawnImage, Judgement
-from burnish.domain.images import Constraints, ObjectivePreset, Quality, Rubric
+from burnish.domain.images.protocols import DrawnImage, Judgement
+from burnish.domain.images.runs import Constraints, ObjectivePreset, Quality, Rubric
 
 Failures = Mapping[int | str, BurnishError]
 

@@ -6,6 +6,8 @@ import asyncio
 import json
 import re
 
+from tests.support.memory_experiments import MemoryExperimentRepository
+
 from burnish.domain import (
     AgentOutput,
     Configuration,
@@ -22,7 +24,6 @@ from burnish.evaluation.refine import RefinePolicy, plan_refinement, refinement_
 from burnish.evaluation.runner import ExperimentRunner, RunOptions
 from burnish.evaluation.scorers import LLMJudge, ScorerSet
 from burnish.evaluation.suite import Suite, SuitePolicy
-from burnish.testing.memory_experiments import MemoryExperimentRepository
 
 _OUTPUT = re.compile(r"<<<(?:LATEST )?OUTPUT (\w+)\n(.*?)\n(?:LATEST )?OUTPUT \1>>>", re.DOTALL)
 CALL = Usage(calls=1, input_tokens=10, output_tokens=5, cost_usd=0.01)

@@ -6,9 +6,9 @@ import pytest
 from refine_bench import RefineBench, judge_of, optimizer_of
 
 from burnish.domain import Outcome, Purpose, RoundEnd, Spending, UnavailableError, Usage
-from burnish.domain.refinement import outcome_of
+from burnish.domain.experiments.refinement import outcome_of
 from burnish.evaluation.refine import refinement_statistics
-from burnish.testing.round_samples import make_round, make_rounds
+from burnish.testing.samples.experiments import make_round, make_rounds
 
 AWAY = UnavailableError(what="w", why="y", fix="f")
 SETTINGS = {

@@ -1,1 +1,1 @@
-"""TODO: what openai is for, in one sentence."""
+"""OpenAI image models and judges, over the Images and the Responses API."""

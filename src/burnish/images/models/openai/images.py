@@ -1,42 +1,37 @@
-"""Pictures from any endpoint that speaks OpenAI's images API."""
+"""OpenAI image model: pictures over the Images API, fetched where a URL is answered."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from burnish.domain import Clock
-from burnish.domain.image_parts import DrawnImage
-from burnish.domain.images import Quality
+from burnish.domain import Clock, UnavailableError, UsageError
+from burnish.domain.images.protocols import DrawnImage
+from burnish.domain.images.runs import Quality
 from burnish.images.models.openai.wire import (
+    LARGEST_IMAGE,
     LARGEST_IMAGE_BODY,
+    UNAVAILABLE,
     image_body,
     picture_file,
     read_picture,
     with_image_codes,
 )
+from burnish.models.failures import TransientError, clean_message
 from burnish.models.openai.access import OpenAIAccess
-from burnish.models.outbound_rules import OutboundRules, Resolve
+from burnish.models.outbound_rules import OutboundRules, Resolve, without_query
 from burnish.models.retry import RetryBudget, call_with_retries, within
 from burnish.models.settings import ModelSettings
 
 if TYPE_CHECKING:
-    from burnish.models.openai.client import OpenAIClient
-import asyncio
-from dataclasses import replace
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
-
-from burnish.domain import UnavailableError, UsageError
-from burnish.images.models.openai.wire import LARGEST_IMAGE, UNAVAILABLE
-from burnish.models.failures import TransientError, clean_message
-from burnish.models.outbound_rules import without_query
-
-if TYPE_CHECKING:
     import httpx2
 
+    from burnish.models.openai.client import OpenAIClient
 
 # A picture of high quality may take two minutes.
 IMAGE_TIMEOUT_SECONDS = 180.0

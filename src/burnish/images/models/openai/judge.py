@@ -1,4 +1,4 @@
-"""A judge that sees: any model that takes pictures over OpenAI's Responses API."""
+"""OpenAI image judge: a verdict as strict JSON over the Responses API, checked."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from burnish.domain import Clock, Json, UnavailableError, Usage
-from burnish.domain.image_parts import Judgement
-from burnish.domain.images import Constraints, ObjectivePreset, Rubric
+from burnish.domain.images.protocols import Judgement
+from burnish.domain.images.runs import Constraints, ObjectivePreset, Rubric
 from burnish.images.models.openai.wire import picture_file, with_image_codes
 from burnish.models.openai.access import Answer, OpenAIAccess
 from burnish.models.openai.wire import (
@@ -39,6 +39,19 @@ _WEIGHTS = {
     ObjectivePreset.AESTHETIC: "what counts most is beauty: light, colour, mood and composition",
     ObjectivePreset.PRODUCT: "what counts most is a clear, clean, sellable view of the product",
 }
+INVALID_VERDICT = "INVALID_VERDICT"
+NUMBERS = (
+    "prompt_adherence",
+    "subject_fidelity",
+    "composition_quality",
+    "style_coherence",
+    "technical_artifact_penalty",
+    "confidence",
+)
+_TAGS = ("failure_tags", "strength_tags")
+_MOST_TAGS = 12
+_LONGEST_TAG = 80
+_LONGEST_RATIONALE = 2000
 
 
 class OpenAIImageJudge:
@@ -114,21 +127,6 @@ def _body(
 
 def _read(body: Mapping[str, Any]) -> Answer[str]:
     return Answer(read_response_text(body), read_response_usage(body) or Usage(calls=1))
-
-
-INVALID_VERDICT = "INVALID_VERDICT"
-NUMBERS = (
-    "prompt_adherence",
-    "subject_fidelity",
-    "composition_quality",
-    "style_coherence",
-    "technical_artifact_penalty",
-    "confidence",
-)
-_TAGS = ("failure_tags", "strength_tags")
-_MOST_TAGS = 12
-_LONGEST_TAG = 80
-_LONGEST_RATIONALE = 2000
 
 
 def verdict_schema() -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""What goes over the wire to an images endpoint, and how its answer is read."""
+"""OpenAI wire format for pictures: bodies, answers and failures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from burnish.domain import BurnishError, UnavailableError, Usage, UsageError
-from burnish.domain.images import Quality
+from burnish.domain.images.runs import Quality
 from burnish.models.failures import BadAnswerError
 from burnish.models.openai.access import Answer
 from burnish.models.openai.wire import read_response_usage, token_count
@@ -25,6 +25,11 @@ _SIGNATURES = (
     (re.compile(rb"\xff\xd8\xff"), "image/jpeg", "jpg"),
     (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/webp", "webp"),
 )
+T = TypeVar("T")
+TIMEOUT = "OPENAI_TIMEOUT"
+UNAVAILABLE = "OPENAI_UNAVAILABLE"
+REFUSED = "OPENAI_REFUSED"
+_TOO_LATE = ("timeout", "deadline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +95,6 @@ def _image_tokens(body: Mapping[str, Any], usage: Usage) -> int:
     if not isinstance(details, Mapping):
         return 0
     return min(token_count(details.get("image_tokens")) or 0, usage.input_tokens)
-
-
-T = TypeVar("T")
-TIMEOUT = "OPENAI_TIMEOUT"
-UNAVAILABLE = "OPENAI_UNAVAILABLE"
-REFUSED = "OPENAI_REFUSED"
-_TOO_LATE = ("timeout", "deadline")
 
 
 async def with_image_codes(work: Awaitable[T]) -> T:

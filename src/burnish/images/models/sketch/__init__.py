@@ -1,0 +1,1 @@
+"""Sketch image model: draws by rules, offline."""
