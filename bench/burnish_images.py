@@ -17,7 +17,7 @@ from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
 from burnish.app.wiring import Workspace
 from burnish.config.schema import ImagesTable
-from burnish.domain.images import ImageRunRequest, ObjectivePreset
+from burnish.domain.images.runs import ImageRunRequest, ObjectivePreset
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
 
 REQUEST = ImageRunRequest(

@@ -12,9 +12,9 @@ from typing import Any
 
 import redis
 from redis.asyncio import Redis
+from tests.servers.valkey import running_valkey
 
 from burnish.runtime import InMemoryMailbox, Mailbox, MessageTypes, RedisMailbox
-from burnish.testing.valkey import running_valkey
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.servers.valkey import running_valkey
+
 import burnish
 from burnish.app.optimize.optimizations import Optimization
 from burnish.app.optimize.run_spec import spec_of
@@ -20,7 +22,6 @@ from burnish.app.optimize.runners import MailboxRunner
 from burnish.app.wiring import Workspace
 from burnish.config.search import SearchSpec
 from burnish.config.settings import load_settings
-from burnish.testing.valkey import running_valkey
 
 AGENT = """
 import asyncio

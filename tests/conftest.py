@@ -5,7 +5,7 @@ all tests. A module that a test writes twice within a second, on the other hand,
 for the first one if Python kept its bytecode.
 """
 
-# ruff: noqa: PLC0415 - what only some tests ask for is imported when they do
+
 
 import asyncio
 import compileall
@@ -17,10 +17,11 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# Contract suites live in the package; their assertions are to be explained like any test's.
-pytest.register_assert_rewrite("burnish.testing")
+# Assertions of contracts and samples are to be explained like any test's.
+pytest.register_assert_rewrite("burnish.testing", "tests.contract", "tests.support")
 
-SOURCES = Path(__file__).parents[1] / "src"
+HERE = Path(__file__).parent
+SOURCES = (HERE.parent / "src", HERE / "servers", HERE / "support")
 
 
 # How long an example takes says how busy the machine is, and nothing of what is tested.
@@ -33,7 +34,8 @@ hypothesis.settings.load_profile("burnish")
 def pytest_configure(config):
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     if not hasattr(config, "workerinput"):
-        compileall.compile_dir(SOURCES, quiet=2)
+        for folder in SOURCES:
+            compileall.compile_dir(folder, quiet=2)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -81,7 +83,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="session")
 def postgres():
-    from burnish.testing.postgres import running_postgres
+    from tests.servers.postgres import running_postgres
 
     with running_postgres() as server:
         yield server
@@ -109,7 +111,7 @@ def postgres_url(postgres, _emptied_database):
 
 @pytest.fixture(scope="session")
 def valkey():
-    from burnish.testing.valkey import running_valkey
+    from tests.servers.valkey import running_valkey
 
     with running_valkey() as server:
         yield server
@@ -128,7 +130,7 @@ async def redis_client(valkey):
 @pytest.fixture(scope="session")
 def s3():
     """A server with the bucket `overrides`; who uses it takes a folder of their own."""
-    from burnish.testing.s3_server import running_s3
+    from tests.servers.s3 import running_s3
 
     with running_s3() as server:
         server.create_bucket("overrides")
@@ -138,7 +140,7 @@ def s3():
 @pytest.fixture(scope="session")
 def commands():
     """Runs commands in processes of their own, all forked from one that has loaded everything."""
-    from burnish.testing.warm_commands import warm_commands
+    from tests.support.warm_commands import warm_commands
 
     with warm_commands() as started:
         yield started

@@ -12,8 +12,7 @@ from collections import Counter
 from contextlib import closing
 
 import pytest
-
-from burnish.testing.refine_world import OPTIMIZER, make_refine_project, refine_endpoint
+from tests.support.refine_world import OPTIMIZER, make_refine_project, refine_endpoint
 
 KEY = {"OPENAI_API_KEY": "canary-key", "COLUMNS": "200"}
 

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.servers.valkey import running_valkey
 
 from burnish.cli.invocation import run_command
-from burnish.testing.valkey import running_valkey
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "three_workers"
 SECRET = "tr0ub4dor-and-3"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from burnish.testing.mailbox_samples import open_redis_box
+from burnish.testing.samples.mailboxes import open_redis_box
 
 
 @pytest.fixture

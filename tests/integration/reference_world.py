@@ -12,10 +12,9 @@ import gepa
 import gepa.api
 
 import burnish
-from burnish.app.builders import build_suite
 from burnish.app.optimize.optimizations import Optimization
-from burnish.app.optimize.planned_work import split_ids
-from burnish.app.wiring import Workspace
+from burnish.app.optimize.run_plan import split_ids
+from burnish.app.wiring import Workspace, build_suite
 from burnish.config.search import SearchSpec
 from burnish.domain import SearchSpace
 from burnish.optimization.racing import RacingMode

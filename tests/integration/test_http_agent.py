@@ -3,10 +3,10 @@
 import json
 
 import pytest
+from tests.servers.misbehaving import MisbehavingServer, cut, endless, hang, raw, status
 
 from burnish.domain import Configuration, Item, UnavailableError, UsageError
 from burnish.evaluation.agents import HttpAgent
-from burnish.testing.misbehaving_server import MisbehavingServer, cut, endless, hang, raw, status
 
 CONFIGURATION = Configuration.of({"sections": {"system": "S"}})
 ITEM = Item(id="7", data={"question": "why?"})

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
+from tests.support.image_samples import make_request
 
 from burnish.app.images.executor import ImageExecutor
 from burnish.app.images.models import ImageModels
@@ -11,11 +12,10 @@ from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
 from burnish.app.wiring import Workspace
 from burnish.config.schema import ImagesTable
-from burnish.domain.images import ImageRunStatus
+from burnish.domain.images.runs import ImageRunStatus
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel
 from burnish.images.rounds import RoundsBudget
 from burnish.jobs.executor import ExecutorSettings
-from burnish.testing.image_samples import make_request
 
 WISH = make_request(image_model="scripted", judge_model="scripted")
 

@@ -17,9 +17,9 @@ from loop_world import (
     until_sync,
 )
 from optimization_world import in_child, wait_for
+from tests.servers.valkey import running_valkey, start_valkey
 
 from burnish.runtime import GroupSettings, LoopGroup, ask_all
-from burnish.testing.valkey import running_valkey, start_valkey
 
 
 @pytest.fixture(scope="module")

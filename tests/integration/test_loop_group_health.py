@@ -10,12 +10,12 @@ import urllib.request
 import pytest
 from loop_world import LoggedAgent, client_of, eval_loop, fetch, request, until_sync
 from optimization_world import in_child, wait_for
+from tests.servers.valkey import start_valkey
 
 from burnish.domain import UnavailableError, UsageError
 from burnish.runtime import GroupSettings, InMemoryMailbox, LoopGroup, MailboxLoop
 from burnish.runtime.loops.health import HealthServer
-from burnish.testing.mailbox_samples import Note, known_types
-from burnish.testing.valkey import start_valkey
+from burnish.testing.samples.mailboxes import Note, known_types
 
 
 class Worker:

@@ -10,7 +10,7 @@ from optimization_world import World, fingerprint, in_child, result_of, run, wai
 
 import burnish
 from burnish.app.optimize.result import FrontPoint
-from burnish.app.report.files import write_report
+from burnish.app.report.html.page import write_report
 from burnish.app.wiring import Workspace
 from burnish.domain import EventType
 from burnish.optimization.objectives.reading import read_objective
@@ -348,11 +348,11 @@ def test_a_killed_run_ends_as_if_nothing_had_happened(table, tmp_path):
         folder = tmp_path / str(share)
         folder.mkdir()
         world = World(folder)
-        child = in_child(lambda: asyncio.run(run(world, **options)))  # noqa: B023
+        child = in_child(lambda: asyncio.run(run(world, **options)))
         time.sleep(seconds * share)
         os.kill(child, signal.SIGKILL)
         wait_for(child)
-        assert wait_for(in_child(lambda: asyncio.run(run(world, **options)))) == 0  # noqa: B023
+        assert wait_for(in_child(lambda: asyncio.run(run(world, **options)))) == 0
         result = asyncio.run(result_of(world))
 
         assert fingerprint(result) == fingerprint(expected)

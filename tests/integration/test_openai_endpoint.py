@@ -8,11 +8,7 @@ import socket
 import traceback
 
 import pytest
-
-from burnish.domain import Message, ModelRequest, SystemClock, UnavailableError, UsageError
-from burnish.models import CachedModel, ModelSettings, OpenAIModel, open_model
-from burnish.models.limiter import shared_limits
-from burnish.testing.misbehaving_server import (
+from tests.servers.misbehaving import (
     MisbehavingServer,
     cut,
     endless,
@@ -22,6 +18,10 @@ from burnish.testing.misbehaving_server import (
     running_server,
     status,
 )
+
+from burnish.domain import Message, ModelRequest, SystemClock, UnavailableError, UsageError
+from burnish.models import CachedModel, ModelSettings, OpenAIModel, open_model
+from burnish.models.limiter import shared_limits
 
 # Unlike a key in form, so that only its value can give it away.
 CANARY = "Canary-7F3A9c51d2e84b60"

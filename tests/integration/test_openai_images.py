@@ -7,16 +7,16 @@ import logging
 import traceback
 
 import pytest
+from tests.servers.misbehaving import MisbehavingServer, cut, hang, raw, status
 
 from burnish.domain import Message, ModelRequest, SystemClock, UnavailableError, UsageError
-from burnish.domain.images import Constraints, ObjectivePreset, Quality
+from burnish.domain.images.runs import Constraints, ObjectivePreset, Quality
 from burnish.images.models import OpenAIImageJudge, OpenAIImageModel
 from burnish.images.models.openai import images as picture_fetch
 from burnish.images.models.openai import wire as image_wire
 from burnish.images.models.scripted import flat_picture
 from burnish.models import ModelSettings, OpenAIResponsesModel, open_model
 from burnish.models.outbound_rules import OutboundRules
-from burnish.testing.misbehaving_server import MisbehavingServer, cut, hang, raw, status
 
 CANARY = "Canary-7F3A9c51d2e84b60"
 PICTURE = flat_picture("anything")

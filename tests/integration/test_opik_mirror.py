@@ -21,7 +21,7 @@ from optimize_project import Here
 
 from burnish.app.wiring import Workspace
 from burnish.domain import UnavailableError
-from burnish.domain.mirrors import MirrorTarget
+from burnish.domain.opik import MirrorTarget
 from burnish.integrations.opik import mirror as mirroring
 from burnish.integrations.opik.mirror import deliver
 from burnish.integrations.opik.mirror_client import MirrorClient

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from optimization_world import World, fingerprint, run
-
-from burnish.testing.postgres import running_postgres
+from tests.servers.postgres import running_postgres
 
 
 @pytest.fixture(scope="module")

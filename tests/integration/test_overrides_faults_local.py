@@ -5,17 +5,17 @@ import subprocess
 import sys
 
 import pytest
+from tests.support.child_processes import children, line
 
 from burnish.domain import UnavailableError
 from burnish.overrides import LocalPromptOverridesStore
-from burnish.testing.child_processes import children, line
-from burnish.testing.overrides_samples import HERE, PROMPT, bodies, many_sections, override
+from burnish.testing.samples.overrides import HERE, PROMPT, bodies, many_sections, override
 
 # Forks so many real processes out of one that has everything loaded.
 MANY_PROCESSES = """
 import asyncio, os, sys
 from burnish.overrides import LocalPromptOverridesStore
-from burnish.testing.overrides_samples import many_sections, override_of
+from burnish.testing.samples.overrides import many_sections, override_of
 
 folder, count = sys.argv[1], int(sys.argv[2])
 prompt = many_sections(count)
@@ -43,7 +43,7 @@ print("failed", sum(os.wait()[1] != 0 for _ in range(count)), flush=True)
 KILLED = """
 import asyncio, itertools, os, random, signal, sys, time
 from burnish.overrides import LocalPromptOverridesStore
-from burnish.testing.overrides_samples import PROMPT, bodies, override
+from burnish.testing.samples.overrides import PROMPT, bodies, override
 
 store = LocalPromptOverridesStore(sys.argv[1])
 
@@ -77,7 +77,7 @@ print("never lost", last > int(sys.argv[2]), flush=True)
 STUCK = """
 import asyncio, os, sys, time
 from burnish.overrides import LocalPromptOverridesStore, file_documents
-from burnish.testing.overrides_samples import PROMPT, override
+from burnish.testing.samples.overrides import PROMPT, override
 
 def stuck(handle):
     os.ftruncate(handle, 20)
@@ -93,7 +93,7 @@ import asyncio, sys
 from pathlib import Path
 from burnish.domain import UnavailableError
 from burnish.overrides import LocalPromptOverridesStore
-from burnish.testing.overrides_samples import PROMPT, bodies, override
+from burnish.testing.samples.overrides import PROMPT, bodies, override
 
 async def fill():
     store = LocalPromptOverridesStore(sys.argv[1])

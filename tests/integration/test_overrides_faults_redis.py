@@ -8,10 +8,11 @@ import redis
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from tests.servers.valkey import start_valkey
 
 from burnish.domain import ConflictError, UnavailableError, UsageError
 from burnish.overrides import ABSENT, Patience, RedisPromptOverridesStore
-from burnish.testing.overrides_samples import (
+from burnish.testing.samples.overrides import (
     HERE,
     PROMPT,
     bodies,
@@ -19,7 +20,6 @@ from burnish.testing.overrides_samples import (
     override,
     override_of,
 )
-from burnish.testing.valkey import start_valkey
 
 SHORT = Patience(attempt_seconds=0.3, deadline_seconds=1.0)
 CANARY = "canary-password"

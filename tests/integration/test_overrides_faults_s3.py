@@ -4,11 +4,11 @@ import time
 import uuid
 
 import pytest
+from tests.servers.s3 import SECRET_KEY, Fault
 
 from burnish.domain import ConflictError, UnavailableError, UsageError
 from burnish.overrides import ABSENT, Patience, S3PromptOverridesStore
-from burnish.testing.overrides_samples import HERE, PROMPT, bodies, override
-from burnish.testing.s3_server import SECRET_KEY, Fault
+from burnish.testing.samples.overrides import HERE, PROMPT, bodies, override
 
 PATIENT = Patience(first_wait_seconds=0.02)
 HASTY = Patience(attempt_seconds=0.5, first_wait_seconds=0.02)

@@ -7,12 +7,12 @@ import time
 
 import pytest
 from redis.asyncio import Redis
+from tests.support.child_processes import children, line
 
 from burnish.domain import ConflictError
 from burnish.runtime.mailboxes.redis_link import RedisLink
 from burnish.runtime.mailboxes.redis_stream import RedisStream
-from burnish.testing.child_processes import children, line
-from burnish.testing.mailbox_samples import (
+from burnish.testing.samples.mailboxes import (
     Note,
     RedisWorld,
     bodies,
@@ -29,7 +29,7 @@ HOLDER = """
 import asyncio, sys
 from redis.asyncio import Redis
 from burnish.runtime import RedisMailbox
-from burnish.testing.mailbox_samples import known_types
+from burnish.testing.samples.mailboxes import known_types
 
 async def main():
     client = Redis.from_url(sys.argv[1])

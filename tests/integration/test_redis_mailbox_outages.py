@@ -9,10 +9,10 @@ from contextlib import suppress
 import pytest
 from redis.asyncio import Redis
 from redis_proxy import running_proxy
+from tests.servers.valkey import start_valkey
 
 from burnish.domain import ConflictError, UnavailableError
-from burnish.testing.mailbox_samples import Note, bodies, open_redis_box, receive_one
-from burnish.testing.valkey import start_valkey
+from burnish.testing.samples.mailboxes import Note, bodies, open_redis_box, receive_one
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 
 from burnish.domain import UnavailableError, UsageError
 from burnish.runtime import RedisMailbox
-from burnish.testing.mailbox_samples import Note, bodies, known_types, open_redis_box, receive_one
+from burnish.testing.samples.mailboxes import Note, bodies, known_types, open_redis_box, receive_one
 
 STREAM = "burnish:mailbox:{work}:messages"
 

@@ -12,7 +12,7 @@ from shard_world import QUICK, ShardWorld
 
 import burnish
 from burnish.app.optimize.optimizations import Optimization, run_prepared
-from burnish.app.report.files import write_report
+from burnish.app.report.html.page import write_report
 from burnish.app.wiring import Workspace
 from burnish.app.worker.shard_worker import shard_evaluator
 from burnish.config.search import SearchSpec

@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 from loop_world import QUICK, client_of, until_sync
 from optimization_world import in_child, wait_for
+from tests.servers.valkey import running_valkey
 
 import burnish
 from burnish.app.compress.requested import Project, RequestedCompressions
@@ -31,7 +32,6 @@ from burnish.runtime import (
     ask_all,
     samples_of,
 )
-from burnish.testing.valkey import running_valkey
 
 SYSTEM = """Please note that you are a very helpful assistant. It is very important to read it all.
 Tickets about a refund or a bill are billing. Thank you very much for your help.

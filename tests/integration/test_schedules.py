@@ -9,7 +9,7 @@ from serving_world import make_served_project
 
 from burnish.app.agents.optimizer_configs import OptimizerConfig, OptimizerConfigs
 from burnish.app.agents.optimizer_runs import start_run
-from burnish.app.agents.optimizer_scheduler import OptimizerKeeper
+from burnish.app.agents.optimizer_scheduler import OptimizerScheduler
 from burnish.app.wiring import Workspace
 from burnish.config.served_project import ServedProject
 from burnish.domain import ConflictError, OptimizationStatus
@@ -78,7 +78,7 @@ async def end(workspace, run_id):
 async def test_a_schedule_starts_one_run_at_a_time_and_missed_times_make_one(workspace, project):
     optimizer = await configured(workspace, project)
     clock = FakeClock(next_night(1))
-    keeper = OptimizerKeeper(workspace, project, clock=clock)
+    keeper = OptimizerScheduler(workspace, project, clock=clock)
 
     assert await keeper.start_due() == [], "the time before it was made does not count"
     clock.advance(3600)
@@ -104,7 +104,7 @@ async def test_several_servers_start_a_due_run_once(location, workspace, project
     optimizer = await configured(workspace, project)
     async with Workspace.open(location) as other, Workspace.open(location) as third:
         keepers = [
-            OptimizerKeeper(one, project, clock=FakeClock(next_night(3)))
+            OptimizerScheduler(one, project, clock=FakeClock(next_night(3)))
             for one in (workspace, other, third)
         ]
         started = await asyncio.gather(*(one.start_due() for one in keepers))
@@ -133,7 +133,7 @@ async def test_runs_by_hand_at_once_are_one_and_leave_nothing_that_waits(workspa
 
 async def test_a_server_that_died_between_making_and_starting_is_made_up_for(workspace, project):
     optimizer = await configured(workspace, project)
-    keeper = OptimizerKeeper(workspace, project, clock=FakeClock(next_night(3)))
+    keeper = OptimizerScheduler(workspace, project, clock=FakeClock(next_night(3)))
     begin = workspace.optimizer_runs.begin
 
     async def dies(run):
@@ -153,7 +153,7 @@ async def test_a_server_that_died_between_making_and_starting_is_made_up_for(wor
 async def test_what_cannot_start_is_not_tried_all_the_time(workspace, project, caplog):
     await configured(workspace, project)
     clock = FakeClock(next_night(3))
-    keeper = OptimizerKeeper(workspace, project, clock=clock)
+    keeper = OptimizerScheduler(workspace, project, clock=clock)
     broken = ServedProject(project.folder / "burnish.toml")
     rows = project.folder / "rows.jsonl"
     content = rows.read_bytes()

@@ -24,9 +24,9 @@ from serving_world import (
     wait_for_calls,
     wait_until_final,
 )
+from tests.servers.valkey import running_valkey
 
 from burnish.jobs.executor import ExecutorSettings
-from burnish.testing.valkey import running_valkey
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from serving_world import (
     wait_for_calls,
 )
 
-from burnish.app.evaluate.executor import EvaluationExecutor
+from burnish.app.evaluate.queued import EvaluationExecutor
 from burnish.app.wiring import Workspace
 from burnish.config.served_project import ServedProject
 from burnish.domain import ExperimentStatus

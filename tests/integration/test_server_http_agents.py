@@ -12,10 +12,10 @@ from serving_world import (
     settings_of,
     wait_until_final,
 )
+from tests.servers.misbehaving import _respond, running_server, status
 
-from burnish.config.serve_options import ServeOptions
+from burnish.config.served_project import ServeOptions
 from burnish.server.http.settings import ServerSettings
-from burnish.testing.misbehaving_server import _respond, running_server, status
 
 TEXTS = {"sections": {"system": "Billing or technical?"}, "parameters": {"tone": "kind"}}
 

@@ -4,8 +4,7 @@ import time
 
 import pytest
 from serving_world import API, DEADLINE, OPTIMIZATIONS, ServerThread, settings_of, wait_until_final
-
-from burnish.testing.refine_world import JUDGE, OPTIMIZER, make_refine_project, refine_endpoint
+from tests.support.refine_world import JUDGE, OPTIMIZER, make_refine_project, refine_endpoint
 
 EVALUATIONS = f"{API}/evaluations"
 

@@ -9,6 +9,7 @@ import pytest
 from optimization_world import World, agent_of, fingerprint, run, suite
 from redis.asyncio import Redis
 from shard_world import QUICK, ShardWorld, run_sharded, wait_until
+from tests.servers.s3 import Fault
 
 import burnish
 from burnish.app.compress import compressions
@@ -18,7 +19,6 @@ from burnish.optimization.experiments.masks import NAMESPACE
 from burnish.overrides import MaskTags, Patience, S3PromptOverridesStore, descriptor_of
 from burnish.runtime.mailboxes import MessageTypes, RedisMailbox
 from burnish.runtime.shards import ShardRequest
-from burnish.testing.s3_server import Fault
 
 SMALL = {"budget": burnish.Budget(max_trials=3)}
 

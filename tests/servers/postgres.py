@@ -27,7 +27,7 @@ from psycopg import sql
 LOCKED_USER = "locked"
 
 _START_SECONDS = 30.0
-_MEMORY = Path("/dev/shm")  # noqa: S108 - below it, a folder of our own
+_MEMORY = Path("/dev/shm")
 _ROOM = 4 << 30
 _SETTINGS = {
     # Nothing here has to survive a power cut.
@@ -87,7 +87,7 @@ class PostgresServer:
             *("-h", "127.0.0.1", "-p", str(self.port), *settings),
         ]
         with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(  # noqa: S603 - our own command
+            self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=log,
@@ -160,7 +160,7 @@ class PostgresServer:
                 return
 
     def _run(self, program: str, *arguments: str) -> None:
-        done = subprocess.run(  # noqa: S603 - our own command
+        done = subprocess.run(
             [str(self._programs / program), *arguments],
             capture_output=True,
             text=True,

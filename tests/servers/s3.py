@@ -24,7 +24,7 @@ _START_SECONDS = 30.0
 _CONTROL = "/-/faults"
 # moto takes any key; these appear in no message.
 ACCESS_KEY = "test"
-SECRET_KEY = "canary-secret-of-the-tests"  # noqa: S105
+SECRET_KEY = "canary-secret-of-the-tests"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +44,8 @@ class S3Server:
 
     def __init__(self) -> None:
         with tempfile.TemporaryFile() as log:
-            self._process = subprocess.Popen(  # noqa: S603 - our own command
-                [sys.executable, "-m", __name__],
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", __file__],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -90,10 +90,8 @@ class S3Server:
 
     def _send(self, method: str, path: str, body: bytes | None = None) -> bytes:
         headers = {"content-type": "application/octet-stream"}
-        request = urllib.request.Request(  # noqa: S310 - our own server
-            self.url + path, data=body, method=method, headers=headers
-        )
-        with urllib.request.urlopen(request, timeout=_START_SECONDS) as answer:  # noqa: S310
+        request = urllib.request.Request(self.url + path, data=body, method=method, headers=headers)
+        with urllib.request.urlopen(request, timeout=_START_SECONDS) as answer:
             said: bytes = answer.read()
             return said
 
@@ -150,11 +148,11 @@ def _ignored(*_status_and_headers: object) -> None:
 
 def _serve() -> None:
     """The child: prints its port, and ends when the tests are gone."""
-    from moto.moto_server.werkzeug_app import (  # noqa: PLC0415 - seconds to load
+    from moto.moto_server.werkzeug_app import (
         DomainDispatcherApplication,
         create_backend_app,
     )
-    from werkzeug.serving import make_server  # noqa: PLC0415
+    from werkzeug.serving import make_server
 
     application = _Faults(DomainDispatcherApplication(create_backend_app))
     server = make_server("127.0.0.1", 0, application, threaded=True)

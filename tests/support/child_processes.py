@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+# Scripts import samples from `tests`, wherever they are started.
+_ROOT = str(Path(__file__).parents[2])
 
 
 @contextmanager
@@ -16,16 +21,21 @@ def children(
     with ExitStack() as stack:
         started = []
         for words in arguments:
-            child = subprocess.Popen(  # noqa: S603 - our own script
+            child = subprocess.Popen(
                 [sys.executable, "-W", "error", "-c", script, *words],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
+                env={**os.environ, "PYTHONPATH": _search_path()},
             )
             started.append(stack.enter_context(child))
             stack.callback(child.kill)
         yield started
+
+
+def _search_path() -> str:
+    return os.pathsep.join(filter(None, (_ROOT, os.environ.get("PYTHONPATH"))))
 
 
 def tell(child: subprocess.Popen[str], words: str) -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from burnish.domain.image_parts import ImageRepository, LeasedRun
-from burnish.domain.images import (
+from burnish.domain.images.protocols import ImageRepository, LeasedRun
+from burnish.domain.images.runs import (
     CommitStatus,
     Constraints,
     ImageCommit,

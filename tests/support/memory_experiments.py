@@ -20,7 +20,7 @@ from burnish.domain import (
     Spending,
     UsageError,
 )
-from burnish.testing.experiment_samples import mean_footprint
+from burnish.testing.samples.experiments import mean_footprint
 
 _CacheKey = tuple[str, str, str, int]
 _OUTSIDE = (ErrorKind.INFRASTRUCTURE, ErrorKind.TIMEOUT)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from burnish.testing.misbehaving_server import MisbehavingServer, SeenRequest, ok, running_server
+from tests.servers.misbehaving import MisbehavingServer, SeenRequest, ok, running_server
 
 UNDER_TEST, JUDGE, OPTIMIZER = "openai/under-test", "openai/judge", "openai/optimizer"
 LIMIT, THRESHOLD = 2, 0.8

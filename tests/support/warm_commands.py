@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 _LONGEST_REQUEST = 1 << 18
-_SERVER = "from burnish.testing.warm_commands import serve; serve()"
 
 
 class RunningCommand:
@@ -117,8 +116,8 @@ def warm_commands() -> Iterator[WarmCommands]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
         with theirs:
-            server = subprocess.Popen(  # noqa: S603 - our own script
-                [sys.executable, "-P", "-c", _SERVER, str(theirs.fileno())],
+            server = subprocess.Popen(
+                [sys.executable, "-P", __file__, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
             )
         try:
@@ -168,19 +167,19 @@ def _run(arguments: list[str]) -> NoReturn:
 
     It would take everything apart that was loaded, too: that takes longer than most commands.
     """
-    from burnish.cli import main  # noqa: PLC0415 - part of what is loaded
+    from burnish.cli import main
 
     try:
         main(arguments)
     except SystemExit as ended:
         code = ended.code
-    except BaseException:  # noqa: BLE001 - the interpreter would show it and end, too
+    except BaseException:
         traceback.print_exc()
         code = 1
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and not thread.daemon:
             thread.join()
-    atexit._run_exitfuncs()  # noqa: SLF001 - what `sys.exit` calls
+    atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code if isinstance(code, int) else 0 if code is None else 1)
@@ -207,3 +206,7 @@ def _whole(file: IO[str]) -> str:
     with file:
         file.seek(0)
         return file.read()
+
+
+if __name__ == "__main__":
+    serve()

@@ -9,8 +9,7 @@ import time
 from typing import Any
 
 import httpx2
-
-from burnish.testing.misbehaving_server import SeenRequest
+from tests.servers.misbehaving import SeenRequest
 
 PLANNER = "openai/planner"
 PLANNER_SECONDS = 0.4

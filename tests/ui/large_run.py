@@ -31,7 +31,7 @@ from burnish.domain import (
 )
 from burnish.optimization.plan import candidate_id
 from burnish.storage import Database
-from burnish.storage.experiments.rows import experiment_row
+from burnish.storage.experiments.repository import experiment_row
 from burnish.storage.experiments.tables import experiments
 from burnish.storage.optimizations.rows import trial_values
 from burnish.storage.optimizations.tables import trials

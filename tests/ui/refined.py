@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx2
-
-from burnish.testing.misbehaving_server import SeenRequest
+from tests.servers.misbehaving import SeenRequest
 
 API = "/v1/private"
 UNDER_TEST, JUDGE, OPTIMIZER = "openai/writer", "openai/judge", "openai/editor"

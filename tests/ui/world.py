@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.servers.misbehaving import SeenRequest, ok, running_server
 from tests.ui import image_world, refined
 from tests.ui.project_files import SEED, set_speed, write_project
 from tests.ui.served import serving
 
 from burnish.benchmarks.worlds import make_world
-from burnish.testing.misbehaving_server import SeenRequest, ok, running_server
 
 # Raise it when what is filled in changes: a folder of another version is filled anew.
 VERSION = 2
@@ -57,7 +57,7 @@ def prepared(folder: Path, reflector: str, *, trials: int = 0) -> dict[str, Any]
     )
     if known.get("version") == VERSION and wanted.keys() <= known.keys():
         return known
-    from tests.ui.filling import fill  # noqa: PLC0415 - a start that has all needs none of it
+    from tests.ui.filling import fill
 
     known = fill(folder, known if known.get("version") == VERSION else {}, trials=trials)
     marker.write_text(json.dumps({**known, "version": VERSION}, indent=2))

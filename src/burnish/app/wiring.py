@@ -26,8 +26,8 @@ from burnish.domain import (
     OverlayStore,
     UsageError,
 )
-from burnish.domain.event_feed import EventFeed
-from burnish.domain.image_parts import ImageRepository
+from burnish.domain.images.protocols import ImageRepository
+from burnish.domain.optimizations.records import EventFeed
 from burnish.evaluation.agents import HttpAgent, PromptAgent, PythonAgent
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.imports import load_callable
@@ -62,7 +62,7 @@ def settled_memory() -> Iterator[None]:
         gc.unfreeze()
 
 
-class ModelShelf:
+class ModelPool:
     """Opens models with their settings from the `[models]` tables."""
 
     def __init__(self, tables: Mapping[str, Any], cache: CallCache | None = None) -> None:
@@ -128,7 +128,7 @@ class Workspace:
     ) -> None:
         self._database = database
         self.listeners: list[Callable[[str], None]] = [] if listeners is None else listeners
-        self.models = ModelShelf(models, self.call_cache)
+        self.models = ModelPool(models, self.call_cache)
 
     # Each is made, and its module loaded, when it is first asked for: a command needs few of them.
     experiments = cached_property[ExperimentRepository](

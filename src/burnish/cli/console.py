@@ -21,7 +21,7 @@ _WIDTH_OF_FILES = 120
 
 
 @dataclass(kw_only=True)
-class Session:
+class Streams:
     """One invocation. With `json_output` stdout takes one document and nothing else."""
 
     out: TextIO
@@ -58,7 +58,7 @@ def wants(flag: str, arguments: Sequence[str]) -> bool:
 
 
 @contextlib.contextmanager
-def open_session(arguments: Sequence[str]) -> Iterator[Session]:
+def open_session(arguments: Sequence[str]) -> Iterator[Streams]:
     """The session of a command line. With --json, whatever else is printed goes to stderr.
 
     That holds for an agent's own `print`, for libraries in C and for child processes too: they all
@@ -68,14 +68,14 @@ def open_session(arguments: Sequence[str]) -> Iterator[Session]:
     _open_closed_streams()
     _never_fail_to_encode()
     if not wants("--json", arguments):
-        yield Session(out=sys.stdout, debug=debug)
+        yield Streams(out=sys.stdout, debug=debug)
         return
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
     with os.fdopen(kept, "w", encoding="utf-8", errors="backslashreplace") as out:
         try:
-            yield Session(out=out, json_output=True, debug=debug)
+            yield Streams(out=out, json_output=True, debug=debug)
         finally:
             with contextlib.suppress(BrokenPipeError):
                 sys.stdout.flush()

@@ -15,7 +15,7 @@ from typing import Any
 
 import typer
 
-from burnish.cli.console import Session, open_session
+from burnish.cli.console import Streams, open_session
 from burnish.cli.display.rows import print_notice
 from burnish.cli.parser import ClickError, explain
 from burnish.cli.running import Interrupted, termination_interrupts
@@ -33,11 +33,11 @@ def run_command(arguments: list[str]) -> int:
     try:
         with (
             termination_interrupts(),
-            open_session(arguments) as session,
-            _traces_hidden(session),
+            open_session(arguments) as streams,
+            _traces_hidden(streams),
         ):
-            code = _guarded(arguments or ["--help"], session)
-            session.out.flush()
+            code = _guarded(arguments or ["--help"], streams)
+            streams.out.flush()
             return code
     except BrokenPipeError:
         _write_into_nothing()
@@ -58,62 +58,62 @@ def _write_into_nothing() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _guarded(arguments: list[str], session: Session) -> int:
+def _guarded(arguments: list[str], streams: Streams) -> int:
     try:
-        _invoke(arguments, session)
+        _invoke(arguments, streams)
     except typer.Exit as ended:
         return ended.exit_code
     except (KeyboardInterrupt, Interrupted, typer.Abort) as stopped:
-        show_interruption(session, getattr(stopped, "note", None))
+        show_interruption(streams, getattr(stopped, "note", None))
         return INTERRUPTED
     except BurnishError as error:
-        show_error(session, error)
+        show_error(streams, error)
         return error.exit_code
     except ClickError as error:
         mistake = explain(error)
-        show_error(session, mistake)
+        show_error(streams, mistake)
         return mistake.exit_code
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _NOWHERE_TO_WRITE:
             raise
         bug = _bug(error)
-        show_error(session, bug, cause=error)
+        show_error(streams, bug, cause=error)
         return bug.exit_code
     return 0
 
 
-def _invoke(arguments: list[str], session: Session) -> None:
+def _invoke(arguments: list[str], streams: Streams) -> None:
     from burnish.cli.app import app  # noqa: PLC0415 - a bug on import is a bug like any other
 
     if "_BURNISH_COMPLETE" in os.environ:  # the shell asks for completions
         app(arguments, prog_name="burnish")
     command = typer.main.get_command(app)
-    with command.make_context("burnish", list(arguments), obj=session) as context:
+    with command.make_context("burnish", list(arguments), obj=streams) as context:
         command.invoke(context)
 
 
-def show_error(session: Session, error: BurnishError, *, cause: Exception | None = None) -> None:
+def show_error(streams: Streams, error: BurnishError, *, cause: Exception | None = None) -> None:
     """What, why and fix on stderr; with --json the same as the one document on stdout."""
     notes = list(getattr(cause or error, "__notes__", ()))
     lines = [("error", error.what), ("why", error.why), ("fix", error.fix)]
-    print_notice(session, [*lines, *(("kept", note) for note in notes)])
-    if session.debug:
+    print_notice(streams, [*lines, *(("kept", note) for note in notes)])
+    if streams.debug:
         text = "".join(traceback.format_exception(cause or error))
-        session.messages.print(without_secrets(text), soft_wrap=True)
-    if session.json_output:
+        streams.messages.print(without_secrets(text), soft_wrap=True)
+    if streams.json_output:
         document: dict[str, Any] = error.to_json()
         document["message"] = without_secrets(str(document["message"]))
         if notes:
             document["kept"] = "\n".join(notes)
-        session.print_document({"error": document})
+        streams.print_document({"error": document})
 
 
-def show_interruption(session: Session, note: str | None) -> None:
+def show_interruption(streams: Streams, note: str | None) -> None:
     """That it was stopped, what is kept and how to go on."""
-    print_notice(session, [("interrupted", ""), *([("kept", note)] if note else [])])
-    if session.json_output:
+    print_notice(streams, [("interrupted", ""), *([("kept", note)] if note else [])])
+    if streams.json_output:
         document = {"code": "interrupted", "message": "interrupted", "retryable": True}
-        session.print_document({"error": {**document, "fix": note or "run the command again"}})
+        streams.print_document({"error": {**document, "fix": note or "run the command again"}})
 
 
 def _bug(error: Exception) -> InvariantError:
@@ -127,13 +127,13 @@ def _bug(error: Exception) -> InvariantError:
 
 
 @contextlib.contextmanager
-def _traces_hidden(session: Session) -> Iterator[None]:
+def _traces_hidden(streams: Streams) -> Iterator[None]:
     """Libraries log through `logging` and threads die with a trace: both only when debugging."""
     root = logging.getLogger()
-    handler = logging.StreamHandler(sys.stderr) if session.debug else logging.NullHandler()
+    handler = logging.StreamHandler(sys.stderr) if streams.debug else logging.NullHandler()
     hooks = threading.excepthook, sys.unraisablehook
     root.addHandler(handler)
-    if not session.debug:
+    if not streams.debug:
         threading.excepthook = lambda _: None
         sys.unraisablehook = lambda _: None
     try:

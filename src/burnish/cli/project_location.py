@@ -21,7 +21,7 @@ _CONFIG_NAME = "burnish.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ProjectLocation:
     """What --config and --db say; given on the command itself or before it."""
 
     config: Path
@@ -29,7 +29,7 @@ class Place:
     config_given: Path | None = None
 
     @classmethod
-    def of(cls, context: typer.Context, config: Path | None, db: str | None) -> Place:
+    def of(cls, context: typer.Context, config: Path | None, db: str | None) -> ProjectLocation:
         """From a command's own options, else from those before the command."""
         before = context.find_root().params
         given = config or before.get("config")

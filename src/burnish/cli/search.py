@@ -15,9 +15,9 @@ from burnish.app.optimize.run_spec import require_unchanged, spec_of, stored_set
 from burnish.app.optimize.runners import RunnerChoice
 from burnish.app.report.run_evidence import collapse_warnings
 from burnish.app.wiring import Workspace
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.display.optimizations.status import resumable
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.references import resolve_optimization
 from burnish.cli.wording import short_id
 from burnish.config.schema import Settings
@@ -55,8 +55,8 @@ class SearchOutcome:
 
 
 def chosen_runner(
-    session: Session,
-    place: Place,
+    streams: Streams,
+    location: ProjectLocation,
     runner: str | None,
     mailbox: str | None,
     ray_address: str | None,
@@ -64,7 +64,7 @@ def chosen_runner(
     """Where to evaluate, with what has to be said about it."""
 
     def tell(text: str) -> None:
-        session.messages.print(text, soft_wrap=True)
+        streams.messages.print(text, soft_wrap=True)
 
     named = mailbox is not None or ray_address is not None
     choice = RunnerChoice(
@@ -73,9 +73,9 @@ def chosen_runner(
         ray_address=ray_address,
         settings=ShardSettings(on_notice=tell),
     )
-    note = choice.note(place.database)
+    note = choice.note(location.database)
     if note is not None:
-        session.messages.print(note, soft_wrap=True)
+        streams.messages.print(note, soft_wrap=True)
     return choice
 
 
@@ -104,17 +104,20 @@ async def start(
 
 
 async def resume_search(
-    place: Place, reference: str, watch: SearchWatch, choice: RunnerChoice | None = None
+    location: ProjectLocation,
+    reference: str,
+    watch: SearchWatch,
+    choice: RunnerChoice | None = None,
 ) -> SearchOutcome:
     """An optimization gone on with to its end; one that has ended is only read."""
     choice = choice or RunnerChoice()
-    async with place.read() as workspace:
+    async with location.read() as workspace:
         record = await resolve_optimization(workspace.optimizations, reference)
         if record.status is OptimizationStatus.COMPLETED:
             return await _outcome(workspace, await load_result(workspace, record.id))
-        settings = await with_stored_rows(workspace, stored_settings(record, place.folder))
+        settings = await with_stored_rows(workspace, stored_settings(record, location.folder))
         watch.budget = settings.budget_spec()
-        make_adapter = choice.make_adapter(place.database, settings.folder)
+        make_adapter = choice.make_adapter(location.database, settings.folder)
         await choice.require_reachable()
         workspace.models.use(settings.models)
         optimization = Optimization.of_settings(workspace, settings, make_adapter=make_adapter)
@@ -230,11 +233,11 @@ class SearchWatch:
         """Called when the lease is taken and work begins."""
         self.sitting = sitting
 
-    def kept(self, place: Place) -> str | None:
+    def kept(self, location: ProjectLocation) -> str | None:
         """What of a stopped search is kept, and the command that goes on with it."""
         if self.optimization_id is None or not self.unfinished:
             return None
-        command = place.command("resume", short_id(self.optimization_id))
+        command = location.command("resume", short_id(self.optimization_id))
         return f"every finished evaluation is saved; go on with: {command}"
 
     def standing(self) -> Standing | None:

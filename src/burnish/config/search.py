@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from burnish.domain import Optimizer, SearchSpace, UsageError
+from burnish.config.schema import BudgetTable, Settings
+from burnish.domain import Budget, Optimizer, SearchSpace, UsageError
 from burnish.optimization.objectives.objective import Objective
 from burnish.optimization.objectives.reading import read_objective
 from burnish.optimization.racing import RacingMode
@@ -141,3 +142,15 @@ def _bad(name: str, why: str) -> UsageError:
         fix=f"correct {name} in [optimizer]",
         code="invalid_optimizer",
     )
+
+
+# Without any limit a search could go on, and be paid for, until somebody notices.
+DEFAULT_TRIALS = 20
+
+
+def limited(settings: Settings) -> tuple[Settings, bool]:
+    """The settings with some limit, and whether it had to be added."""
+    if settings.budget_spec() != Budget():
+        return settings, False
+    budget = BudgetTable(max_trials=DEFAULT_TRIALS)
+    return settings.model_copy(update={"budget": budget}).placed_in(settings.folder), True

@@ -12,12 +12,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from burnish.config.default_budget import limited
 from burnish.config.schema import BudgetTable, Settings
-from burnish.config.search import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS
+from burnish.config.search import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS, limited
 from burnish.config.settings import load_settings
 from burnish.domain import UsageError
 from burnish.models.outbound_rules import OutboundRules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """The options of one server."""
+
+    config: Path
+    database: str
+    host: str = "127.0.0.1"
+    port: int = 8720
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_urls: tuple[str, ...] = ()
+    insecure: bool = False
+    max_runs: int = 2
+    execute: bool = True
+    lease_seconds: float = 30.0
+    mailbox: str | None = None
+    plain_logs: bool = False
+    log_level: str = "info"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

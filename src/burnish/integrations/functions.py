@@ -1,4 +1,4 @@
-"""Any Python callable that takes its prompts from a dict, as an agent."""
+"""Python callables that take their prompts from a dict, as agents."""
 
 from __future__ import annotations
 

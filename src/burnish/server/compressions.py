@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from burnish.app.compress.report import CompressionReport
-from burnish.app.compress.stored import read_compression
+from burnish.app.compress.report import CompressionReport, read_compression
 from burnish.domain import Configuration
 from burnish.optimizers.compress.examples import part_text
 from burnish.server.http.errors import errors

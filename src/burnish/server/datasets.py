@@ -12,7 +12,7 @@ from burnish.app.datasets.regression_cases import CasesRequest, Which, save_case
 from burnish.app.datasets.uploads import StoredUpload, store_upload
 from burnish.app.names import NAME_PATTERN
 from burnish.domain import DatasetRecord
-from burnish.domain.dataset_pages import DatasetRow
+from burnish.domain.experiments.repositories import DatasetRow
 from burnish.server.http.errors import errors
 from burnish.server.http.requests import (
     Cursor,

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Path, Query
 from pydantic import BaseModel, Field
 
-from burnish.app.datasets.suite_items import read_items
-from burnish.app.datasets.suites import KnownSuite, SuiteRegistry
+from burnish.app.datasets.suites import KnownSuite, SuiteRegistry, read_items
 from burnish.server.datasets import Identity, RowView
 from burnish.server.evaluations.schemas import NewRefineTable, RefineTableView
 from burnish.server.http.errors import errors

@@ -4,10 +4,10 @@ import types
 
 import pytest
 
-from burnish.app.agents import automatic_promotion
-from burnish.app.agents.automatic_promotion import AUTHOR, settle_run, why_not
+from burnish.app.agents import optimizer_scheduler as automatic_promotion
+from burnish.app.agents.optimizer_scheduler import AUTHOR, settle_run, why_not
 from burnish.domain import AgentVersion, Configuration, ConflictError, OptimizationStatus
-from burnish.testing.optimization_samples import make_record
+from burnish.testing.samples.optimizations import make_record
 
 PROVEN = {"delta": 0.3, "ci_low": 0.1, "ci_high": 0.5, "p_value": 0.01, "held_out": True}
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import burnish
-from burnish.app.builders import build_agent
+from burnish.app.wiring import build_agent
 from burnish.domain import Configuration, Item, UsageError
 
 

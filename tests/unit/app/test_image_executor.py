@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
 import pytest
+from tests.support.image_samples import make_request
+from tests.support.memory_images import MemoryImageFiles, MemoryImageRepository
 
 from burnish.app.images.executor import ImageExecutor
 from burnish.app.images.models import ImageModels
@@ -12,13 +14,11 @@ from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
 from burnish.config.schema import ImagesTable
 from burnish.domain import ConflictError, Lease, UnavailableError
-from burnish.domain.images import ImageRunStatus
+from burnish.domain.images.runs import ImageRunStatus
 from burnish.domain.jobs import Job, JobKind, WaitingJob
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
 from burnish.images.rounds import RoundsBudget
 from burnish.jobs.executor import ExecutorSettings
-from burnish.testing.image_samples import make_request
-from burnish.testing.memory_images import MemoryImageFiles, MemoryImageRepository
 
 
 class MemoryImageJobs:

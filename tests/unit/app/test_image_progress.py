@@ -4,9 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from burnish.app.images.documents import run_document, variant_document
-from burnish.app.images.progress import ImageProgress, progress_percent, stage_message
-from burnish.domain.images import (
+from burnish.app.images.documents import (
+    ImageProgress,
+    progress_percent,
+    run_document,
+    stage_message,
+    variant_document,
+)
+from burnish.domain.images.runs import (
     ImageFile,
     ImageRun,
     ImageRunRequest,

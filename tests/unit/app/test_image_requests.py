@@ -4,18 +4,17 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from tests.support.image_samples import make_commit, make_request
+from tests.support.memory_images import MemoryImageFiles, MemoryImageRepository
 
-from burnish.app.images.model_options import OPENAI_IMAGE_MODEL, image_model_options
-from burnish.app.images.models import ImageModels
+from burnish.app.images.models import OPENAI_IMAGE_MODEL, ImageModels, image_model_options
 from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
 from burnish.config.schema import ImagesTable
 from burnish.config.settings import load_settings
 from burnish.domain import UsageError
-from burnish.domain.images import CommitStatus, Constraints
+from burnish.domain.images.runs import CommitStatus, Constraints
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel
-from burnish.testing.image_samples import make_commit, make_request
-from burnish.testing.memory_images import MemoryImageFiles, MemoryImageRepository
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +39,9 @@ def images(repository):
         drawing={"scripted": ScriptedImageModel()},
         judging={"scripted": ScriptedImageJudge()},
     )
-    return ImageRuns(SimpleNamespace(images=repository), MemoryImageFiles(), models)
+    return ImageRuns(
+        SimpleNamespace(image_jobs=None, images=repository), MemoryImageFiles(), models
+    )
 
 
 def scripted(**changes):

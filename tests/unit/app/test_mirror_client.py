@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from burnish.domain import UnavailableError, UsageError
-from burnish.domain.mirrors import MirrorTarget
+from burnish.domain.opik import MirrorTarget
 from burnish.integrations.opik.mirror_client import MirrorClient, _parts
 from burnish.models.retry import RetryPolicy
 from burnish.testing.clocks import FakeClock

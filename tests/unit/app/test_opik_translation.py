@@ -5,10 +5,10 @@ import uuid
 import pytest
 
 from burnish.domain import Configuration, ErrorKind
-from burnish.domain.opik_records import OpikItem, OpikRun, OpikScore
+from burnish.domain.opik import OpikItem, OpikRun, OpikScore
 from burnish.integrations.opik.experiments import configuration_of
 from burnish.integrations.opik.mirror_documents import made_id, usable_id
-from burnish.integrations.opik.results import result_of
+from burnish.integrations.opik.projection import result_of
 
 ITEM = OpikItem(id="i", experiment_id="e", item_id="row", trace_id="t")
 

@@ -4,7 +4,7 @@ import types
 from datetime import UTC, datetime
 
 from burnish.app.agents import optimizer_scheduler as optimizer_keeper
-from burnish.app.agents.optimizer_scheduler import OptimizerKeeper
+from burnish.app.agents.optimizer_scheduler import OptimizerScheduler
 from burnish.testing.clocks import FakeClock
 
 
@@ -37,7 +37,7 @@ async def test_a_bug_in_one_start_does_not_keep_the_others(monkeypatch):
     )
     clock = FakeClock(datetime(2026, 1, 2, 3, 30, tzinfo=UTC))
 
-    started = await OptimizerKeeper(workspace, None, clock=clock).start_due()
+    started = await OptimizerScheduler(workspace, None, clock=clock).start_due()
 
     assert started == ["run of good at 2026-01-02T03"]
 
@@ -56,6 +56,6 @@ async def test_a_bug_in_one_end_does_not_keep_the_others(monkeypatch):
     monkeypatch.setattr(optimizer_keeper, "settle_run", settle_run)
     workspace = types.SimpleNamespace(optimizer_runs=types.SimpleNamespace(unsettled=unsettled))
 
-    await OptimizerKeeper(workspace, None).settle()
+    await OptimizerScheduler(workspace, None).settle()
 
     assert settled == ["good"]

@@ -5,7 +5,7 @@ import functools
 import pytest
 
 import burnish
-from burnish.app.builders import build_agent
+from burnish.app.wiring import build_agent
 from burnish.domain import Item, UsageError
 
 PROMPTS = {"system": "Be kind.", "user": "{{q}}"}

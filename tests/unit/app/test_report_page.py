@@ -22,7 +22,7 @@ from test_report_samples import (
 from burnish.app.report.html import render_page
 from burnish.app.report.html.material import Change, Material
 from burnish.domain import Configuration, ExperimentStatus, OptimizationStatus
-from burnish.testing.optimization_samples import (
+from burnish.testing.samples.optimizations import (
     make_candidate,
     make_mini_batch,
     make_record,

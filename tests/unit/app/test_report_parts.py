@@ -10,26 +10,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.app.report.html.family import MAX_WHOLE, family_of
-from burnish.app.report.html.front_field import field_of
-from burnish.app.report.html.item_reading import (
+from burnish.app.report.html.lineage_graph import lay_out
+from burnish.app.report.html.marks import frame
+from burnish.app.report.html.markup import script_json
+from burnish.app.report.html.material import Change, Material, prompt_tokens
+from burnish.app.report.html.pareto_chart import field_of
+from burnish.app.report.html.prompt_changes import ADDED, REMOVED, SAME, word_diff
+from burnish.app.report.html.reading import (
     MAX_CHANGED,
     MAX_UNCHANGED,
     choose,
     classify,
+    expected_fields,
 )
-from burnish.app.report.html.lineage_layout import lay_out
-from burnish.app.report.html.markup import script_json
-from burnish.app.report.html.material import Change, Material
-from burnish.app.report.html.prompt_size import prompt_tokens
-from burnish.app.report.html.reading import expected_fields
-from burnish.app.report.html.scales import frame
 from burnish.app.report.html.score_chart import new_bests
 from burnish.app.report.html.trial_table import MAX_ROWS, trial_table
-from burnish.app.report.html.word_diff import ADDED, REMOVED, SAME, word_diff
 from burnish.domain import ExperimentStatus
 from burnish.models import count_tokens
 from burnish.optimization.objectives.front import front
-from burnish.testing.optimization_samples import make_candidate, make_record, make_trial
+from burnish.testing.samples.optimizations import make_candidate, make_record, make_trial
 
 text = st.text(alphabet="ab .,\n\t", max_size=40)
 

@@ -31,7 +31,7 @@ from burnish.domain import (
     Spending,
     Usage,
 )
-from burnish.testing.optimization_samples import (
+from burnish.testing.samples.optimizations import (
     make_candidate,
     make_record,
     make_rejection,

@@ -26,7 +26,7 @@ from burnish.domain import (
     Spending,
     Usage,
 )
-from burnish.testing.optimization_samples import (
+from burnish.testing.samples.optimizations import (
     make_candidate,
     make_record,
     make_rejection,

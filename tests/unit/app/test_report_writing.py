@@ -7,13 +7,13 @@ import re
 import pytest
 
 import burnish
-from burnish.app.report.files import write_report
 from burnish.app.report.html import read_material
 from burnish.app.report.html.material import Change
+from burnish.app.report.html.page import write_report
 from burnish.app.wiring import Workspace
 from burnish.domain import BurnishError, OptimizationStatus, UnavailableError, UsageError
 from burnish.testing.clocks import FakeClock
-from burnish.testing.optimization_samples import begin, make_record, make_trial
+from burnish.testing.samples.optimizations import begin, make_record, make_trial
 
 ROWS = [{"n": number, "label": "yes"} for number in range(30)]
 SPLIT = {"train": 0.2, "validation": 0.4, "test": 0.4}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from burnish.app.datasets.requested_scorers import require_harmless
+from burnish.app.datasets.suites import require_harmless
 from burnish.domain import UsageError
 
 

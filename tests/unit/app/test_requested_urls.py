@@ -2,7 +2,7 @@
 
 import pytest
 
-from burnish.app.builders import build_agent
+from burnish.app.wiring import build_agent
 from burnish.config.schema import AgentTable, Settings
 from burnish.config.served_project import ServedProject
 from burnish.config.settings import load_settings

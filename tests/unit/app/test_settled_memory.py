@@ -4,8 +4,8 @@ import gc
 
 import pytest
 
-from burnish.app import settled_memory as module
-from burnish.app.settled_memory import settled_memory
+from burnish.app import wiring as module
+from burnish.app.wiring import settled_memory
 
 
 @pytest.fixture

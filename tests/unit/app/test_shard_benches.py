@@ -12,7 +12,7 @@ from burnish.domain import UsageError
 
 
 class Part:
-    """An agent or a shelf that takes a moment to close."""
+    """An agent or a pool that takes a moment to close."""
 
     def __init__(self):
         self.closed = 0
@@ -78,7 +78,7 @@ async def test_what_is_taken_while_another_is_closed_stays_open():
 
 async def test_a_run_without_its_rows_opens_nothing(tmp_path, monkeypatch):
     opened = []
-    monkeypatch.setattr(shard_worker, "ModelShelf", lambda *_: opened.append(1))
+    monkeypatch.setattr(shard_worker, "ModelPool", lambda *_: opened.append(1))
     monkeypatch.setattr(
         shard_worker,
         "stored_settings",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.domain.placeholders import render
+from burnish.domain.configuration import render
 from burnish.integrations.weakincentives.sections import from_template, to_template
 
 

@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from burnish.cli import invocation as failures
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.invocation import run_command
 from burnish.cli.running import Interrupted, run
 from burnish.domain import ConflictError, InvariantError, UnavailableError, UsageError
@@ -25,7 +25,7 @@ def guarded(monkeypatch, capsys):
 
         monkeypatch.setattr(failures, "_invoke", fail)
         out = io.StringIO()
-        code = failures._guarded([], Session(out=out, json_output=json_output, debug=debug))
+        code = failures._guarded([], Streams(out=out, json_output=json_output, debug=debug))
         return code, capsys.readouterr().err, out.getvalue()
 
     return call

@@ -8,8 +8,8 @@ from rich.console import Console
 
 from burnish.cli.commands.image.display import ImageWatch, print_image_run, showing_images
 from burnish.cli.commands.image.run import exit_code
-from burnish.cli.console import Session
-from burnish.cli.project_location import Place
+from burnish.cli.console import Streams
+from burnish.cli.project_location import ProjectLocation
 from burnish.domain.images.runs import (
     ImageFile,
     ImageRun,
@@ -80,8 +80,8 @@ def console(*, terminal):
 
 
 @pytest.fixture
-def place(tmp_path):
-    return Place(tmp_path / "burnish.toml")
+def location(tmp_path):
+    return ProjectLocation(tmp_path / "burnish.toml")
 
 
 def test_a_log_gets_a_line_for_each_change_and_none_twice():
@@ -111,9 +111,9 @@ def test_a_terminal_shows_every_variant_with_its_score():
     assert f"{RUBRIC.composite_score:.4f}" in text
 
 
-def test_the_result_has_scores_tags_suggestions_and_what_to_do_next(place):
+def test_the_result_has_scores_tags_suggestions_and_what_to_do_next(location):
     shown = console(terminal=False)
-    print_image_run(shown, DONE, place, seconds=1.0)
+    print_image_run(shown, DONE, location, seconds=1.0)
 
     text = shown.file.getvalue()
     for words in (
@@ -126,13 +126,13 @@ def test_the_result_has_scores_tags_suggestions_and_what_to_do_next(place):
     assert "\x1b" not in text
 
 
-def test_a_stopped_run_says_how_to_go_on(place):
+def test_a_stopped_run_says_how_to_go_on(location):
     watch = ImageWatch()
-    assert watch.kept(place) is None
+    assert watch.kept(location) is None
     watch.note(QUEUED)
-    assert "burnish image resume 7a8b9c0d" in watch.kept(place)
+    assert "burnish image resume 7a8b9c0d" in watch.kept(location)
     watch.note(DONE)
-    assert watch.kept(place) is None
+    assert watch.kept(location) is None
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_stopped_run_says_how_to_go_on(place):
 def test_the_exit_code_says_how_it_ended(capsys, status, error, code):
     run = replace(DONE, status=status, error=error)
 
-    assert exit_code(Session(out=io.StringIO()), run) == code
+    assert exit_code(Streams(out=io.StringIO()), run) == code
     said = capsys.readouterr().err
     assert ("degraded" in said) == (status is ImageRunStatus.COMPLETED_DEGRADED)
     assert ("fix: " in said) == (status is ImageRunStatus.FAILED)

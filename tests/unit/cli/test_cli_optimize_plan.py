@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from burnish.app.optimize.run_plan import PlannedWork, estimate_cost
-from burnish.app.wiring import ModelShelf, build_agent, build_suite
+from burnish.app.wiring import ModelPool, build_agent, build_suite
 from burnish.cli.invocation import run_command
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.config.search import SearchSpec
 from burnish.config.settings import load_settings
 from burnish.config.specs import AgentSpec, SuiteSpec
@@ -45,11 +45,11 @@ def config(tmp_path, monkeypatch):
 def test_options_become_overrides(monkeypatch):
     seen = []
 
-    def settings(place, overrides):
+    def settings(location, overrides):
         seen.append(overrides)
         raise UsageError(what="nothing is run", why="the overrides are enough", fix="none")
 
-    monkeypatch.setattr(Place, "settings", settings)
+    monkeypatch.setattr(ProjectLocation, "settings", settings)
     run_command(
         [
             *("optimize", "--optimizer", "random", "--seed", "1", "--max-cost", "2.5"),
@@ -125,13 +125,13 @@ def suite_of(**changes):
     ],
 )
 def test_the_work_is_bounded_by_the_nearest_limit(budget, most):
-    suite = build_suite(suite_of(), ModelShelf({}).model)
+    suite = build_suite(suite_of(), ModelPool({}).model)
 
     assert PlannedWork.of(suite, budget).most == most
 
 
 def test_repeats_multiply_the_work():
-    suite = build_suite(suite_of(repeats=3), ModelShelf({}).model)
+    suite = build_suite(suite_of(repeats=3), ModelPool({}).model)
 
     work = PlannedWork.of(suite, Budget(max_trials=1))
 
@@ -139,12 +139,12 @@ def test_repeats_multiply_the_work():
 
 
 def estimate(model, *, labels=("a", "b"), scorers=None, models=None, parameters=None):
-    shelf = ModelShelf(models or {})
+    pool = ModelPool(models or {})
     configuration = {"sections": {"user": "Sort {{x}}."}, "parameters": parameters or {}}
     agent = build_agent(
-        AgentSpec(model=model, configuration=configuration, labels=labels), shelf.model
+        AgentSpec(model=model, configuration=configuration, labels=labels), pool.model
     )
-    suite = build_suite(suite_of(**({"scorers": scorers} if scorers else {})), shelf.model)
+    suite = build_suite(suite_of(**({"scorers": scorers} if scorers else {})), pool.model)
     return estimate_cost(agent, suite, models or {})
 
 
@@ -192,10 +192,10 @@ def test_judges_are_calls_too(config):
 
 def test_local_models_cost_nothing_and_other_agents_cannot_be_known():
     assert estimate("scripted/first-label").cost_usd == 0.0
-    shelf = ModelShelf({})
-    agent = build_agent(AgentSpec(run=lambda configuration, item: "a"), shelf.model)
+    pool = ModelPool({})
+    agent = build_agent(AgentSpec(run=lambda configuration, item: "a"), pool.model)
 
-    other = estimate_cost(agent, build_suite(suite_of(), shelf.model), {})
+    other = estimate_cost(agent, build_suite(suite_of(), pool.model), {})
 
     assert (other.calls, other.cost_usd) == (None, None)
     assert "cannot be seen" in other.why

@@ -15,7 +15,7 @@ from burnish.cli.display.evaluation_progress import Pace
 from burnish.cli.display.optimizations.progress import frame, trial_line
 from burnish.cli.display.optimizations.results import search_verdict
 from burnish.cli.display.optimizations.status import print_unfinished
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.search import EndedTrial, SearchWatch, following
 from burnish.cli.wording import rationale_words
 from burnish.domain import (
@@ -227,8 +227,8 @@ def test_a_run_whose_baseline_failed_can_be_gone_on_with():
     out = io.StringIO()
     error = {"code": "baseline_failed", "message": "its baseline failed", "fix": "start the model"}
     record = make_record(status=OptimizationStatus.FAILED, framework_error=error)
-    place = Place(Path("burnish.toml"))
+    location = ProjectLocation(Path("burnish.toml"))
 
-    print_unfinished(Console(file=out, width=140), record, {}, [], place)
+    print_unfinished(Console(file=out, width=140), record, {}, [], location)
 
     assert "burnish resume o1" in out.getvalue()

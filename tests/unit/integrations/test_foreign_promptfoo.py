@@ -6,8 +6,8 @@ import pytest
 
 from burnish.domain import UsageError
 from burnish.integrations.imports import Kind, guess_kind, read_foreign
-from burnish.integrations.imports.promptfoo import openai_name
-from burnish.integrations.imports.promptfoo_asserts import comma_separated, expected_text
+from burnish.integrations.imports.promptfoo.asserts import comma_separated, expected_text
+from burnish.integrations.imports.promptfoo.config import openai_name
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 from burnish.domain import UsageError
 from burnish.integrations.imports import Kind, guess_kind, read_foreign
-from burnish.integrations.imports.promptfoo_asserts import expected_text
-from burnish.integrations.imports.yaml_text import parse_yaml
+from burnish.integrations.imports.files import parse_yaml
+from burnish.integrations.imports.promptfoo.asserts import expected_text
 
 
 @pytest.fixture

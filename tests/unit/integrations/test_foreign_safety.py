@@ -14,7 +14,7 @@ from burnish.domain import AgentOutput, BurnishError, Item, UsageError
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.scorers import Asserts
 from burnish.integrations.imports import Kind, guess_kind, read_foreign
-from burnish.integrations.imports.yaml_text import BrokenYamlError, parse_yaml
+from burnish.integrations.imports.files import BrokenYamlError, parse_yaml
 
 
 def bomb(levels=12, width=10, merge=False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.memory_experiments import MemoryExperimentRepository
 
 from burnish.domain import Budget, ErrorKind, ItemError, ModelRequest, Purpose, Spending, Usage
 from burnish.models import as_model
@@ -11,9 +12,8 @@ from burnish.optimization.confirmation_reserve import ConfirmationReserve
 from burnish.optimization.own_models import OwnModels
 from burnish.optimization.trial_index import Book
 from burnish.testing.clocks import FakeClock
-from burnish.testing.experiment_samples import make_experiment, make_result
-from burnish.testing.memory_experiments import MemoryExperimentRepository
-from burnish.testing.optimization_samples import make_candidate, make_trial
+from burnish.testing.samples.experiments import make_experiment, make_result
+from burnish.testing.samples.optimizations import make_candidate, make_trial
 
 RUNS = 10
 

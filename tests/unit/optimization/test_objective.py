@@ -12,7 +12,7 @@ from burnish.optimization.objectives.ranking import Ranking
 from burnish.optimization.objectives.reading import read_objective
 from burnish.optimization.racing import RacingMode
 from burnish.optimization.trial_index import Book
-from burnish.testing.optimization_samples import make_candidate, make_trial
+from burnish.testing.samples.optimizations import make_candidate, make_trial
 
 BASELINE = Measures(tokens=100.0, cost_usd=0.2, latency_ms=50.0)
 

@@ -15,7 +15,7 @@ from burnish.evaluation.agents.prompt_agent import label_words
 from burnish.optimization.validator import CandidateValidator
 from burnish.optimizers import Edits
 from burnish.optimizers.edits.edit import add_to_task, any_of, replace_words
-from burnish.optimizers.edits.edit_catalog import Library
+from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.testing.samples.optimizations import make_candidate
 
 SHAPES = {
@@ -52,12 +52,12 @@ SHAPES = {
 }
 
 
-def library(shape: str, space: SearchSpace | None = None) -> Library:
+def catalog(shape: str, space: SearchSpace | None = None) -> EditCatalog:
     sections, labels = SHAPES[shape]
-    return Library.of(facts_of(Configuration.of({"sections": sections}), labels, space))
+    return EditCatalog.of(facts_of(Configuration.of({"sections": sections}), labels, space))
 
 
-def refused(lib: Library, names: list[str]) -> list:
+def refused(lib: EditCatalog, names: list[str]) -> list:
     made = lib.build(names)
     if made is None:
         return []
@@ -75,7 +75,7 @@ def refused(lib: Library, names: list[str]) -> list:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_edit_alone_is_accepted_and_keeps_the_labels_readable(shape):
-    lib = library(shape)
+    lib = catalog(shape)
 
     for name in lib.edits:
         assert not refused(lib, [name]), name
@@ -88,7 +88,7 @@ def test_every_edit_alone_is_accepted_and_keeps_the_labels_readable(shape):
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_any_set_of_edits_is_accepted_and_applied_alike_in_any_order(shape, data):
-    lib = library(shape)
+    lib = catalog(shape)
     names = data.draw(st.lists(st.sampled_from(sorted(lib.edits)), max_size=8, unique=True))
     one_each = list({lib.edits[name].group: name for name in names}.values())
 
@@ -102,7 +102,7 @@ def test_any_set_of_edits_is_accepted_and_applied_alike_in_any_order(shape, data
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_metadata_gives_the_names_back(shape):
-    lib = library(shape)
+    lib = catalog(shape)
     made = lib.build(lib.singles[:1])
 
     def names_of(metadata):
@@ -116,7 +116,7 @@ def test_the_metadata_gives_the_names_back(shape):
 
 
 def test_a_locked_section_is_never_changed():
-    lib = library("reviews", SearchSpace(locked=("system",)))
+    lib = catalog("reviews", SearchSpace(locked=("system",)))
 
     changed = [lib.build([name]) for name in lib.edits]
 
@@ -129,13 +129,13 @@ def test_a_locked_section_is_never_changed():
 
 
 def test_nothing_free_means_no_edits():
-    lib = library("reviews", SearchSpace(sections=()))
+    lib = catalog("reviews", SearchSpace(sections=()))
 
     assert not [name for name in lib.edits if not name.startswith("words:")]
 
 
 def test_a_length_limit_is_kept():
-    lib = library("reviews", SearchSpace(max_section_chars=60))
+    lib = catalog("reviews", SearchSpace(max_section_chars=60))
 
     assert lib.build(["format:reply_exactly"]) is None
     assert lib.build(["frame:named"]) is not None
@@ -145,27 +145,27 @@ def test_the_sections_order_plays_no_part():
     sections, labels = SHAPES["many sections"]
     turned = dict(reversed(sections.items()))
 
-    there = Library.of(facts_of(Configuration.of({"sections": turned}), labels))
+    there = EditCatalog.of(facts_of(Configuration.of({"sections": turned}), labels))
 
-    assert list(there.edits) == list(library("many sections").edits)
+    assert list(there.edits) == list(catalog("many sections").edits)
 
 
 def test_new_label_words_replace_the_old_ones_in_the_text():
-    made = library("names the labels").build(["words:synonym:good_bad"])
+    made = catalog("names the labels").build(["words:synonym:good_bad"])
 
     assert made.configuration.sections["system"] == "Classify the review as good or bad."
     assert made.configuration.parameters["label_words"] == {"positive": "good", "negative": "bad"}
 
 
 def test_letters_say_what_they_stand_for():
-    made = library("three labels").build(["words:letters"])
+    made = catalog("three labels").build(["words:letters"])
 
     assert "B: technical_support" in made.configuration.sections["system"]
     assert made.configuration.parameters["label_words"]["Other"] == "C"
 
 
 def test_labels_are_listed_the_other_way_round_after_all_other_edits():
-    made = library("names the labels").build(
+    made = catalog("names the labels").build(
         ["order:reversed", "words:case:upper", "format:one_of"]
     )
 
@@ -175,7 +175,7 @@ def test_labels_are_listed_the_other_way_round_after_all_other_edits():
 
 
 def test_an_edit_that_needs_another_is_left_out_of_the_names_without_it():
-    lib = library("reviews")
+    lib = catalog("reviews")
 
     assert lib.build(["order:reversed"]) is None
     assert lib.build(["order:reversed", "frame:named"]).names == ("frame:named",)
@@ -183,19 +183,19 @@ def test_an_edit_that_needs_another_is_left_out_of_the_names_without_it():
 
 
 def test_the_first_of_a_group_wins():
-    made = library("reviews").build(["cue:answer", "cue:sentiment"])
+    made = catalog("reviews").build(["cue:answer", "cue:sentiment"])
 
     assert made.names == ("cue:answer",)
 
 
 def test_the_cue_takes_the_place_of_the_baselines_own():
-    made = library("three labels").build(["cue:answer"])
+    made = catalog("three labels").build(["cue:answer"])
 
     assert made.configuration.sections["user"] == "Ticket: {{ticket.body}}\nAnswer:"
 
 
 def test_a_sentence_can_go_from_a_line_and_a_line_from_a_section():
-    lib = library("many sections")
+    lib = catalog("many sections")
 
     assert lib.build(["drop:system.rules:2.1"]).configuration.sections["system.rules"] == (
         "Be polite.\nBe exact.\n\nNever lie."
@@ -212,7 +212,7 @@ def test_declared_parameters_are_edits_and_others_are_not_touched():
     baseline = Configuration.of(
         {"sections": {"user": "{{q}}"}, "parameters": {"style": "a", "temperature": 0.0, "n": 1}}
     )
-    lib = Library.of(facts_of(baseline, (), space))
+    lib = EditCatalog.of(facts_of(baseline, (), space))
 
     found = {name for name in lib.edits if name.startswith("parameter:")}
 
@@ -267,7 +267,7 @@ def test_a_run_over_every_shape_proposes_only_what_is_accepted():
 
 def test_short_labels_are_replaced_in_lists_only():
     baseline = Configuration.of({"sections": {"system": "Choose a mark: a or b.", "user": "{{x}}"}})
-    lib = Library.of(facts_of(baseline, ("a", "b")))
+    lib = EditCatalog.of(facts_of(baseline, ("a", "b")))
 
     made = lib.build(["words:case:upper"])
 

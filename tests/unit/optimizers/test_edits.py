@@ -20,7 +20,7 @@ from burnish.domain import (
 )
 from burnish.optimization.racing import Racing, RacingMode
 from burnish.optimizers import Edits, RandomSearch
-from burnish.optimizers.edits.edit_catalog import Library
+from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.optimizers.edits.optimizer import screening_queue
 from burnish.optimizers.shared.facts import RunFacts
 
@@ -32,7 +32,7 @@ def new_run(optimizer=None, world=None, **more) -> Run:
 
 def share_of_gain(run: Run, world: EditWorld) -> float:
     best = run.best_candidate
-    names = () if best.number == 0 else world.library.names_of(best)
+    names = () if best.number == 0 else world.catalog.names_of(best)
     return (world.accuracy(names) - world.start) / (world.best - world.start)
 
 
@@ -114,7 +114,7 @@ class TestProposing:
 
     def test_parents_are_the_candidates_it_was_made_from(self):
         run = new_run().go(max_trials=20)
-        library = Library.of(RunFacts.within(run.state))
+        catalog = EditCatalog.of(RunFacts.within(run.state))
 
         later = [one for one in run.candidates.values() if one.number > 4]
         first = [one for one in run.candidates.values() if 0 < one.number <= 4]
@@ -122,9 +122,9 @@ class TestProposing:
         assert all(one.parent_candidate_ids == ("c-0",) for one in first)
         assert any(one.parent_candidate_ids != ("c-0",) for one in later)
         for one in later:
-            mine = set(library.names_of(one))
+            mine = set(catalog.names_of(one))
             for parent in one.parent_candidate_ids:
-                theirs = library.names_of(run.candidates[parent]) or ()
+                theirs = catalog.names_of(run.candidates[parent]) or ()
                 assert not theirs or mine & set(theirs) or len(theirs) == 1
 
     def test_nothing_is_proposed_twice(self):
@@ -134,7 +134,7 @@ class TestProposing:
         assert not run.refused
 
     def test_the_input_and_the_format_are_screened_first(self):
-        queue = screening_queue(EditWorld(seed=1).library)
+        queue = screening_queue(EditWorld(seed=1).catalog)
 
         assert [name.split(":")[0] for name in queue[0]] == ["frame", "cue"]
         assert {name.split(":")[0] for names in queue for name in names} >= {
@@ -240,12 +240,12 @@ class TestFinding:
         """One family always collapses; it is tried and then avoided."""
 
         def world(candidate, item):
-            names = library.names_of(candidate) or ()
+            names = catalog.names_of(candidate) or ()
             if any(name.startswith("words:") for name in names):
                 return float(item < "v44"), "positive"
             return float(item < f"v{55 + 5 * len(names):02}"), "positive" if item < "v5" else "no"
 
-        library = EditWorld(seed=1).library
+        catalog = EditWorld(seed=1).catalog
         run = new_run(Edits(patience=50), world).go(max_trials=40)
 
         late = [one for one in run.candidates.values() if one.number > 20]

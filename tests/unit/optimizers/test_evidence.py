@@ -33,7 +33,7 @@ class TestStanding:
             evidence = evidence_of(
                 known(0, {**VALIDATION, **parent}, trial=0.5), known(1, child, parents=(0,))
             )
-            estimates.append(evidence.standing("c-1"))
+            estimates.append(evidence.estimated_gain("c-1"))
             plain.append(statistics.mean(child[one] - parent[one] for one in sample))
 
         assert statistics.mean(plain) > 0.1
@@ -46,7 +46,7 @@ class TestStanding:
             known(0, {**VALIDATION, **parent}, trial=0.5), known(1, child, parents=(0,))
         )
 
-        assert abs(evidence.standing("c-1")) < 0.15
+        assert abs(evidence.estimated_gain("c-1")) < 0.15
 
     def test_a_mended_failure_counts_for_all_failures_and_less_than_fully(self):
         parent = {f"t{n}": float(n >= 6) for n in range(12)}
@@ -56,7 +56,7 @@ class TestStanding:
             known(2, {f"t{n}": 1 for n in range(6)}, parents=(0,)),
         )
 
-        assert 0 < evidence.standing("c-1") < evidence.standing("c-2") < 0.5
+        assert 0 < evidence.estimated_gain("c-1") < evidence.estimated_gain("c-2") < 0.5
 
     def test_a_trial_outweighs_every_estimate(self):
         evidence = evidence_of(
@@ -65,9 +65,9 @@ class TestStanding:
             known(2, {"t0": 1}, parents=(1,)),
         )
 
-        assert evidence.standing("c-0") == 0
-        assert evidence.standing("c-1") == pytest.approx(-0.1)
-        assert evidence.standing("c-2") == pytest.approx(-0.1)
+        assert evidence.estimated_gain("c-0") == 0
+        assert evidence.estimated_gain("c-1") == pytest.approx(-0.1)
+        assert evidence.estimated_gain("c-2") == pytest.approx(-0.1)
 
     def test_children_are_judged_on_training_items_where_the_parent_ran_any(self):
         looked = evidence_of(
@@ -76,13 +76,13 @@ class TestStanding:
         )
         unlooked = evidence_of(known(0, VALIDATION, trial=0.5), known(1, {"v9": 1}, parents=(0,)))
 
-        assert looked.standing("c-1") == 0
-        assert unlooked.standing("c-1") > 0
+        assert looked.estimated_gain("c-1") == 0
+        assert unlooked.estimated_gain("c-1") > 0
 
     def test_an_orphan_stands_where_the_baseline_does(self):
         evidence = evidence_of(known(0, VALIDATION, trial=0.5), known(1, {"v9": 1}, parents=(7,)))
 
-        assert evidence.standing("c-1") == 0
+        assert evidence.estimated_gain("c-1") == 0
 
 
 class TestVerified:

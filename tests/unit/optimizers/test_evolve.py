@@ -13,7 +13,7 @@ from worlds import LABELS, REVIEWS, EditWorld, facts_of
 import burnish
 from burnish.domain import Candidate, Configuration, SearchSpace, StopReason, UsageError
 from burnish.optimizers import Evolve, build_optimizer
-from burnish.optimizers.evolve.crossover import Breeder
+from burnish.optimizers.evolve.crossover import ChildMaker
 
 TEXTS = Configuration.of({"sections": {"system": "Route the ticket.", "user": "{{ticket}}"}})
 RULES = [f"- Tickets about {word} go to desk {n}." for n, word in enumerate("abcdefgh")]
@@ -69,7 +69,7 @@ class TestMechanical:
         gains = []
         for seed in range(6):
             run = edits_run(seed, settings={"patience": 100}).go(max_trials=40)
-            names = run.world.library.names_of(run.best_candidate) or ()
+            names = run.world.catalog.names_of(run.best_candidate) or ()
             gains.append(run.world.accuracy(names) - run.world.start)
 
         assert statistics.mean(gains) > 0.05
@@ -116,10 +116,10 @@ class TestBreeding:
     def test_lines_come_from_either_parent(self):
         first = self.candidate(1, "\n".join(["Route.", *RULES[:3]]))
         second = self.candidate(2, "\n".join(["Route.", *RULES[3:6]]))
-        breeder = Breeder(self.facts, max_edits=6)
+        maker = ChildMaker(self.facts, max_edits=6)
 
         children = [
-            breeder.cross(first, second, random.Random(f"c{n}")).configuration.sections["system"]
+            maker.cross(first, second, random.Random(f"c{n}")).configuration.sections["system"]
             for n in range(30)
         ]
 
@@ -130,9 +130,9 @@ class TestBreeding:
 
     def test_texts_of_a_model_are_mutated_too(self):
         parent = self.candidate(1, "\n".join(["Route the ticket to a desk.", *RULES[:3]]))
-        breeder = Breeder(self.facts, max_edits=6)
+        maker = ChildMaker(self.facts, max_edits=6)
 
-        children = [breeder.mutate(parent, random.Random(f"m{n}")) for n in range(30)]
+        children = [maker.mutate(parent, random.Random(f"m{n}")) for n in range(30)]
 
         texts = {one.configuration.sections["system"] for one in children if one}
         assert len(texts - {parent.configuration.sections["system"]}) > 3
@@ -150,11 +150,9 @@ class TestBreeding:
                 ),
             )
 
-        breeder = Breeder(self.facts, max_edits=6)
+        maker = ChildMaker(self.facts, max_edits=6)
         made = [
-            breeder.cross(
-                with_words(1, {"a": "A"}), with_words(2, {"a": "B"}), random.Random(str(n))
-            )
+            maker.cross(with_words(1, {"a": "A"}), with_words(2, {"a": "B"}), random.Random(str(n)))
             for n in range(20)
         ]
 

@@ -249,7 +249,7 @@ class TestWithoutAModel:
         gains = []
         for seed in range(6):
             run = self.run(seed).go(max_trials=20)
-            names = run.world.library.names_of(run.best_candidate) or ()
+            names = run.world.catalog.names_of(run.best_candidate) or ()
             gains.append(run.world.accuracy(names) - run.world.start)
 
         assert min(gains) >= 0

@@ -11,7 +11,7 @@ from known import result
 from burnish.domain import Item
 from burnish.optimizers.gepa.ideas import Idea, foremost
 from burnish.optimizers.gepa.line_edits import LineEdit
-from burnish.optimizers.shared.failure_matching import Motives, words_of
+from burnish.optimizers.shared.failure_matching import FailureMatcher, words_of
 from burnish.optimizers.shared.reflection import Shown
 
 TICKETS = {
@@ -23,8 +23,8 @@ TICKETS = {
 }
 
 
-def motives(*ids: str) -> Motives:
-    return Motives(
+def motives(*ids: str) -> FailureMatcher:
+    return FailureMatcher(
         [
             Shown(
                 item=Item(id=one, data={"message": TICKETS[one][0]}),
@@ -72,7 +72,7 @@ def test_where_only_words_of_the_item_are_said_every_line_takes_them_up():
         result=result("t9", 0.0, reason="The ferry!"),
     )
 
-    assert Motives([shown, shown]).takes_up("Be brief.", "t9")
+    assert FailureMatcher([shown, shown]).takes_up("Be brief.", "t9")
 
 
 def test_the_best_comes_first():
@@ -112,7 +112,7 @@ def test_answers_are_not_among_the_words_of_a_failure():
         result=result("t1", 0.0),
     )
 
-    assert Motives([shown]).match("Say greeting.", "", ["t1"]).items == ()
+    assert FailureMatcher([shown]).match("Say greeting.", "", ["t1"]).items == ()
 
 
 def test_sets_of_telling_words_tell_what_they_are_about():
@@ -132,7 +132,7 @@ def test_where_several_things_are_wrong_each_must_be_told():
         Shown(item=Item(id=one, data={"message": text}), result=result(one, 0.0, reason=reason))
         for one, (text, reason) in TICKETS.items()
     ]
-    seen = Motives([both, *others])
+    seen = FailureMatcher([both, *others])
 
     assert not seen.tells("both", [frozenset({"passport", "stamp"})])
     assert seen.tells("both", [frozenset({"passport", "stamp"}), frozenset({"voucher"})])

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from itertools import combinations
 
 from burnish.domain import Candidate, Configuration, SearchSpace
-from burnish.optimizers.edits.edit_catalog import Library
+from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.optimizers.shared.facts import RunFacts
 
 REVIEWS = Configuration.of(
@@ -59,7 +59,7 @@ class EditWorld:
     promise: float = 0.0
 
     def __call__(self, candidate: Candidate, item: str) -> tuple[float, str]:
-        names = () if candidate.number == 0 else self.library.names_of(candidate)
+        names = () if candidate.number == 0 else self.catalog.names_of(candidate)
         right = self.labels[_hashed(self.seed, "label", item) < 0.5]
         wrong = self.labels[1 - self.labels.index(right)]
         if self.collapses(names):
@@ -72,8 +72,8 @@ class EditWorld:
         return float(said == right), said
 
     @cached_property
-    def library(self) -> Library:
-        return Library.of(facts_of(self.baseline, self.labels))
+    def catalog(self) -> EditCatalog:
+        return EditCatalog.of(facts_of(self.baseline, self.labels))
 
     def accuracy(self, names: tuple[str, ...]) -> float:
         """The expected score, without the noise of items."""
@@ -86,12 +86,12 @@ class EditWorld:
     def best(self) -> float:
         """The highest expected score that a long search with full knowledge finds."""
         chance = random.Random(f"best:{self.seed}")
-        names = list(self.library.edits)
+        names = list(self.catalog.edits)
         best = self.start
         for _ in range(12):
             here: tuple[str, ...] = ()
             for _ in range(60):
-                moved = self.library.with_edit(here, chance.choice(names))
+                moved = self.catalog.with_edit(here, chance.choice(names))
                 if chance.random() < 0.2 and here:
                     moved = tuple(one for one in here if one != chance.choice(here))
                 if len(moved) <= 6 and self.accuracy(moved) >= self.accuracy(here):
@@ -104,7 +104,7 @@ class EditWorld:
         gain += sum(self._together(a, b) for a, b in combinations(sorted(names), 2))
         return min(max(self.start + gain, 0.2), self.ceiling)
 
-    @cache  # noqa: B019
+    @cache
     def _cut(self, names: tuple[str, ...]) -> float:
         """The point below which 0.7 of a uniform draw and 0.3 of another lie with this chance."""
         level = self._level(names)
@@ -115,21 +115,21 @@ class EditWorld:
             return math.sqrt(2 * 0.3 * 0.7 * level)
         return 0.7 * level + 0.15
 
-    @cache  # noqa: B019 - worlds are few
+    @cache
     def _effect(self, name: str) -> float:
         family = name.split(":", 1)[0]
         chance = random.Random(f"family:{self.seed}:{family}")
         active = chance.random() < 0.5
         shared = chance.gauss(0.03, 0.04) if active else 0.0
         own = random.Random(f"edit:{self.seed}:{name}").gauss(-0.01, 0.04 if active else 0.015)
-        return shared + own + self.promise * self.library.edits[name].promise
+        return shared + own + self.promise * self.catalog.edits[name].promise
 
-    @cache  # noqa: B019
+    @cache
     def _together(self, first: str, second: str) -> float:
         chance = random.Random(f"pair:{self.seed}:{first}:{second}")
         return chance.gauss(0.0, 0.04) if chance.random() < self.pairs else 0.0
 
-    @cache  # noqa: B019
+    @cache
     def _bias(self, name: str) -> float:
         chance = random.Random(f"bias:{self.seed}:{name}")
         return chance.gauss(0.0, 0.9) if chance.random() < self.collapse else 0.0

@@ -9,7 +9,7 @@ from burnish.runtime import InMemoryMailbox
 from burnish.runtime.loops import GivenBack, LoopState, MailboxLoop, RetryRules
 from burnish.runtime.loops.watchdog import Watchdog
 from burnish.testing.clocks import FakeClock
-from burnish.testing.mailbox_samples import Note, known_types
+from burnish.testing.samples.mailboxes import Note, known_types
 
 
 class Served(MailboxLoop):

@@ -8,7 +8,7 @@ from burnish.runtime.mailboxes.memory_queue import MemoryQueue
 from burnish.runtime.mailboxes.message_types import Packed
 from burnish.runtime.mailboxes.rules import MAX_DEAD_LETTERS
 from burnish.testing.clocks import FakeClock
-from burnish.testing.mailbox_samples import (
+from burnish.testing.samples.mailboxes import (
     Note,
     Riddle,
     bodies,

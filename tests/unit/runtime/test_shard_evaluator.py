@@ -6,6 +6,7 @@ import dataclasses
 import types
 
 import pytest
+from tests.support.memory_experiments import MemoryExperimentRepository
 
 from burnish.domain import (
     AgentOutput,
@@ -24,7 +25,6 @@ from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.scorers import build_scorers
 from burnish.evaluation.suite import Suite
 from burnish.runtime.shards import ShardBench, ShardEvaluator, ShardRequest
-from burnish.testing.memory_experiments import MemoryExperimentRepository
 
 CONFIGURATION = Configuration.of({"sections": {"s": "candidate"}})
 BASELINE = Configuration.of({"sections": {"s": "baseline"}})

@@ -8,7 +8,7 @@ from burnish.runtime.shards import ShardRequest
 from burnish.runtime.shards.messages import reply_to
 from burnish.runtime.shards.shard_loop import ShardLoop
 from burnish.testing.clocks import FakeClock
-from burnish.testing.mailbox_samples import Note, known_types
+from burnish.testing.samples.mailboxes import Note, known_types
 
 REQUEST = ShardRequest(
     shard_id="s",

@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 
 import pytest
+from tests.support.memory_experiments import MemoryExperimentRepository
 
 from burnish.domain import (
     Budget,
@@ -32,7 +33,6 @@ from burnish.runtime.shards import ShardSettings, ShardSize
 from burnish.runtime.shards.messages import read_request, reply_to, written
 from burnish.runtime.shards.shard_suite import only, waves
 from burnish.runtime.shards.sharded_blocks import ShardedBlocks
-from burnish.testing.memory_experiments import MemoryExperimentRepository
 
 QUICK = ShardSettings(
     look_seconds=0.01,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from burnish.domain import UnavailableError, UsageError
-from burnish.domain.images import ImageRun, ImageRunRequest, ImageRunStatus, ObjectivePreset
+from burnish.domain.images.runs import ImageRun, ImageRunRequest, ImageRunStatus, ObjectivePreset
 from burnish.server.http.settings import StreamSettings
 from burnish.server.images.streams import ImageRunHub
 

@@ -6,8 +6,7 @@ import pytest
 
 from burnish.app.report.run_lines import line_of
 from burnish.domain import AgentOutput, ExperimentStatus, ExperimentType, Score, Spending
-from burnish.domain.read_models import ItemLine, LineageNode, TrialLine
-from burnish.domain.run_insights import RunSpan
+from burnish.domain.optimizations.pages import ItemLine, LineageNode, RunSpan, TrialLine
 from burnish.server.http.responses import ready_json
 from burnish.server.http.sse import encode_event
 from burnish.server.optimizations.schemas import OptimizationLine
@@ -20,8 +19,8 @@ from burnish.server.optimizations.trial_schemas import (
     graph_rows,
     trial_row,
 )
-from burnish.testing.experiment_samples import AWKWARD_TEXTS, make_result
-from burnish.testing.optimization_samples import (
+from burnish.testing.samples.experiments import AWKWARD_TEXTS, make_result
+from burnish.testing.samples.optimizations import (
     make_candidate,
     make_event,
     make_record,

@@ -14,12 +14,12 @@ from burnish.app.agents.registry import AgentRegistry
 from burnish.app.datasets.suites import KnownSuite, SuiteRegistry
 from burnish.app.names import require_name
 from burnish.app.optimize.creation import prepared, settings_of
-from burnish.app.optimize.planned_work import require_room
+from burnish.app.optimize.run_plan import require_room
 from burnish.app.wiring import Workspace
 from burnish.config.search import SearchSpec
 from burnish.config.served_project import RunRequest, ServedProject
 from burnish.domain import UsageError
-from burnish.domain.configured_objects import ObjectKind, ObjectVersion
+from burnish.domain.registry import ObjectKind, ObjectVersion
 from burnish.optimizers.gepa.sections import narrowed
 
 

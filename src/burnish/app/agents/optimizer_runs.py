@@ -13,8 +13,7 @@ from burnish.app.optimize.creation import create_run
 from burnish.app.wiring import Workspace
 from burnish.config.served_project import ServedProject
 from burnish.domain import BurnishError, ConflictError, OptimizationStatus
-from burnish.domain.configured_objects import ObjectVersion
-from burnish.domain.optimizer_runs import OptimizerRun
+from burnish.domain.registry import ObjectVersion, OptimizerRun
 
 RunState = Literal["pending", "running", "succeeded", "failed", "stopped"]
 RUN_STATES: dict[OptimizationStatus, RunState] = {

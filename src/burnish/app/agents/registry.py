@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from burnish.app.builders import build_agent
-from burnish.app.model_pool import ModelShelf
 from burnish.app.names import require_name
 from burnish.app.report.differences import Difference, difference
-from burnish.app.wiring import Workspace
+from burnish.app.wiring import ModelPool, Workspace, build_agent
 from burnish.config.schema import AgentTable, Settings
 from burnish.config.served_project import ServedProject, require_own_models
 from burnish.domain import AgentVersion, Configuration, ConflictError, UsageError
-from burnish.domain.configured_objects import ObjectKind
-from burnish.domain.read_models import Page
+from burnish.domain.pages import Page
+from burnish.domain.registry import ObjectKind
 
 AgentKind = Literal["prompt", "python", "http"]
 _START: tuple[str, str] = ("", "")
@@ -214,8 +212,8 @@ def _requested(name: str, values: Mapping[str, Any]) -> AgentTable:
 async def _require_buildable(own: Settings, table: AgentTable) -> None:
     """Refuse what no run could use."""
     settings = own.model_copy(update={"agent": table}).placed_in(own.folder)
-    async with ModelShelf(own.models) as shelf:
-        await asyncio.to_thread(lambda: build_agent(settings.agent_spec(), shelf.model))
+    async with ModelPool(own.models) as pool:
+        await asyncio.to_thread(lambda: build_agent(settings.agent_spec(), pool.model))
 
 
 def _taken(name: str, why: str) -> ConflictError:

@@ -17,11 +17,10 @@ from burnish.config.search import SearchSpec
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import AgentVersion, Budget, Configuration, SearchSpace
 from burnish.optimization.attempt import Sitting
-from burnish.optimizers.compress.apply import override_of
-from burnish.optimizers.compress.edits import DEFAULT_MIN_TOKENS, CompressStrategy
 from burnish.optimizers.compress.examples import require_parts
 from burnish.optimizers.compress.optimizer import Compress
-from burnish.optimizers.compress.report import Modification
+from burnish.optimizers.compress.report import Modification, override_of
+from burnish.optimizers.compress.strategies import DEFAULT_MIN_TOKENS, CompressStrategy
 from burnish.overrides import (
     NAMESPACE,
     LocalPromptOverridesStore,

@@ -1,25 +1,65 @@
-"""Suites that a server knows: that of its configuration, and those that were made over HTTP."""
+"""Suites that a server knows: that of its configuration, those made over HTTP, and their items."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from burnish.app.builders import build_suite
-from burnish.app.datasets.requested_scorers import require_harmless
-from burnish.app.datasets.stored import load_dataset, stored_id, stored_reference
-from burnish.app.model_pool import ModelShelf
+from burnish.app.datasets.stored import load_dataset, stored_id, stored_reference, with_stored_rows
 from burnish.app.names import require_name
-from burnish.app.wiring import Workspace
+from burnish.app.wiring import ModelPool, Workspace, build_suite
 from burnish.config.schema import Settings, SuiteTable
 from burnish.config.served_project import ServedProject, require_own_models, suite_name
-from burnish.domain import ConflictError, UsageError
-from burnish.domain.configured_objects import ObjectKind, ObjectVersion
-from burnish.domain.read_models import Page
+from burnish.domain import ConflictError, Item, UsageError
+from burnish.domain.experiments.repositories import DatasetRow
+from burnish.domain.pages import Page
+from burnish.domain.registry import ObjectKind, ObjectVersion
 from burnish.evaluation.datasets import Dataset
+from burnish.evaluation.scorers.assert_checks import WHY_SLOW, may_take_for_ever
+
+_CODE_KINDS = ("python", "function")
+
+
+def require_harmless(scorers: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse what would run code, read files of the server, or may never end."""
+    for scorer in scorers:
+        kind = scorer.get("kind")
+        if kind in _CODE_KINDS or not isinstance(kind, str) or ":" in kind:
+            raise _refused(f"a scorer of the kind {str(kind)[:80]!r} is code", "code_not_allowed")
+        if kind == "weighted":
+            parts = scorer.get("scorers")
+            if not isinstance(parts, list) or not all(isinstance(one, dict) for one in parts):
+                raise _refused("the parts of a weighted scorer are a list of objects")
+            require_harmless(parts)
+        if kind == "json_schema" and not isinstance(scorer.get("schema"), Mapping):
+            raise _refused("the schema of a json_schema scorer is an object here, and no file")
+        if not isinstance(scorer.get("criteria", ""), str):
+            raise _refused("the criteria of a judge are text here, and no file")
+        if kind == "regex":
+            _require_quick(scorer)
+
+
+def _require_quick(scorer: Mapping[str, Any]) -> None:
+    pattern = scorer.get("pattern")
+    if not isinstance(pattern, str):
+        raise _refused("a regex scorer has its pattern here, and not in the rows")
+    if may_take_for_ever(pattern):
+        raise _refused(WHY_SLOW)
+
+
+def _refused(why: str, code: str = "scorer_not_allowed") -> UsageError:
+    return UsageError(
+        what="the suite's scorers cannot be used",
+        why=why,
+        fix="use built-in kinds; scorers with code or files stand in the server's burnish.toml",
+        code=code,
+    )
+
 
 # Any fixed value: it only keeps our ids apart from other uses of UUIDv5.
 _NAMESPACE = uuid.UUID("9a0b7b1e-3c55-5f0a-8a3f-2d9f6f3c1b77")
@@ -104,8 +144,8 @@ class SuiteRegistry:
         require_own_models(values.get("refine") or {}, own, of="refinement")
         table = SuiteTable(name=name, dataset=stored_reference(dataset_id), **values)
         rows = await load_dataset(self._workspace.datasets, dataset_id)
-        async with ModelShelf(own.models) as shelf:
-            await asyncio.to_thread(_require_fit, own, table, rows, shelf)
+        async with ModelPool(own.models) as pool:
+            await asyncio.to_thread(_require_fit, own, table, rows, pool)
         saved = await self._workspace.objects.save(
             ObjectKind.SUITE,
             name,
@@ -122,10 +162,10 @@ def own_suite(own: Settings) -> KnownSuite:
     return KnownSuite(id=str(uuid.uuid5(_NAMESPACE, name)), name=name, version=0, table=own.suite)
 
 
-def _require_fit(own: Settings, table: SuiteTable, rows: Dataset, shelf: ModelShelf) -> None:
+def _require_fit(own: Settings, table: SuiteTable, rows: Dataset, pool: ModelPool) -> None:
     """Refuse what no run could use."""
     settings = own.model_copy(update={"suite": table}).placed_in(own.folder).with_rows(rows)
-    suite = build_suite(settings.suite_spec(), shelf.model)
+    suite = build_suite(settings.suite_spec(), pool.model)
     missing = suite.scorers.missing_fields(rows.index().fields)
     if missing:
         columns = ", ".join(sorted(rows.index().fields))
@@ -155,3 +195,63 @@ def _known(stored: ObjectVersion) -> KnownSuite:
         author=stored.author,
         created_at=stored.created_at,
     )
+
+
+UNSPLIT = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteItems:
+    """Some items by their place in the dataset; `total` is of all that were asked for."""
+
+    rows: Sequence[DatasetRow]
+    total: int
+    splits: Mapping[str, int]
+
+
+async def read_items(
+    workspace: Workspace,
+    project: ServedProject,
+    suite: KnownSuite,
+    *,
+    text: str | None = None,
+    split: str | None = None,
+    after: int = -1,
+    limit: int = 50,
+) -> SuiteItems:
+    """Items past a place, with a text in them and of a split where these are given."""
+    own = await asyncio.to_thread(project.settings)
+    settings = own.model_copy(update={"suite": suite.table}).placed_in(own.folder)
+    settings = await with_stored_rows(workspace, settings)
+    async with ModelPool(own.models) as pool:
+        every, splits = await asyncio.to_thread(_items, settings, pool)
+    counts = Counter(splits.get(one.id, UNSPLIT) for one in every)
+    chosen = await asyncio.to_thread(_chosen, every, splits, text, split)
+    shown = [one for one in chosen if one.position > after][:limit]
+    return SuiteItems(rows=shown, total=len(chosen), splits=counts)
+
+
+def _items(settings: Settings, pool: ModelPool) -> tuple[list[Item], Mapping[str, str]]:
+    suite = build_suite(settings.suite_spec(), pool.model)
+    return list(suite.dataset.items()), suite.splits()
+
+
+def _chosen(
+    items: Sequence[Item], splits: Mapping[str, str], text: str | None, split: str | None
+) -> list[DatasetRow]:
+    wanted = text.lower() if text else ""
+    found = []
+    for position, one in enumerate(items):
+        own = splits.get(one.id)
+        if split is not None and (own or UNSPLIT) != split:
+            continue
+        if wanted and not _holds(one, wanted):
+            continue
+        found.append(DatasetRow(position=position, item=Item(id=one.id, data=one.data, split=own)))
+    return found
+
+
+def _holds(item: Item, wanted: str) -> bool:
+    if wanted in item.id.lower():
+        return True
+    return wanted in json.dumps(dict(item.data), ensure_ascii=False).lower()

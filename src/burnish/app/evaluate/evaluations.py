@@ -10,10 +10,9 @@ from typing import Any
 
 import uuid_utils
 
-from burnish.app.builders import build_agent, build_suite, check_fit
 from burnish.app.evaluate.leases import leased_evaluation, until_cancelled, was_cancelled
 from burnish.app.evaluate.result import EvaluationResult, result_of
-from burnish.app.wiring import Workspace
+from burnish.app.wiring import Workspace, build_agent, build_suite, check_fit
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import (
     Agent,

@@ -1,27 +1,106 @@
-"""What an evaluation amounts to: scores with intervals, spending, warnings, a comparison."""
+"""Result of an evaluation: scores with intervals, spending, rounds, warnings, a comparison."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from burnish.app.wiring import Workspace
 from burnish.domain import (
     Experiment,
     ExperimentRepository,
     ExperimentSummary,
+    OptimizationRecord,
+    Refinement,
+    Round,
     UsageError,
 )
+from burnish.domain.optimizations.pages import RunPoint
 from burnish.evaluation.refine import RefinementStatistics, refinement_statistics
 from burnish.evaluation.scorers import ScorerSet
 from burnish.evaluation.statistics import (
     Interval,
     PairedComparison,
     bootstrap_interval,
+    is_rate,
+    mean_interval,
     paired_permutation_test,
+    rate_interval,
     wilson_interval,
 )
+
+Intervals = Mapping[str, tuple[float, float]]
+
+
+async def score_intervals(
+    workspace: Workspace, points: Sequence[RunPoint], *, repeats: int
+) -> Intervals:
+    """The 95 % interval of each score by experiment; none for what has no score yet.
+
+    Scores of 0 and 1 need no look at the items. Others do, and so do repeats: five runs of one item
+    tell less than runs of five.
+    """
+    found: dict[str, tuple[float, float]] = {}
+    graded: list[str] = []
+    for one in points:
+        if one.score is None or not one.total_items:
+            continue
+        if repeats == 1 and is_rate(one.score, one.passed_items, one.total_items):
+            found[one.experiment_id] = rate_interval(one.passed_items, one.total_items)
+        else:
+            graded.append(one.experiment_id)
+    if graded:
+        for key, moments in (await workspace.insights.score_moments(graded)).items():
+            interval = mean_interval(moments.items, moments.mean, moments.mean_square)
+            if interval is not None:
+                found[key] = interval
+    return found
+
+
+def repeats_of(record: OptimizationRecord) -> int:
+    """How often each item is run; 2 stands for an unknown number of times."""
+    suite: Mapping[str, Any] = (record.spec.get("settings") or {}).get("suite") or {}
+    repeats = suite.get("repeats")
+    return repeats if isinstance(repeats, int) else 2
+
+
+def refinement_json(refinement: Refinement) -> dict[str, Any]:
+    """What refinement made of one output."""
+    return {
+        "rounds": refinement.rounds,
+        "first_score": refinement.first_score,
+        "latest_score": refinement.latest_score,
+        "best_score": refinement.best_score,
+        "best_round": refinement.best_round,
+        "answer": refinement.answer.value,
+        "answer_round": refinement.answer_round,
+        "ended": refinement.ended.value,
+        "ended_why": refinement.ended_why,
+        "outcome": refinement.outcome.value,
+    }
+
+
+def round_json(one: Round) -> dict[str, Any]:
+    """One round; `round` is its number."""
+    return {
+        "round": one.number,
+        "output": {"text": one.output.text, "data": one.output.data},
+        "score": one.score,
+        "passed": one.passed,
+        "reason": one.reason,
+        "scores": [score.to_json() for score in one.scores],
+        "error": one.error,
+        "model": one.model,
+        "usage": one.spending.total.to_json(),
+        "latency_ms": one.latency_ms,
+        "cached": one.cached,
+        "created_at": one.created_at,
+        "ended": None if one.ended is None else one.ended.value,
+        "ended_why": one.ended_why or None,
+    }
+
 
 _MAX_ANSWERS = 50
 # An answer this common, over items whose right answers vary, is a model that stopped reading.

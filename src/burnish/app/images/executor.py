@@ -13,8 +13,8 @@ from typing import Self
 from burnish.app.images.runs import ImageRuns
 from burnish.app.wiring import Workspace
 from burnish.domain import BurnishError
-from burnish.domain.image_parts import LeasedRun
-from burnish.domain.images import ImageRunStatus
+from burnish.domain.images.protocols import LeasedRun
+from burnish.domain.images.runs import ImageRunStatus
 from burnish.domain.jobs import Job
 from burnish.jobs.executor import ExecutorSettings, JobExecutor
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import uuid_utils
 
-from burnish.app.images.model_options import full_name
-from burnish.app.images.models import ImageModels
+from burnish.app.images.models import ImageModels, full_name
 from burnish.app.images.requests import invalid, require_parent, require_project
 from burnish.domain import UnavailableError
-from burnish.domain.image_parts import ImageFiles, ImageRepository, Judgement
-from burnish.domain.images import (
+from burnish.domain.images.protocols import ImageFiles, ImageRepository, Judgement
+from burnish.domain.images.runs import (
     CommitStatus,
     ImageCommit,
     ImageComparison,
@@ -23,7 +22,7 @@ from burnish.domain.images import (
     ObjectivePreset,
     Rubric,
 )
-from burnish.domain.read_models import Page
+from burnish.domain.pages import Page
 from burnish.images.judging import NEUTRAL
 from burnish.images.pictures import (
     THUMBNAIL_TYPE,

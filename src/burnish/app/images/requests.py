@@ -6,12 +6,11 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from burnish.app.images.model_options import full_name
-from burnish.app.images.models import ImageModels
+from burnish.app.images.models import ImageModels, full_name
 from burnish.app.names import NAME_PATTERN
 from burnish.domain import UsageError
-from burnish.domain.image_parts import ImageRepository
-from burnish.domain.images import (
+from burnish.domain.images.protocols import ImageRepository
+from burnish.domain.images.runs import (
     MIN_PROMPT_LENGTH,
     VARIANT_COUNTS,
     Constraints,

@@ -1,7 +1,8 @@
-"""Image runs for the command line and the server: asked for, followed, cancelled, carried out."""
+"""Image runs: requested, carried out or followed, cancelled, and optimized in rounds."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from pathlib import Path
@@ -10,23 +11,162 @@ from typing import Any
 import uuid_utils
 
 from burnish import storage
-from burnish.app.images.attempt import execute
 from burnish.app.images.history import ImageHistory
-from burnish.app.images.model_options import ImageModelOption
-from burnish.app.images.models import ImageModels
-from burnish.app.images.optimization import optimize
+from burnish.app.images.models import ImageModelOption, ImageModels
 from burnish.app.images.requests import checked
 from burnish.app.images.settings import ImageSettings
-from burnish.app.model_pool import ModelShelf
-from burnish.app.wiring import Workspace
-from burnish.domain.image_parts import ImageFiles
-from burnish.domain.images import ImageRun, ImageRunRequest, ImageRunStatus
-from burnish.domain.read_models import Page
+from burnish.app.wiring import ModelPool, Workspace
+from burnish.domain import BurnishError, ConflictError, Spending, UsageError
+from burnish.domain.images.protocols import ImageFiles, LeasedRun
+from burnish.domain.images.runs import ImageRun, ImageRunRequest, ImageRunStatus, Rubric, Variant
+from burnish.domain.jobs import Job
+from burnish.domain.pages import Page
 from burnish.images.contact_sheet import draw_contact_sheet
 from burnish.images.pictures import on_pixels_at_once
 from burnish.images.pipeline import ImagePipeline
-from burnish.images.rounds import ImageOptimizationResult, RoundsBudget
+from burnish.images.record import ImagePurpose
+from burnish.images.rounds import (
+    ImageOptimizationResult,
+    Margin,
+    RoundsBudget,
+    optimize_in_rounds,
+    round_id,
+)
 from burnish.images.stage_context import CallBound, RunModels
+from burnish.jobs.lease_renewer import LEASE_SECONDS, LeaseRenewer
+from burnish.optimization import ownership
+
+_LOOK_SECONDS = 0.5
+
+
+async def execute(
+    images: ImageRuns, run_id: str, progress: Progress, *, lease_seconds: float = LEASE_SECONDS
+) -> ImageRun:
+    """The run once it has ended, here or elsewhere."""
+    owner, seen = ownership.new_owner(), -1
+    while True:
+        run = await images.repository.run(run_id)
+        if run.revision != seen:
+            progress(run)
+        if run.status.ended:
+            return run
+        seen = run.revision
+        job = await _take(images, run_id, owner, lease_seconds)
+        if job is None:
+            await asyncio.sleep(_LOOK_SECONDS)
+            continue
+        ended = await _carry_out(images, job, progress, lease_seconds)
+        if ended is not None:
+            return ended
+
+
+async def _take(images: ImageRuns, run_id: str, owner: str, seconds: float) -> Job | None:
+    """The run if nobody alive holds it."""
+    holder = await images.jobs.owner(run_id)
+    dead = holder if holder is not None and ownership.is_dead(holder) else None
+    try:
+        return await images.jobs.acquire(run_id, owner=owner, seconds=seconds, replacing=dead)
+    except ConflictError:
+        return None
+
+
+async def _carry_out(
+    images: ImageRuns, job: Job, progress: Progress, seconds: float
+) -> ImageRun | None:
+    """To its end; None when somebody else has taken it. Stopped, it is given back."""
+    cancelled = asyncio.Event()
+
+    async def cancel() -> None:
+        cancelled.set()
+
+    renewer = LeaseRenewer(
+        renew=lambda lasting: images.jobs.renew(job.lease, seconds=lasting),
+        cancel_requested=lambda: images.jobs.cancel_requested(job.lease.job_id),
+        on_cancel=cancel,
+        seconds=seconds,
+    )
+
+    def nudge(run_id: str) -> None:
+        if run_id == job.lease.job_id:
+            renewer.nudge()
+
+    images.nudges.append(nudge)
+    try:
+        run = await images.repository.run(job.lease.job_id)
+        leased = LeasedRun(run=run, token=job.lease.token, attempts=job.attempts)
+        async with renewer:
+            return await images.pipeline(progress).run(leased, cancelled=cancelled)
+    except ConflictError as error:
+        if error.code != "lease_lost":
+            raise
+        return None
+    except (BurnishError, asyncio.CancelledError):
+        # Its record cannot be written now, or the command ends: whoever goes on need not wait.
+        with contextlib.suppress(BurnishError):
+            await asyncio.shield(images.jobs.give_back(job.lease))
+        raise
+    finally:
+        images.nudges.remove(nudge)
+
+
+async def optimize(
+    images: ImageRuns,
+    request: ImageRunRequest | None,
+    budget: RoundsBudget,
+    optimization_id: str | None,
+    progress: Callable[[ImageRun], None] | None,
+) -> ImageOptimizationResult:
+    """Begin one, or go on with one: its first round says what was asked for."""
+    identity = optimization_id or str(uuid_utils.uuid7())
+    wish = request or (await images.get(round_id(identity, 1))).request
+
+    async def carry(run_id: str, wanted: ImageRunRequest) -> ImageRun:
+        known = await _stored(images, run_id)
+        if known is None:
+            await images.create(wanted, run_id=run_id)
+        elif known.status.ended:
+            return known
+        return await images.execute(run_id, progress=progress)
+
+    async def weigh(run: ImageRun, winner: Variant, parent: Rubric | None) -> Margin:
+        return await _margin(images, run, winner, parent)
+
+    return await optimize_in_rounds(identity, wish, budget, carry=carry, weigh=weigh)
+
+
+async def _stored(images: ImageRuns, run_id: str) -> ImageRun | None:
+    try:
+        return await images.get(run_id)
+    except UsageError:
+        return None
+
+
+async def _margin(
+    images: ImageRuns, run: ImageRun, winner: Variant, parent: Rubric | None
+) -> Margin:
+    """A comparison of the anchor and the winner, kept under an id of its own, so that nobody pays
+    for the verdict on the anchor twice."""
+    comparison_id = f"{run.run_id}-margin"
+    try:
+        known = await images.comparison(comparison_id)
+        return Margin(comparison_id=comparison_id, parent=known.left_rubric, spending=Spending())
+    except UsageError:
+        pass
+    assert run.anchor_commit_id is not None
+    assert winner.commit_id is not None
+    assert winner.rubric is not None
+    anchor = await images.commit(run.anchor_commit_id)
+    drawn = await images.commit(winner.commit_id)
+    spending = Spending()
+    if parent is None:
+        judgement = await images.judged(anchor, run.request)
+        parent = judgement.rubric
+        spending = Spending({ImagePurpose.JUDGE.value: judgement.usage})
+    await images.keep_comparison(
+        comparison_id, anchor, drawn, (parent, winner.rubric), run.request.judge_model
+    )
+    return Margin(comparison_id=comparison_id, parent=parent, spending=spending)
+
 
 Progress = Callable[[ImageRun], None]
 
@@ -74,11 +214,11 @@ class ImageRuns(ImageHistory):
             files = open_files(settings.files_location(database))
             stack.push_async_callback(files.close)
             # Text models are as `[models]` says, also where the workspace was opened without it.
-            texts = ModelShelf(settings.models, workspace.call_cache)
+            texts = ModelPool(settings.models, workspace.call_cache)
             stack.push_async_callback(texts.close)
-            shelf = models or ImageModels(settings, texts.model)
-            stack.push_async_callback(shelf.close)
-            yield cls(workspace, files, shelf, allowed_models=allowed_models)
+            pool = models or ImageModels(settings, texts.model)
+            stack.push_async_callback(pool.close)
+            yield cls(workspace, files, pool, allowed_models=allowed_models)
 
     def options(self) -> tuple[ImageModelOption, ...]:
         """The models that a request may name, with the defaults, and why some cannot be used."""

@@ -9,12 +9,10 @@ from typing import Any
 
 import uuid_utils
 
-from burnish.app.builders import build_agent, build_suite, check_fit
-from burnish.app.optimize.cost_estimate import require_price
-from burnish.app.optimize.objectives import require_objective, with_objective
-from burnish.app.optimize.planned_work import require_room, split_ids
 from burnish.app.optimize.result import OptimizationResult
-from burnish.app.wiring import Workspace
+from burnish.app.optimize.run_plan import require_price, require_room, split_ids
+from burnish.app.optimize.run_spec import require_objective, with_objective
+from burnish.app.wiring import Workspace, build_agent, build_suite, check_fit
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of, places_of
 from burnish.config.specs import AgentSpec, SuiteSpec

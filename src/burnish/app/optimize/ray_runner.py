@@ -1,19 +1,69 @@
-"""Makes adapters whose shards run on a Ray cluster."""
+"""Ray runner: experiments of an optimization as shards on a Ray cluster."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 from burnish.app.optimize.runners import place_of
+from burnish.app.wiring import Workspace
+from burnish.app.worker.shard_worker import shard_evaluator
 from burnish.domain import ExperimentRepository, Lease, UnavailableError, UsageError
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, Workbench
 from burnish.optimization.experiments.masks import CandidateMaterializer
-from burnish.runtime.shards import ShardSettings
+from burnish.runtime.shards import ShardEvaluator, ShardSettings
+from burnish.runtime.shards.messages import read_request, written
 from burnish.runtime.shards.ray_adapter import RayExperimentAdapter
 from burnish.runtime.shards.ray_transport import RayCarrier
+
+_Key = tuple[str, str, int]
+_services: dict[_Key, _Service] = {}
+_lock = threading.Lock()
+
+
+def evaluate_shard(payload: bytes, database: str, folder: str, concurrency: int) -> bytes:
+    """The reply to a request, both as they travel: JSON of declared types."""
+    location = os.environ.get("BURNISH_DB") or database
+    with _lock:
+        key = (location, folder, concurrency)
+        service = _services.get(key)
+        if service is None:
+            service = _services[key] = _Service(location, Path(folder), concurrency)
+    return service.evaluate(payload)
+
+
+class _Service:
+    """An evaluator on an event loop of its own, open as long as the process lives."""
+
+    def __init__(self, location: str, folder: Path, concurrency: int) -> None:
+        self._location = location
+        self._folder = folder
+        self._concurrency = concurrency
+        self._evaluator: ShardEvaluator | None = None
+        # Never closed: Ray ends its processes without asking.
+        self._open = contextlib.AsyncExitStack()
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+
+    def evaluate(self, payload: bytes) -> bytes:
+        """Run one shard and wait for it."""
+        return asyncio.run_coroutine_threadsafe(self._evaluate(payload), self._loop).result()
+
+    async def _evaluate(self, payload: bytes) -> bytes:
+        request = read_request(payload)
+        if self._evaluator is None:
+            workspace = await self._open.enter_async_context(Workspace.open(self._location))
+            self._evaluator = shard_evaluator(
+                workspace, self._folder, concurrency=self._concurrency
+            )
+        reply = await self._evaluator.evaluate(request)
+        return written(reply)
+
 
 _RETRIES = 5
 
@@ -78,7 +128,6 @@ class _Tasks:
     """Ray tasks that evaluate shards."""
 
     def __init__(self, ray: Any, *, database: str, folder: str, concurrency: int) -> None:
-        from burnish.app.optimize.ray_task import evaluate_shard  # noqa: PLC0415 - with ray only
 
         self._ray = ray
         self._settings = (database, folder, concurrency)

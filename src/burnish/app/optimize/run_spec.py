@@ -1,25 +1,57 @@
-"""What an optimization was started with, kept with it: enough to go on in another process.
-
-The texts of section files and schemas are kept as they were at the start, so a run goes on under the
-same baseline whatever became of the files. Keys are never in it: settings only name the variables
-that hold them.
-"""
+"""Specification of an optimization, kept with it: enough to go on in another process."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from burnish.app.builders import read_schema
 from burnish.app.optimize.client_lease import is_of_client
-from burnish.app.optimize.optimizations import Optimization
+from burnish.app.wiring import read_schema
 from burnish.config.schema import Settings
 from burnish.domain import ConflictError, OptimizationRecord, UsageError, require_json
 from burnish.models import ModelSettings
+from burnish.optimization.objectives.front import Point
+from burnish.optimization.objectives.objective import Objective
+from burnish.optimization.objectives.ranking import Ranking
+
+if TYPE_CHECKING:
+    from burnish.app.optimize.optimizations import Optimization
+
+
+_KEY = "objective"
+
+
+def with_objective(spec: Mapping[str, Any], objective: Objective) -> dict[str, Any]:
+    """What is kept of a run; the score alone is not worth a word."""
+    return {**spec, _KEY: objective.to_json()} if objective.measures else dict(spec)
+
+
+def objective_of(record: OptimizationRecord) -> Objective:
+    """What an optimization was started with."""
+    return Objective.of_json(record.spec.get(_KEY))
+
+
+def require_objective(record: OptimizationRecord, objective: Objective) -> None:
+    """Refuse to go on with another one: what was best by the first is not by the second."""
+    began = objective_of(record)
+    if began != objective:
+        raise ConflictError(
+            what=f"optimization {record.id} cannot go on",
+            why=f"it was started for {began.in_words()}, and now it is {objective.in_words()}",
+            fix="give it the same objective, or start a new one; results that are there are reused",
+            code="objective_changed",
+        )
+
+
+def ranked(record: OptimizationRecord, points: Iterable[Point]) -> Ranking:
+    """How the trials of a stored optimization compare."""
+    baseline = next((one.measures for one in points if one.number == 0), None)
+    return Ranking(objective=objective_of(record), baseline=baseline)
+
 
 VERSION = 1
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from burnish.app.evaluate.score_intervals import repeats_of, score_intervals
+from burnish.app.evaluate.result import repeats_of, score_intervals
 from burnish.app.report.html.markup import as_text
 from burnish.app.wiring import Workspace
 from burnish.domain import (
@@ -18,8 +18,7 @@ from burnish.domain import (
     OptimizationRecord,
     UsageError,
 )
-from burnish.domain.read_models import LineageNode
-from burnish.domain.run_insights import HeldOutRun
+from burnish.domain.optimizations.pages import HeldOutRun, LineageNode
 from burnish.evaluation.statistics import mean_interval
 from burnish.models import count_tokens
 

@@ -16,8 +16,8 @@ from burnish.domain import (
     OptimizationRecord,
     UsageError,
 )
-from burnish.domain.dataset_pages import DatasetRow
-from burnish.domain.read_models import ItemLine
+from burnish.domain.experiments.repositories import DatasetRow
+from burnish.domain.optimizations.pages import ItemLine
 from burnish.evaluation.statistics import PairedComparison, paired_permutation_test
 
 # Means over repeats differ by rounding where they are the same in truth.

@@ -1,12 +1,137 @@
-"""What speaks for the winner of a run, and in a sentence why a run is not what was hoped for."""
+"""Evidence for the winner of an optimization: proven or not, what it trades, whether it collapsed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from burnish.app.report.trades import is_proven, is_refuted, is_shown_worse
-from burnish.domain import OptimizationRecord, OptimizationStatus
+from burnish.app.wiring import Workspace
+from burnish.domain import Experiment, OptimizationRecord, OptimizationStatus
+from burnish.optimization.objectives.front import MEASURES
+
+_SIGNIFICANT = 0.05
+_NOTHING = 1e-9
+_LESS = {"tokens": "fewer tokens", "cost": "lower cost", "latency": "lower latency"}
+_MORE = {"tokens": "more tokens", "cost": "higher cost", "latency": "higher latency"}
+
+
+def counted_measures(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """What counted besides the score in a result."""
+    objective = document.get("objective") or {}
+    return tuple(objective.get("pareto") or ()) or tuple(
+        name for name in MEASURES if name in (objective.get("weights") or {})
+    )
+
+
+def is_shown_worse(document: Mapping[str, Any]) -> bool:
+    """Whether the compared items show more than chance that the winner is worse.
+
+    This is what speaks against a compression: it is to be shorter and as good, not better.
+    """
+    improvement = document.get("improvement")
+    return improvement is not None and (improvement["ci_high"] or 0.0) < 0
+
+
+def is_refuted(document: Mapping[str, Any]) -> bool:
+    """Whether the compared items speak against the winner: by score, or by what it saves too."""
+    improvement = document.get("improvement")
+    if improvement is None:
+        return False
+    allowance = _allowance(document)
+    gain: float = improvement["delta"] + allowance
+    return gain < -_NOTHING if allowance > 0 else gain <= 0
+
+
+def is_proven(document: Mapping[str, Any]) -> bool:
+    """Whether the compared items leave no reasonable doubt that the winner is better."""
+    improvement = document["improvement"]
+    allowance, low = _allowance(document), improvement["ci_low"]
+    if allowance > 0:
+        return bool(low + allowance >= -_NOTHING)
+    return bool(low + allowance > 0 and improvement["p_value"] < _SIGNIFICANT)
+
+
+def trade_words(document: Mapping[str, Any]) -> str:
+    """What the winner takes against the baseline, such as `49% fewer tokens`; may be empty."""
+    objective = document.get("objective") or {}
+    sides = objective.get("held_out") or objective
+    return change_words(counted_measures(document), sides.get("baseline"), sides.get("chosen"))
+
+
+def change_words(
+    measures: Sequence[str],
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
+) -> str:
+    """How measures changed from one candidate to another."""
+    words = []
+    for name in measures:
+        old, new = (None if side is None else side.get(MEASURES[name]) for side in (before, after))
+        if not old or new is None:
+            continue
+        share = new / old - 1
+        if abs(share) < 0.005:
+            words.append(f"the same {name}")
+        else:
+            words.append(f"{abs(share):.0%} {(_LESS if share < 0 else _MORE)[name]}")
+    return " and ".join(words)
+
+
+def top_of_front(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The front's member that scores best."""
+    front = (document.get("objective") or {}).get("front") or ()
+    return max(front, key=lambda one: one["score"], default=None)
+
+
+def _allowance(document: Mapping[str, Any]) -> float:
+    return float((document.get("objective") or {}).get("allowance") or 0.0)
+
+
+# An answer this common, over items whose right answers vary, is a model that stopped reading.
+_COLLAPSED = 0.95
+_FEWEST = 10
+# The held-out experiments are the last that a run makes.
+_NEWEST = 8
+
+
+async def collapse_warnings(workspace: Workspace, record: OptimizationRecord) -> tuple[str, ...]:
+    """A sentence for each side of the held-out comparison that has collapsed to one label."""
+    labels = ((record.spec.get("settings") or {}).get("agent") or {}).get("labels") or ()
+    result = record.result or {}
+    sides = {
+        (result.get(side) or {}).get("candidate_id"): name
+        for side, name in (("best", "the best candidate"), ("baseline", "the baseline"))
+    }
+    if len(labels) < 2 or not any(sides):
+        return ()
+    found = []
+    for experiment in await workspace.experiments.list_experiments(
+        limit=_NEWEST, optimization_id=record.id
+    ):
+        name = sides.get(experiment.metadata.get("candidate_id"))
+        if name is not None and experiment.metadata.get("role") == "confirmation":
+            found.append(await _warning(workspace, experiment, name))
+    return tuple(sorted(one for one in found if one))
+
+
+async def _warning(workspace: Workspace, experiment: Experiment, name: str) -> str | None:
+    answers: Counter[str] = Counter()
+    async for result in workspace.experiments.stream_results(experiment.id):
+        if result.output is not None:
+            answers[result.output.text] += 1
+    total = answers.total()
+    if total < _FEWEST:
+        return None
+    answer, number = answers.most_common(1)[0]
+    summary = await workspace.experiments.summarise(experiment.id)
+    if number / total < _COLLAPSED or (summary.pass_rate or 0.0) >= _COLLAPSED:
+        return None
+    return (
+        f"{name} answers {answer!r} to {number} of {total} held-out items: it has collapsed to one "
+        "label, so its score says little about the wording"
+    )
+
 
 COMPRESS = "compress"
 # They choose by a fit of what each line does; others that choose do it in ways of their own.

@@ -9,7 +9,7 @@ from typing import Any
 
 from burnish.app.wiring import Workspace
 from burnish.domain import OptimizationRecord, OptimizationStatus, Spending
-from burnish.domain.run_insights import RunSpan
+from burnish.domain.optimizations.pages import RunSpan
 from burnish.optimization import ownership
 
 _SPARK_POINTS = 40

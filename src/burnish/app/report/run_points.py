@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from burnish.app.evaluate.score_intervals import Intervals, repeats_of, score_intervals
+from burnish.app.evaluate.result import Intervals, repeats_of, score_intervals
 from burnish.app.wiring import Workspace
 from burnish.domain import EventType, ExperimentType, OptimizationRecord
-from burnish.domain.run_insights import RunPoint
+from burnish.domain.optimizations.pages import RunPoint
 
 _SHORT = 160
 # Beyond so many changes the whole is no larger to send.

@@ -1,4 +1,4 @@
-"""How one optimization stands, read from the repository alone: what a watcher loads first."""
+"""Summary of an optimization, read from the repository alone: status, budget, evidence."""
 
 from __future__ import annotations
 
@@ -7,25 +7,73 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from burnish.app.evaluate.score_intervals import Intervals, repeats_of, score_intervals
+from burnish.app.evaluate.result import Intervals, repeats_of, score_intervals
 from burnish.app.optimize.client_lease import is_of_client
-from burnish.app.optimize.objectives import ranked
-from burnish.app.report.html.prompt_size import prompt_tokens
-from burnish.app.report.run_budget import BudgetUse, read_budget
+from burnish.app.optimize.run_spec import ranked
+from burnish.app.report.html.material import prompt_tokens
 from burnish.app.report.run_lines import RunLine, line_of, read_usage
 from burnish.app.wiring import Workspace
 from burnish.domain import (
     Candidate,
+    EventType,
     ExperimentType,
     OptimizationRecord,
     TrialResult,
     UsageError,
 )
-from burnish.domain.read_models import RunCounts
-from burnish.domain.run_insights import RunSpan
+from burnish.domain.optimizations.pages import RunCounts, RunSpan
 from burnish.optimization.objectives.document import front_json
 from burnish.optimization.objectives.front import points_of
 from burnish.optimization.plan import candidate_id
+
+AMOUNTS = ("trials", "evaluations", "calls", "tokens", "cost_usd", "seconds")
+Amounts = Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetUse:
+    """Amounts by name. A limit of None is none; a cost of None has no known price."""
+
+    limits: Amounts
+    used: Amounts
+
+    @property
+    def left(self) -> Amounts:
+        """None where there is no limit; an unknown price counts nothing, as it does for the run."""
+        return {
+            name: None if limit is None else max(limit - (self.used[name] or 0), 0)
+            for name, limit in self.limits.items()
+        }
+
+
+async def read_budget(
+    workspace: Workspace, record: OptimizationRecord, usage: Mapping[str, Any], *, trials: int
+) -> BudgetUse:
+    """A run that was started from Python keeps no limits, so none are known."""
+    settings = record.spec.get("settings") or {}
+    budget = settings.get("budget") or {}
+    return BudgetUse(
+        limits={name: budget.get(f"max_{name}") for name in AMOUNTS},
+        used={
+            "trials": trials,
+            "evaluations": await _evaluations(workspace, record),
+            "calls": usage["calls"],
+            "tokens": usage["input_tokens"] + usage["output_tokens"],
+            "cost_usd": usage["cost_usd"],
+            "seconds": (record.checkpoint or {}).get("elapsed_seconds") or 0.0,
+        },
+    )
+
+
+async def _evaluations(workspace: Workspace, record: OptimizationRecord) -> int:
+    """As the result has it; before there is one, as was told last."""
+    if record.result is not None:
+        return int(record.result.get("evaluations") or 0)
+    told = await workspace.insights.events(
+        record.id, types=[EventType.PROGRESS_CHANGED], newest=True, limit=1
+    )
+    return int(told[0].payload.get("evaluations") or 0) if told else 0
+
 
 Scored = tuple[Candidate, TrialResult]
 

@@ -8,10 +8,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from burnish.app.builders import build_agent, build_suite
-from burnish.app.model_pool import ModelShelf
 from burnish.app.optimize.run_spec import stored_settings
-from burnish.app.wiring import Workspace
+from burnish.app.wiring import ModelPool, Workspace, build_agent, build_suite
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import DatasetRepository, Item, OverlayStore, UsageError
 from burnish.runtime.shards import ShardBench, ShardBenches, ShardEvaluator, ShardRequest
@@ -102,7 +100,7 @@ class _Kept:
     """A bench with the models it opened, and how many shards use it now."""
 
     bench: ShardBench
-    shelf: ModelShelf
+    pool: ModelPool
     users: int = 0
 
 
@@ -147,15 +145,15 @@ class _StoredBenches:
         settings = stored_settings(record, self._folder).placed_in(self._folder)
         # Before anything is opened: a refused shard comes again and again.
         items = await self._items.items(request.dataset_id)
-        shelf = ModelShelf(settings.models, self._workspace.call_cache)
+        pool = ModelPool(settings.models, self._workspace.call_cache)
         # Rows come from the database, and the suite's file need not be here.
-        suite = build_suite(replace(settings.suite_spec(), dataset=()), shelf.model).for_trials()
+        suite = build_suite(replace(settings.suite_spec(), dataset=()), pool.model).for_trials()
         bench = ShardBench(
-            agent=build_agent(settings.agent_spec(), shelf.model),
+            agent=build_agent(settings.agent_spec(), pool.model),
             suite=suite,
             items=items,
         )
-        return _Kept(bench, shelf)
+        return _Kept(bench, pool)
 
     async def _forget_some(self, keep: int = _KEPT) -> None:
         """Close what was not used for longest, but nothing that is in use."""
@@ -166,4 +164,4 @@ class _StoredBenches:
                 return
             kept = self._kept.pop(idle)
             await kept.bench.agent.close()
-            await kept.shelf.close()
+            await kept.pool.close()

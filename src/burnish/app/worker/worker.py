@@ -1,21 +1,21 @@
-"""A worker: the loops that were asked for, on one database, one mailbox server and one store."""
+"""Worker: the loops that were asked for, on one database, one mailbox server and one store."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from burnish.app.builders import build_agent, build_suite
 from burnish.app.compress.requested import Project, RequestedCompressions
-from burnish.app.evaluate.executor import EvaluationExecutor
+from burnish.app.evaluate.queued import EvaluationExecutor
 from burnish.app.optimize.executor import RunExecutor
 from burnish.app.optimize.runners import MailboxRunner, check_mailbox, place_of, require_answer
-from burnish.app.wiring import Workspace, database_location
-from burnish.app.worker.overrides_location import overrides_location, shown
-from burnish.app.worker.run_loop import RunLoop
+from burnish.app.wiring import STATE_FOLDER, Workspace, build_agent, build_suite, database_location
 from burnish.app.worker.shard_worker import shard_evaluator
 from burnish.config.served_project import ServedProject
 from burnish.config.settings import CONFIG_NAME
@@ -34,11 +34,72 @@ from burnish.runtime.loops import (
     OptimizeLoop,
     WorkerLoop,
 )
+from burnish.runtime.loops.mailbox_loop import BEAT_SECONDS
+from burnish.runtime.loops.worker_loop import LoopState
 from burnish.runtime.mailboxes import RedisMailbox
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES
 from burnish.runtime.shards import SHARD_REQUESTS
 from burnish.runtime.shards.shard_loop import ShardLoop
 from burnish.support.redis_client import open_client
+
+OVERRIDES_VARIABLE = "BURNISH_OVERRIDES"
+
+
+def overrides_location(folder: Path, given: str | None = None) -> str:
+    """The flag, else `BURNISH_OVERRIDES`, else the folder beside the config."""
+    named = given or os.environ.get(OVERRIDES_VARIABLE)
+    return named or str(folder / STATE_FOLDER / "overrides")
+
+
+def shown(location: str) -> str:
+    """The location for people, without user and password."""
+    return place_of(location) if "://" in location else location
+
+
+class RunLoop(WorkerLoop):
+    """Takes runs that servers have queued in the database; what it cannot end it gives back.
+
+    Evaluations that servers have queued are run beside them.
+    """
+
+    def __init__(self, executor: RunExecutor, evaluations: EvaluationExecutor) -> None:
+        super().__init__(name="runs", requests=None)
+        self._executor = executor
+        self._evaluations = evaluations
+
+    async def run(
+        self,
+        *,
+        max_iterations: int | None = None,
+        visibility_timeout: float = 300,
+        wait_time_seconds: float = 20,
+    ) -> None:
+        """Run until `shutdown`; the numbers are those of mailboxes, and say nothing here."""
+        del max_iterations, visibility_timeout, wait_time_seconds
+        self._state = LoopState.RUNNING
+        try:
+            async with self._executor, self._evaluations:
+                while not self._stopping.is_set():
+                    self._beat()
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(BEAT_SECONDS):
+                            await self._stopping.wait()
+        finally:
+            self._state = LoopState.STOPPED
+            self._stopped.set()
+
+    async def shutdown(self, *, timeout: float = 30.0) -> bool:
+        """Give back what runs: it is saved, and whoever takes it goes on from there."""
+        self._stopping.set()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                await self._stopped.wait()
+        return self._stopped.is_set()
+
+    def status(self) -> dict[str, Any]:
+        """What people and probes want to know."""
+        return {**super().status(), "in_work": self._executor.active}
+
 
 LOOPS = ("main", "eval", "optimize")
 # Served only where it is asked for: runs that `burnish serve` has queued in the database.

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.options import Json
 from burnish.cli.parser import Commands
 from burnish.cli.running import termination_interrupts
@@ -75,7 +75,7 @@ def optimizers(
     """
 
     report = import_module(_REPORT)
-    session: Session = context.obj
+    streams: Streams = context.obj
     plan = report.make_plan(
         worlds=worlds,
         optimizers=names,
@@ -92,7 +92,7 @@ def optimizers(
         )
 
     def notice(line: str) -> None:
-        session.messages.print(line, soft_wrap=True)
+        streams.messages.print(line, soft_wrap=True)
 
     with termination_interrupts():
         result = report.run_plan(
@@ -102,10 +102,10 @@ def optimizers(
         text = json.dumps(result.to_json(), ensure_ascii=False, indent=1)
         output.write_text(text + "\n", encoding="utf-8")
     failures = result.outcome.failures
-    if session.json_output:
-        session.print_document(result.to_json())
+    if streams.json_output:
+        streams.print_document(result.to_json())
     else:
-        result.print(session.console)
+        result.print(streams.console)
         for failure in failures:
             notice(f"not measured: {failure}")
     if not result.outcome.curves:

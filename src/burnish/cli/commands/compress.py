@@ -23,11 +23,11 @@ from burnish.app.compress.report import CompressionReport, read_report
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_spec import stored_settings
 from burnish.app.wiring import Workspace
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.display.optimizations.progress import showing_search
 from burnish.cli.display.rows import print_rows, print_steps
 from burnish.cli.options import Config, Db, Json, Mailbox, RayAddress, Runner, given
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.search import SearchWatch, chosen_runner, resume_search, start
 from burnish.cli.wording import count, harmless, money
@@ -87,11 +87,11 @@ def compress(
     A failure counts once it is repeated. Exit code 1 says that held-out items speak against the
     result, which is then neither tagged nor applied.
     """
-    session: Session = context.obj
-    place = Place.of(context, config, db)
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
     if tag is not None:
         check_tag(tag)
-    if apply and not yes and not _can_ask(session):
+    if apply and not yes and not _can_ask(streams):
         raise UsageError(
             what="the compression was not started",
             why="--apply asks first, and there is no terminal to ask on",
@@ -99,10 +99,10 @@ def compress(
             code="needs_yes",
         )
     watch = SearchWatch()
-    choice = chosen_runner(session, place, runner, mailbox, ray_address)
-    with showing_search(session.messages, watch):
+    choice = chosen_runner(streams, location, runner, mailbox, ray_address)
+    with showing_search(streams.messages, watch):
         if resume is not None:
-            work = resume_search(place, resume, watch, choice)
+            work = resume_search(location, resume, watch, choice)
         else:
             direct = {"suite.repeats": eval_runs, "budget.max_evaluations": max_evaluations}
             asked = {
@@ -111,18 +111,18 @@ def compress(
                 "model": rewriter,
                 "seed": seed,
             }
-            settings = _settings(place.settings(given(direct)), given(asked))
+            settings = _settings(location.settings(given(direct)), given(asked))
             watch.budget = settings.budget_spec()
-            work = start(place.database, settings, watch, choice)
-        result = run(work, note=lambda: watch.kept(place)).result
-    done = run(_finish(place, result, calls_per_month))
+            work = start(location.database, settings, watch, choice)
+        result = run(work, note=lambda: watch.kept(location)).result
+    done = run(_finish(location, result, calls_per_month))
     cancelled = result.status is OptimizationStatus.CANCELLED
     if done.report.worth_keeping and not cancelled:
-        done = _keep(session, place, done, tag=tag, apply=apply, yes=yes)
-    if session.json_output:
-        session.print_document(done.to_json())
+        done = _keep(streams, location, done, tag=tag, apply=apply, yes=yes)
+    if streams.json_output:
+        streams.print_document(done.to_json())
     else:
-        _print(session.console, done, place)
+        _print(streams.console, done, location)
     if cancelled:
         raise typer.Exit(_STOPPED_BY_SOMEBODY)
     raise typer.Exit(_REFUTED if done.report.refuted else 0)
@@ -142,9 +142,9 @@ def _settings(settings: Settings, asked: Mapping[str, Any]) -> Settings:
 
 
 async def _finish(
-    place: Place, result: OptimizationResult, calls_per_month: int | None
+    location: ProjectLocation, result: OptimizationResult, calls_per_month: int | None
 ) -> CompressionResult:
-    settings = stored_settings(result.record, place.folder)
+    settings = stored_settings(result.record, location.folder)
     optimizer = build_optimizer_of(SearchSpec.of(settings.optimizer))
     if not isinstance(optimizer, Compress):
         raise UsageError(
@@ -153,7 +153,7 @@ async def _finish(
             fix=f"look at it with `burnish show {result.optimization_id}`",
             code="not_a_compression",
         )
-    async with Workspace.open(place.database, models=settings.models) as workspace:
+    async with Workspace.open(location.database, models=settings.models) as workspace:
         report = await read_report(
             workspace,
             result,
@@ -165,8 +165,8 @@ async def _finish(
 
 
 def _keep(
-    session: Session,
-    place: Place,
+    streams: Streams,
+    location: ProjectLocation,
     done: CompressionResult,
     *,
     tag: str | None,
@@ -176,25 +176,25 @@ def _keep(
     """Tag and apply it, as far as that was asked for and agreed on."""
     report = done.report
     if tag is not None:
-        store, baseline = local_overrides(place.folder), done.result.baseline.configuration
+        store, baseline = local_overrides(location.folder), done.result.baseline.configuration
         run(store_tag(store, report.agent, baseline, report.modifications, tag))
     version = None
     if apply and (yes or _agreed(done)):
-        version = run(_apply(place, done.result))
+        version = run(_apply(location, done.result))
     return CompressionResult(report=report, result=done.result, tag=tag, version=version)
 
 
-async def _apply(place: Place, result: OptimizationResult) -> int | None:
+async def _apply(location: ProjectLocation, result: OptimizationResult) -> int | None:
     author = ""
     with contextlib.suppress(Exception):  # A container's user may have no name at all.
         author = getpass.getuser()
-    async with place.read() as workspace:
+    async with location.read() as workspace:
         version = await apply_result(workspace, result, author=author)
     return None if version is None else version.version
 
 
-def _can_ask(session: Session) -> bool:
-    return not session.json_output and sys.stdin.isatty() and sys.stdout.isatty()
+def _can_ask(streams: Streams) -> bool:
+    return not streams.json_output and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _agreed(done: CompressionResult) -> bool:
@@ -202,7 +202,7 @@ def _agreed(done: CompressionResult) -> bool:
     return typer.confirm(f"Make the prompt that is {saved:,} tokens shorter the active version?")
 
 
-def _print(console: Console, done: CompressionResult, place: Place) -> None:
+def _print(console: Console, done: CompressionResult, location: ProjectLocation) -> None:
     """Tokens by section, what was refused and why, what it saves, and what to do next."""
     report = done.report
     before, after = report.tokens_before, report.tokens_after
@@ -233,7 +233,7 @@ def _print(console: Console, done: CompressionResult, place: Place) -> None:
     console.print(Text.assemble(("optimization ", "dim"), report.optimization_id))
     if report.has_modifications:
         identity = report.optimization_id[-8:]
-        print_steps(console, [(place.command("diff", identity), "what changed")])
+        print_steps(console, [(location.command("diff", identity), "what changed")])
 
 
 def _facts(report: CompressionReport) -> list[tuple[str, str]]:

@@ -12,12 +12,12 @@ from rich.text import Text
 
 from burnish.app.report.html.page import write_report
 from burnish.cli.commands.init import Template, template_files, write_files
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.display.optimizations.progress import showing_search
 from burnish.cli.display.optimizations.results import print_search_result
 from burnish.cli.display.rows import print_indented, print_steps
 from burnish.cli.options import Json
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.search import SearchOutcome, SearchWatch, start
 from burnish.cli.wording import harmless
@@ -46,27 +46,27 @@ def demo(
     demonstrate(context.obj, folder, seed=seed)
 
 
-def demonstrate(session: Session, folder: Path, *, seed: int) -> None:
+def demonstrate(streams: Streams, folder: Path, *, seed: int) -> None:
     """Optimize the example's prompt, print what came out, and write the report."""
     write_files(folder, template_files(Template.REVIEWS))
-    pull(_MODEL, progress=lambda line: session.messages.print(line, soft_wrap=True))
-    place = Place(folder / "burnish.toml", None, folder)
-    settings = load_settings(place.config, {"optimizer.seed": seed})
-    _introduce(session.messages, settings)
+    pull(_MODEL, progress=lambda line: streams.messages.print(line, soft_wrap=True))
+    location = ProjectLocation(folder / "burnish.toml", None, folder)
+    settings = load_settings(location.config, {"optimizer.seed": seed})
+    _introduce(streams.messages, settings)
     watch = SearchWatch(budget=settings.budget_spec())
     started = time.monotonic()
-    with showing_search(session.messages, watch):
+    with showing_search(streams.messages, watch):
         outcome = run(
-            start(place.database, settings, watch, name=f"demo, seed {seed}"),
-            note=lambda: watch.kept(place),
+            start(location.database, settings, watch, name=f"demo, seed {seed}"),
+            note=lambda: watch.kept(location),
         )
     seconds = time.monotonic() - started
-    report = run(_report(place, outcome, folder))
-    if session.json_output:
-        session.print_document({**outcome.result.to_json(), "report": str(report)})
+    report = run(_report(location, outcome, folder))
+    if streams.json_output:
+        streams.print_document({**outcome.result.to_json(), "report": str(report)})
         return
-    console = session.console
-    print_search_result(console, outcome.result, place, outcome.warnings, seconds=seconds)
+    console = streams.console
+    print_search_result(console, outcome.result, location, outcome.warnings, seconds=seconds)
     print_steps(console, [("burnish init my-project", "this example, to change")])
     console.print()
     console.print(Text.assemble(("the whole story: ", "bold"), str(report)), soft_wrap=True)
@@ -85,6 +85,6 @@ def _introduce(console: Console, settings: Settings) -> None:
     )
 
 
-async def _report(place: Place, outcome: SearchOutcome, folder: Path) -> Path:
-    async with place.read() as workspace:
+async def _report(location: ProjectLocation, outcome: SearchOutcome, folder: Path) -> Path:
+    async with location.read() as workspace:
         return await write_report(workspace, outcome.result.optimization_id, folder / "report.html")

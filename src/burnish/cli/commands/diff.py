@@ -8,10 +8,10 @@ import typer
 from rich.text import Text
 
 from burnish.app.report.differences import difference
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.display.differences import print_difference
 from burnish.cli.options import Config, Db, Json, OptimizationReference
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.references import BASELINE, BEST, LATEST, find_candidate, resolve_optimization
 from burnish.cli.running import run
 from burnish.domain import Candidate, TrialResult
@@ -34,18 +34,22 @@ def diff(
     """
 
     before, after = (BASELINE, a or BEST) if b is None else (a or BASELINE, b)
-    show_difference(context.obj, Place.of(context, config, db), optimization, before, after)
+    show_difference(
+        context.obj, ProjectLocation.of(context, config, db), optimization, before, after
+    )
 
 
 def show_difference(
-    session: Session, place: Place, reference: str, before: str, after: str
+    streams: Streams, location: ProjectLocation, reference: str, before: str, after: str
 ) -> None:
     """Print what changed from one candidate to the other."""
-    run(_show(session, place, reference, before, after))
+    run(_show(streams, location, reference, before, after))
 
 
-async def _show(session: Session, place: Place, reference: str, before: str, after: str) -> None:
-    async with place.read() as workspace:
+async def _show(
+    streams: Streams, location: ProjectLocation, reference: str, before: str, after: str
+) -> None:
+    async with location.read() as workspace:
         record = await resolve_optimization(workspace.optimizations, reference)
         candidates = await workspace.optimizations.list_candidates(record.id)
         trials = await workspace.optimizations.list_trials(record.id)
@@ -53,14 +57,14 @@ async def _show(session: Session, place: Place, reference: str, before: str, aft
     b = find_candidate(record, candidates, after)
     scored = {trial.candidate_id: trial for trial in trials}
     change = difference(a.configuration, b.configuration)
-    if session.json_output:
+    if streams.json_output:
         sides = {name: _side(one, scored.get(one.id)) for name, one in (("a", a), ("b", b))}
-        session.print_document({"optimization_id": record.id, **sides, **change.to_json()})
+        streams.print_document({"optimization_id": record.id, **sides, **change.to_json()})
         return
     head = Text.assemble(_title(a, scored.get(a.id)), ("  →  ", "dim"), _title(b, scored.get(b.id)))
-    session.console.print(head)
-    session.console.print()
-    print_difference(session.console, change)
+    streams.console.print(head)
+    streams.console.print()
+    print_difference(streams.console, change)
 
 
 def _side(candidate: Candidate, trial: TrialResult | None) -> dict[str, object]:

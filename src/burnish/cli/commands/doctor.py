@@ -16,9 +16,9 @@ from rich.text import Text
 
 from burnish import __version__
 from burnish.app.wiring import Workspace
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db, Json
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.wording import harmless
 from burnish.config.schema import Settings
@@ -50,29 +50,31 @@ def doctor(
 ) -> None:
     """Check what is installed, the database, and whether each model answers."""
 
-    raise typer.Exit(examine(context.obj, Place.of(context, config, db), offline=offline))
+    raise typer.Exit(examine(context.obj, ProjectLocation.of(context, config, db), offline=offline))
 
 
-def examine(session: Session, place: Place, *, offline: bool) -> int:
+def examine(streams: Streams, place: ProjectLocation, *, offline: bool) -> int:
     """Look at everything, print it, and return the exit code of the first failure."""
-    findings = run(_all_findings(session, place, offline=offline))
-    if session.json_output:
+    findings = run(_all_findings(streams, place, offline=offline))
+    if streams.json_output:
         checks = [asdict(finding) for finding in findings]
         good = all(finding.ok is not False for finding in findings)
-        session.print_document({"ok": good, "burnish": __version__, "checks": checks})
+        streams.print_document({"ok": good, "burnish": __version__, "checks": checks})
     return next((finding.exit_code for finding in findings if finding.ok is False), 0)
 
 
-async def _all_findings(session: Session, place: Place, *, offline: bool) -> list[Finding]:
+async def _all_findings(
+    streams: Streams, place: ProjectLocation, *, offline: bool
+) -> list[Finding]:
     findings = []
     async for finding in _findings(place, offline=offline):
         findings.append(finding)
-        if not session.json_output:
-            print_finding(session.console, finding)
+        if not streams.json_output:
+            print_finding(streams.console, finding)
     return findings
 
 
-async def _findings(place: Place, *, offline: bool) -> AsyncIterator[Finding]:
+async def _findings(place: ProjectLocation, *, offline: bool) -> AsyncIterator[Finding]:
     yield Finding(name="python", ok=True, detail=platform.python_version())
     yield Finding(name="burnish", ok=True, detail=__version__)
     for extra, package in _EXTRAS.items():
@@ -120,7 +122,7 @@ async def _optimizers() -> str:
     return ", ".join(list_optimizers())
 
 
-async def _database(place: Place) -> str:
+async def _database(place: ProjectLocation) -> str:
     from burnish.storage.engine.schema import HEAD  # noqa: PLC0415
 
     location = without_secrets(place.database)
@@ -135,12 +137,12 @@ async def _database(place: Place) -> str:
     return f"{location}, schema {HEAD}{newest}"
 
 
-async def _config(place: Place) -> str:
+async def _config(place: ProjectLocation) -> str:
     settings = place.settings()
     return f"{place.config}: agent {settings.agent.name}"
 
 
-def _models_of(place: Place) -> list[str]:
+def _models_of(place: ProjectLocation) -> list[str]:
     try:
         settings = place.settings()
     except BurnishError:
@@ -154,7 +156,7 @@ def _judge_model(scorer: Any) -> str | None:
     return model if isinstance(model, str) else None
 
 
-async def _model(place: Place, name: str, *, offline: bool) -> str:
+async def _model(place: ProjectLocation, name: str, *, offline: bool) -> str:
     settings: Settings = place.settings()
     model = as_model(name, model_settings(settings.models, name))
     try:

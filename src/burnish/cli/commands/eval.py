@@ -13,13 +13,13 @@ from typer.core import TyperCommand
 from burnish.app.evaluate.evaluations import Evaluation, Selection
 from burnish.app.evaluate.result import EvaluationResult, compare
 from burnish.app.wiring import Workspace
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.display.evaluation import FailingItem, print_result, worst_items
 from burnish.cli.display.evaluation_progress import showing
 from burnish.cli.display.rows import print_notice
 from burnish.cli.eval_request import EvalRequest, Gate, RefineOptions, check_gates
 from burnish.cli.options import Config, Db, Json
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.references import LATEST, resolve
 from burnish.cli.running import run
 from burnish.cli.wording import count, short_id
@@ -39,9 +39,9 @@ class EvalCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse, with the values filled in."""
         filled: list[str] = []
-        for place, word in enumerate(args):
+        for location, word in enumerate(args):
             filled.append(word)
-            following = args[place + 1 : place + 2]
+            following = args[location + 1 : location + 2]
             if word in _OPTIONAL_VALUE and (not following or following[0].startswith("-")):
                 filled.append(LATEST)
         return super().parse_args(ctx, filled)
@@ -184,7 +184,7 @@ def evaluate(
         fail_on_regression=fail_on_regression,
     )
 
-    code = evaluate_request(context.obj, Place.of(context, config, db), request)
+    code = evaluate_request(context.obj, ProjectLocation.of(context, config, db), request)
     raise typer.Exit(code)
 
 
@@ -194,32 +194,33 @@ class _Outcome:
     worst: list[FailingItem]
 
 
-def evaluate_request(session: Session, place: Place, request: EvalRequest) -> int:
+def evaluate_request(streams: Streams, location: ProjectLocation, request: EvalRequest) -> int:
     """Run it, print the result and return the exit code."""
-    settings = place.settings(request.overrides())
+    settings = location.settings(request.overrides())
     watch = Watch()
     started = time.monotonic()
-    with showing(session.messages, watch.progress):
+    with showing(streams.messages, watch.progress):
         outcome = run(
-            _evaluate(place, settings, request, watch), note=lambda: watch.kept(place, request)
+            _evaluate(location, settings, request, watch),
+            note=lambda: watch.kept(location, request),
         )
     gates = check_gates(request, outcome.result)
-    if session.json_output:
+    if streams.json_output:
         document = outcome.result.to_json()
         if gates:
             document["gates"] = [gate.to_json() for gate in gates]
-        session.print_document(document)
+        streams.print_document(document)
     else:
         seconds = time.monotonic() - started
-        print_result(session.console, outcome.result, outcome.worst, place, seconds=seconds)
-    return _exit_code(session, outcome.result, gates, watch.progress)
+        print_result(streams.console, outcome.result, outcome.worst, location, seconds=seconds)
+    return _exit_code(streams, outcome.result, gates, watch.progress)
 
 
 async def _evaluate(
-    place: Place, settings: Settings, request: EvalRequest, watch: Watch
+    location: ProjectLocation, settings: Settings, request: EvalRequest, watch: Watch
 ) -> _Outcome:
     models = settings.models if request.use_cache else _without_cache(settings.models)
-    async with Workspace.open(place.database, models=models) as workspace:
+    async with Workspace.open(location.database, models=models) as workspace:
         evaluation = Evaluation(workspace, settings.agent_spec(), settings.suite_spec())
         watch.evaluation = evaluation
         try:
@@ -296,7 +297,7 @@ def _without_cache(models: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _exit_code(
-    session: Session, result: EvaluationResult, gates: list[Gate], progress: Progress
+    streams: Streams, result: EvaluationResult, gates: list[Gate], progress: Progress
 ) -> int:
     if result.experiment.status is ExperimentStatus.FAILED:
         error = UnavailableError(
@@ -304,11 +305,11 @@ def _exit_code(
             why=f"every run failed for a reason outside the agent; the last: {progress.last_error}",
             fix="run the same command again once that is solved",
         )
-        print_notice(session, [("error", error.what), ("why", error.why), ("fix", error.fix)])
+        print_notice(streams, [("error", error.what), ("why", error.why), ("fix", error.fix)])
         return error.exit_code
     failed = [gate for gate in gates if not gate.passed]
     for gate in failed:
-        print_notice(session, [("gate failed", gate.words)])
+        print_notice(streams, [("gate failed", gate.words)])
     return 1 if failed else 0
 
 
@@ -319,7 +320,7 @@ class Watch:
     progress: Progress = field(default_factory=Progress)
     evaluation: Evaluation | None = None
 
-    def kept(self, place: Place, request: EvalRequest) -> str | None:
+    def kept(self, location: ProjectLocation, request: EvalRequest) -> str | None:
         """What of a stopped run is kept, and the command that goes on with it."""
         experiment_id = self.evaluation.experiment_id if self.evaluation else None
         lost, planned = self.progress.infrastructure_errors, self.progress.planned
@@ -328,6 +329,6 @@ class Watch:
             return None
         # What failed for outside reasons is worth another try; an agent's own errors would repeat.
         option = "--retry-errors" if lost else "--resume"
-        command = place.command(*request.continuing_with(short_id(experiment_id), option))
+        command = location.command(*request.continuing_with(short_id(experiment_id), option))
         runs = f"{kept:,} of {count(planned, 'run')}" if planned else count(kept, "run")
         return f"{runs} saved; go on with: {command}"

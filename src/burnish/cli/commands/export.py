@@ -12,13 +12,13 @@ import typer
 
 from burnish.app.evaluate.result import EvaluationResult, result_of
 from burnish.app.wiring import Workspace
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.exports.formats import Format, csv_lines, json_document, json_lines, junit_lines
 from burnish.cli.exports.page import html_lines
 from burnish.cli.exports.records import Record, stream_records
 from burnish.cli.exports.winner import winner_text
 from burnish.cli.options import Config, Db
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.references import BEST, LATEST, resolve, resolve_any, resolve_optimization
 from burnish.cli.running import run
 from burnish.domain import Experiment, OptimizationRecord, UsageError
@@ -67,8 +67,8 @@ def export(
     """
 
     chosen = format_ or _format_of(output)
-    place = Place.of(context, config, db)
-    export_any(context.obj, place, reference, chosen, output, candidate=candidate)
+    location = ProjectLocation.of(context, config, db)
+    export_any(context.obj, location, reference, chosen, output, candidate=candidate)
 
 
 def _format_of(output: Path | None) -> Format:
@@ -80,8 +80,8 @@ def _format_of(output: Path | None) -> Format:
 
 
 def export_any(
-    session: Session,
-    place: Place,
+    streams: Streams,
+    location: ProjectLocation,
     reference: str,
     kind: Format,
     output: Path | None,
@@ -89,26 +89,26 @@ def export_any(
     candidate: str,
 ) -> None:
     """Write it; a file appears only when it is whole."""
-    run(_export(session, place, reference, kind, output, candidate))
+    run(_export(streams, location, reference, kind, output, candidate))
 
 
 async def _export(
-    session: Session,
-    place: Place,
+    streams: Streams,
+    location: ProjectLocation,
     reference: str,
     kind: Format,
     output: Path | None,
     candidate: str,
 ) -> None:
-    async with place.read() as workspace:
+    async with location.read() as workspace:
         found = await _find(workspace, reference, kind)
         if isinstance(found, OptimizationRecord):
-            text = await winner_text(session, place, workspace, found, candidate, kind)
-            with _target(session, output) as file:
+            text = await winner_text(streams, location, workspace, found, candidate, kind)
+            with _target(streams, output) as file:
                 file.write(text)
             return
         result = await result_of(workspace.experiments, found.id)
-        with _target(session, output) as file:
+        with _target(streams, output) as file:
             async for piece in _pieces(workspace, result, kind):
                 file.write(piece)
 
@@ -125,13 +125,13 @@ async def _find(
 
 
 @contextlib.contextmanager
-def _target(session: Session, output: Path | None) -> Iterator[TextIO]:
+def _target(streams: Streams, output: Path | None) -> Iterator[TextIO]:
     if output is None or str(output) == "-":
-        yield session.out
+        yield streams.out
         return
     with _whole_file(output) as file:
         yield file
-    session.messages.print(f"wrote {output}", soft_wrap=True)
+    streams.messages.print(f"wrote {output}", soft_wrap=True)
 
 
 async def _pieces(

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from burnish.cli.commands.init import write_files
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.options import Json
 from burnish.cli.wording import count, harmless, one_line
 from burnish.domain import ConflictError
@@ -77,7 +77,7 @@ def import_file(
 
 
 def import_project(
-    session: Session, file: Path, source: str | None, output: Path | None, *, force: bool
+    streams: Streams, file: Path, source: str | None, output: Path | None, *, force: bool
 ) -> None:
     """Read the file, write what it comes to, and say what was left."""
     kind = guess_kind(file) if source is None else Kind(source)
@@ -91,10 +91,10 @@ def import_project(
         files = project_files(project, file.name)
     _require_free(folder, files, force=force)
     write_files(folder, files)
-    if session.json_output:
-        session.print_document(_document(project, folder, files, guessed=source is None))
+    if streams.json_output:
+        streams.print_document(_document(project, folder, files, guessed=source is None))
     else:
-        _tell(session, project, folder, files, guessed=source is None)
+        _tell(streams, project, folder, files, guessed=source is None)
 
 
 def _all_rows(project: ForeignProject) -> bytes:
@@ -135,7 +135,7 @@ def _document(
 
 
 def _tell(
-    session: Session,
+    streams: Streams,
     project: ForeignProject,
     folder: Path,
     files: dict[str, bytes],
@@ -144,21 +144,21 @@ def _tell(
 ) -> None:
     findings = project.findings
     by_content = " (by its content)" if guessed else ""
-    session.say(
+    streams.say(
         f"{project.kind}{by_content}: {count(len(project.rows), 'row')}",
         harmless(f"made {', '.join(files)} in {folder}"),
     )
     if project.unchecked:
         there = count(len(project.unchecked), "row")
-        session.say(f"! {there} that nothing here can grade: data/unchecked.jsonl")
-    session.say(*(f"- {one_line(note, 300)}" for note in findings.notes))
+        streams.say(f"! {there} that nothing here can grade: data/unchecked.jsonl")
+    streams.say(*(f"- {one_line(note, 300)}" for note in findings.notes))
     for one in findings.not_taken[:_LISTED]:
-        session.say(f"! not taken: {one_line(str(one), 300)}")
+        streams.say(f"! not taken: {one_line(str(one), 300)}")
     more = len(findings.not_taken) + findings.unlisted - _LISTED
     if more > 0:
-        session.say(f"! and {more} more")
+        streams.say(f"! and {more} more")
     if "burnish.toml" in files:
-        session.say("", "next:", *_next_steps(project, folder))
+        streams.say("", "next:", *_next_steps(project, folder))
 
 
 def _next_steps(project: ForeignProject, folder: Path) -> list[str]:

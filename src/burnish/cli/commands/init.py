@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.options import Json
 from burnish.domain import ConflictError, UsageError
 
@@ -44,7 +44,7 @@ def init(
     json_output: Json = False,
 ) -> None:
     """Make a runnable example that needs no key."""
-    session: Session = context.obj
+    streams: Streams = context.obj
     files = template_files(template)
     existing = [name for name in files if (folder / name).exists()]
     if existing and not force:
@@ -56,9 +56,9 @@ def init(
         )
     write_files(folder, files)
     if json_output:
-        session.print_document({"folder": str(folder.absolute()), "files": list(files)})
+        streams.print_document({"folder": str(folder.absolute()), "files": list(files)})
         return
-    session.say(f"made {', '.join(files)}", "", "next:", *_next_steps(folder, template))
+    streams.say(f"made {', '.join(files)}", "", "next:", *_next_steps(folder, template))
 
 
 def template_files(template: Template) -> dict[str, bytes]:

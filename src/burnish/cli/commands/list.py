@@ -14,13 +14,13 @@ from rich.table import Table
 from rich.text import Text
 
 from burnish.app.wiring import Workspace
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.display.optimizations.status import (
     optimization_listing_json,
     print_optimizations,
 )
 from burnish.cli.options import Config, Db, Json
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.wording import age, harmless, percent, short_id
 from burnish.domain import Experiment, ExperimentStatus, ExperimentSummary, OptimizationRecord
@@ -55,21 +55,23 @@ def list_all(
     Experiments that an optimization ran belong to it: `burnish show ID --trials` lists them.
     """
 
-    show_listing(context.obj, Place.of(context, config, db), kind, limit)
+    show_listing(context.obj, ProjectLocation.of(context, config, db), kind, limit)
 
 
-def show_listing(session: Session, place: Place, kind: Kind, limit: int) -> None:
+def show_listing(streams: Streams, location: ProjectLocation, kind: Kind, limit: int) -> None:
     """Print optimizations, experiments or both."""
-    optimizations, experiments = run(_read(place, kind, limit)) if place.has_database else ([], [])
-    if session.json_output:
+    optimizations, experiments = (
+        run(_read(location, kind, limit)) if location.has_database else ([], [])
+    )
+    if streams.json_output:
         document: dict[str, Any] = {}
         if kind is not Kind.EXPERIMENTS:
             document["optimizations"] = [optimization_listing_json(one) for one in optimizations]
         if kind is not Kind.OPTIMIZATIONS:
             document["experiments"] = [listing_json(one) for one in experiments]
-        session.print_document(document)
+        streams.print_document(document)
         return
-    console = session.console
+    console = streams.console
     if optimizations:
         print_optimizations(console, optimizations)
     if experiments:
@@ -81,9 +83,9 @@ def show_listing(session: Session, place: Place, kind: Kind, limit: int) -> None
 
 
 async def _read(
-    place: Place, kind: Kind, limit: int
+    location: ProjectLocation, kind: Kind, limit: int
 ) -> tuple[list[OptimizationRecord], list[Listed]]:
-    async with place.read() as workspace:
+    async with location.read() as workspace:
         optimizations: list[OptimizationRecord] = []
         experiments: list[Listed] = []
         if kind is not Kind.EXPERIMENTS:

@@ -6,10 +6,10 @@ from dataclasses import asdict
 
 import typer
 
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.parser import Commands
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.integrations.opik.mirror import MirrorOutcome, flush
 
@@ -31,23 +31,23 @@ def flush_command(
 ) -> None:
     """Send what runs with --mirror have left. Exit code 4 says that a server cannot be reached."""
 
-    outcome = flush_mirrors(context.obj, Place.of(context, config, db))
+    outcome = flush_mirrors(context.obj, ProjectLocation.of(context, config, db))
     raise typer.Exit(_BEHIND if outcome.problems else 0)
 
 
-def flush_mirrors(session: Session, place: Place) -> MirrorOutcome:
+def flush_mirrors(streams: Streams, location: ProjectLocation) -> MirrorOutcome:
     """Send what is left, and say how far that came."""
-    outcome = run(_flush(place))
-    if session.json_output:
-        session.print_document(asdict(outcome))
+    outcome = run(_flush(location))
+    if streams.json_output:
+        streams.print_document(asdict(outcome))
     else:
         for line in mirror_lines(outcome):
-            session.console.print(line, soft_wrap=True)
+            streams.console.print(line, soft_wrap=True)
     return outcome
 
 
-async def _flush(place: Place) -> MirrorOutcome:
-    async with place.read() as workspace:
+async def _flush(location: ProjectLocation) -> MirrorOutcome:
+    async with location.read() as workspace:
         return await flush(workspace)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.options import Json
 from burnish.cli.parser import Commands
 
@@ -25,7 +25,7 @@ def list_models(context: typer.Context, json_output: Json = False) -> None:
     """Show the embedded models, and which of them are here."""
     from burnish.models.local.pull import KNOWN, installed  # noqa: PLC0415
 
-    session: Session = context.obj
+    streams: Streams = context.obj
     here = {model.name: str(model.path) for model in installed()}
     rows: list[dict[str, Any]] = [
         {
@@ -37,11 +37,11 @@ def list_models(context: typer.Context, json_output: Json = False) -> None:
         for known in KNOWN.values()
     ]
     if json_output:
-        session.print_document({"models": rows})
+        streams.print_document({"models": rows})
         return
     for row in rows:
         place = row["path"] or f"not here: burnish models pull {row['name'].partition('/')[2]}"
-        session.say(
+        streams.say(
             f"{row['name']}  {row['size_bytes'] // 1_000_000} MB  {row['licence']}  {place}"
         )
 
@@ -55,12 +55,12 @@ def pull(
     """Download an embedded model, check it and keep it in the user's cache."""
     from burnish.models.local import pull as pulling  # noqa: PLC0415
 
-    session: Session = context.obj
+    streams: Streams = context.obj
     path = pulling.pull(
         name.removeprefix("local/"),
-        progress=lambda line: session.messages.print(line, soft_wrap=True),
+        progress=lambda line: streams.messages.print(line, soft_wrap=True),
     )
     if json_output:
-        session.print_document({"name": name, "path": str(path)})
+        streams.print_document({"name": name, "path": str(path)})
     else:
-        session.say(str(path))
+        streams.say(str(path))

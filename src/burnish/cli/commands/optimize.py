@@ -10,7 +10,7 @@ import typer
 
 from burnish.app.optimize.cancellation import cancel_optimization
 from burnish.cli.commands.mirror import mirror_lines
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.display.optimizations.plan import show_plan
 from burnish.cli.display.optimizations.progress import showing_search
 from burnish.cli.display.optimizations.results import print_search_result
@@ -25,7 +25,7 @@ from burnish.cli.options import (
     assigned,
     given,
 )
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.references import resolve_optimization
 from burnish.cli.running import run
 from burnish.cli.search import SearchOutcome, SearchWatch, chosen_runner, resume_search, start
@@ -142,8 +142,8 @@ def optimize(
     State is saved as it goes: after Ctrl-C or a crash, `burnish resume` goes on. Options win over
     BURNISH_* variables, and those over burnish.toml. Exit code 130 says that it was stopped.
     """
-    session: Session = context.obj
-    place = Place.of(context, config, db)
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
     direct = {
         "optimizer.name": optimizer,
         "optimizer.seed": seed,
@@ -161,16 +161,16 @@ def optimize(
         "mirror.to": mirror,
     }
     overrides = {**assigned(set_, section), **given(direct)}
-    settings = _with_a_limit(session, place.settings(overrides))
+    settings = _with_a_limit(streams, location.settings(overrides))
     if dry_run:
-        run(show_plan(session, settings))
+        run(show_plan(streams, settings))
         return
     for note in SearchSpec.of(settings.optimizer).notes:
-        session.messages.print(note, soft_wrap=True)
-    choice = chosen_runner(session, place, runner, mailbox, ray_address)
+        streams.messages.print(note, soft_wrap=True)
+    choice = chosen_runner(streams, location, runner, mailbox, ray_address)
     watch = SearchWatch(budget=settings.budget_spec())
-    work = start(place.database, settings, watch, choice, name=name)
-    raise typer.Exit(_run_and_present(session, place, watch, work))
+    work = start(location.database, settings, watch, choice, name=name)
+    raise typer.Exit(_run_and_present(streams, location, watch, work))
 
 
 def resume(
@@ -187,12 +187,12 @@ def resume(
 
     It goes on with the settings and prompts it was started with, whatever burnish.toml says now.
     """
-    session: Session = context.obj
-    place = Place.of(context, config, db)
-    choice = chosen_runner(session, place, runner, mailbox, ray_address)
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
+    choice = chosen_runner(streams, location, runner, mailbox, ray_address)
     watch = SearchWatch()
-    work = resume_search(place, optimization, watch, choice)
-    raise typer.Exit(_run_and_present(session, place, watch, work))
+    work = resume_search(location, optimization, watch, choice)
+    raise typer.Exit(_run_and_present(streams, location, watch, work))
 
 
 def cancel(
@@ -206,10 +206,10 @@ def cancel(
 
     What was evaluated stays and is never paid for again. Cancelling twice does no harm.
     """
-    session: Session = context.obj
-    before, after = run(_cancel(Place.of(context, config, db), optimization))
-    if session.json_output:
-        session.print_document(
+    streams: Streams = context.obj
+    before, after = run(_cancel(ProjectLocation.of(context, config, db), optimization))
+    if streams.json_output:
+        streams.print_document(
             {
                 "optimization_id": after.id,
                 "status": after.status.value,
@@ -218,11 +218,13 @@ def cancel(
             }
         )
         return
-    session.say(_words(before, after))
+    streams.say(_words(before, after))
 
 
-async def _cancel(place: Place, reference: str) -> tuple[OptimizationRecord, OptimizationRecord]:
-    async with place.read() as workspace:
+async def _cancel(
+    location: ProjectLocation, reference: str
+) -> tuple[OptimizationRecord, OptimizationRecord]:
+    async with location.read() as workspace:
         record = await resolve_optimization(workspace.optimizations, reference)
         return record, await cancel_optimization(workspace, record.id)
 
@@ -241,29 +243,32 @@ def _words(before: OptimizationRecord, after: OptimizationRecord) -> str:
 
 
 def _run_and_present(
-    session: Session, place: Place, watch: SearchWatch, work: Coroutine[Any, Any, SearchOutcome]
+    streams: Streams,
+    location: ProjectLocation,
+    watch: SearchWatch,
+    work: Coroutine[Any, Any, SearchOutcome],
 ) -> int:
     """Run the search, print its result and return the exit code."""
     started = time.monotonic()
-    with showing_search(session.messages, watch):
-        outcome = run(work, note=lambda: watch.kept(place))
+    with showing_search(streams.messages, watch):
+        outcome = run(work, note=lambda: watch.kept(location))
     seconds = time.monotonic() - started
     result = outcome.result
     if outcome.mirror is not None:
         for line in mirror_lines(outcome.mirror):
-            session.messages.print(line, soft_wrap=True)
-    if session.json_output:
-        session.print_document(result.to_json())
+            streams.messages.print(line, soft_wrap=True)
+    if streams.json_output:
+        streams.print_document(result.to_json())
     else:
-        print_search_result(session.console, result, place, outcome.warnings, seconds=seconds)
+        print_search_result(streams.console, result, location, outcome.warnings, seconds=seconds)
     cancelled = result.status is OptimizationStatus.CANCELLED
     return _STOPPED_BY_SOMEBODY if cancelled else 0
 
 
-def _with_a_limit(session: Session, settings: Settings) -> Settings:
+def _with_a_limit(streams: Streams, settings: Settings) -> Settings:
     within, added = limited(settings)
     if added:
-        session.messages.print(
+        streams.messages.print(
             f"no budget is given: at most {DEFAULT_TRIALS} trials (--max-trials changes that)",
             soft_wrap=True,
         )

@@ -18,12 +18,12 @@ from burnish.app.agents.promotion import Promotion, prepare_promotion, promote
 from burnish.app.agents.section_files import SectionWrite, plan_writes, staged
 from burnish.app.optimize.run_spec import section_files
 from burnish.app.report.differences import Difference
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.display.differences import print_difference
 from burnish.cli.display.optimizations.results import improvement_rows
 from burnish.cli.display.rows import print_rows
 from burnish.cli.options import Config, Db, Json, OptimizationReference
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.references import BASELINE, BEST, find_candidate, resolve_optimization
 from burnish.cli.running import run
 from burnish.cli.wording import harmless, short_id
@@ -57,16 +57,16 @@ def promote_command(
     Versions are numbered and none is ever overwritten. Exit code 1 says that you said no.
     """
 
-    place = Place.of(context, config, db)
+    location = ProjectLocation.of(context, config, db)
     code = promote_candidate(
-        context.obj, place, optimization, candidate, yes=yes, note=note, write=write
+        context.obj, location, optimization, candidate, yes=yes, note=note, write=write
     )
     raise typer.Exit(code)
 
 
 def promote_candidate(
-    session: Session,
-    place: Place,
+    streams: Streams,
+    location: ProjectLocation,
     reference: str,
     candidate: str,
     *,
@@ -75,27 +75,27 @@ def promote_candidate(
     write: bool,
 ) -> int:
     """Promote it once it is agreed on, and return the exit code."""
-    promotion = run(_prepare(place, reference, candidate))
-    writes = _writes(promotion, place) if write else []
+    promotion = run(_prepare(location, reference, candidate))
+    writes = _writes(promotion, location) if write else []
     if promotion.already_active and not writes:
-        _say_done(session, promotion, promotion.active, writes, created=False)
+        _say_done(streams, promotion, promotion.active, writes, created=False)
         return 0
-    if not yes and not _agreed(session, promotion, writes):
-        session.say("nothing was changed")
+    if not yes and not _agreed(streams, promotion, writes):
+        streams.say("nothing was changed")
         return _DECLINED
     if promotion.already_active:
         with staged(writes):
             version = promotion.active
     else:
-        version = run(_promote(place, promotion, writes, note))
-    _say_done(session, promotion, version, writes, created=not promotion.already_active)
-    if write and not session.json_output:
-        print_unwritten(session.console, promotion.difference, {one.section for one in writes})
+        version = run(_promote(location, promotion, writes, note))
+    _say_done(streams, promotion, version, writes, created=not promotion.already_active)
+    if write and not streams.json_output:
+        print_unwritten(streams.console, promotion.difference, {one.section for one in writes})
     return 0
 
 
-async def _prepare(place: Place, reference: str, candidate: str) -> Promotion:
-    async with place.read() as workspace:
+async def _prepare(location: ProjectLocation, reference: str, candidate: str) -> Promotion:
+    async with location.read() as workspace:
         record = await resolve_optimization(workspace.optimizations, reference)
         candidates = await workspace.optimizations.list_candidates(record.id)
         chosen = find_candidate(record, candidates, candidate)
@@ -104,30 +104,30 @@ async def _prepare(place: Place, reference: str, candidate: str) -> Promotion:
 
 
 async def _promote(
-    place: Place, promotion: Promotion, writes: list[SectionWrite], note: str
+    location: ProjectLocation, promotion: Promotion, writes: list[SectionWrite], note: str
 ) -> AgentVersion:
     author = ""
     with contextlib.suppress(Exception):  # A container's user may have no name at all.
         author = getpass.getuser()
-    async with place.read() as workspace:
+    async with location.read() as workspace:
         with staged(writes):
             return await promote(workspace, promotion, author=author, note=note)
 
 
-def _writes(promotion: Promotion, place: Place) -> list[SectionWrite]:
-    files = section_files(promotion.record.spec, place.folder)
+def _writes(promotion: Promotion, location: ProjectLocation) -> list[SectionWrite]:
+    files = section_files(promotion.record.spec, location.folder)
     return plan_writes(promotion.difference, files)
 
 
-def _agreed(session: Session, promotion: Promotion, writes: list[SectionWrite]) -> bool:
-    if session.json_output or not (sys.stdin.isatty() and sys.stdout.isatty()):
+def _agreed(streams: Streams, promotion: Promotion, writes: list[SectionWrite]) -> bool:
+    if streams.json_output or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
             what="the promotion was not made",
             why="it asks first, and there is no terminal to ask on",
             fix="look at `burnish diff`, then add --yes",
             code="needs_yes",
         )
-    console = session.console
+    console = streams.console
     print_case(console, promotion)
     for one in writes:
         console.print(Text.assemble(("writes ", "dim"), str(one.path)), soft_wrap=True)
@@ -138,7 +138,7 @@ def _agreed(session: Session, promotion: Promotion, writes: list[SectionWrite]) 
 
 
 def _say_done(
-    session: Session,
+    streams: Streams,
     promotion: Promotion,
     version: AgentVersion | None,
     writes: list[SectionWrite],
@@ -146,16 +146,16 @@ def _say_done(
     created: bool,
 ) -> None:
     assert version is not None
-    if session.json_output:
-        session.print_document(_document(promotion, version, writes, created=created))
+    if streams.json_output:
+        streams.print_document(_document(promotion, version, writes, created=created))
         return
     agent, number = harmless(version.agent_name), version.version
     if created:
-        session.say(f"version {number} of {agent} is active now")
+        streams.say(f"version {number} of {agent} is active now")
     else:
-        session.say(f"version {number} of {agent} is this configuration and active already")
+        streams.say(f"version {number} of {agent} is this configuration and active already")
     for one in writes:
-        session.say(f"wrote {one.path}")
+        streams.say(f"wrote {one.path}")
 
 
 def _document(

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db, Json, OptimizationReference
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.references import LATEST, resolve_optimization
 
 
@@ -29,18 +29,18 @@ def report(
     """Write an optimization as one HTML page that opens offline: verdict, charts, diff, items, cost."""
     from burnish.cli.running import run  # noqa: PLC0415
 
-    session: Session = context.obj
-    path = run(_write(Place.of(context, config, db), optimization, output))
-    if session.json_output:
-        session.print_document({"path": str(path)})
+    streams: Streams = context.obj
+    path = run(_write(ProjectLocation.of(context, config, db), optimization, output))
+    if streams.json_output:
+        streams.print_document({"path": str(path)})
     else:
-        session.say(f"wrote {path}")
+        streams.say(f"wrote {path}")
 
 
-async def _write(place: Place, reference: str, output: Path | None) -> Path:
+async def _write(location: ProjectLocation, reference: str, output: Path | None) -> Path:
     from burnish.app.report.html.page import write_report  # noqa: PLC0415
 
-    async with place.read() as workspace:
+    async with location.read() as workspace:
         record = await resolve_optimization(workspace.optimizations, reference)
         target = Path(f"report-{record.id}.html") if output is None else output
         return await write_report(workspace, record.id, target)

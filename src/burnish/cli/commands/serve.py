@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.config.served_project import ServeOptions
 
 _WHO, _RUNS, _LOGS = "Who may use it", "Runs", "Logs"
@@ -113,10 +113,10 @@ def serve(
     """
     from burnish.config.served_project import ServeOptions  # noqa: PLC0415
 
-    place = Place.of(context, config, db)
+    location = ProjectLocation.of(context, config, db)
     options = ServeOptions(
-        config=place.config,
-        database=place.database,
+        config=location.config,
+        database=location.database,
         host=host,
         port=port,
         allowed_hosts=tuple(allow_host or ()),
@@ -133,16 +133,16 @@ def serve(
     serve_project(context.obj, options)
 
 
-def serve_project(session: Session, options: ServeOptions) -> None:
+def serve_project(streams: Streams, options: ServeOptions) -> None:
     """Serve until it is told to stop."""
 
     def listening(address: str) -> None:
         folder = options.config.absolute().parent
-        session.say(f"burnish serves {folder} at {address}", "stop it with Ctrl-C")
-        session.out.flush()
+        streams.say(f"burnish serves {folder} at {address}", "stop it with Ctrl-C")
+        streams.out.flush()
 
     if options.insecure:
-        session.messages.print(
+        streams.messages.print(
             "WARNING: --insecure: whoever reaches this server may start runs that cost money",
             style="bold red",
             soft_wrap=True,

@@ -14,7 +14,7 @@ from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_spec import ranked
 from burnish.app.report.run_evidence import collapse_warnings
 from burnish.app.wiring import Workspace
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.display.evaluation import print_failing, print_result, print_summary, worst_items
 from burnish.cli.display.optimizations.records import (
     event_json,
@@ -31,7 +31,7 @@ from burnish.cli.display.optimizations.status import print_unfinished, print_ver
 from burnish.cli.display.rows import print_indented, print_rows
 from burnish.cli.exports.records import Record, stream_records
 from burnish.cli.options import Config, Db, Json
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.references import LATEST, resolve_any
 from burnish.cli.running import run
 from burnish.cli.wording import harmless, one_line, short_id
@@ -104,7 +104,7 @@ def show(
         rejections=rejections,
         events=events,
     )
-    show_any(context.obj, Place.of(context, config, db), reference, views)
+    show_any(context.obj, ProjectLocation.of(context, config, db), reference, views)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,23 +132,23 @@ class Views:
         return tuple(f"--{name}" for name in names if getattr(self, name))
 
 
-def show_any(session: Session, place: Place, reference: str, views: Views) -> None:
+def show_any(streams: Streams, location: ProjectLocation, reference: str, views: Views) -> None:
     """Print whichever is meant."""
-    run(_show(session, place, reference, views))
+    run(_show(streams, location, reference, views))
 
 
-async def _show(session: Session, place: Place, reference: str, views: Views) -> None:
-    async with place.read() as workspace:
+async def _show(streams: Streams, location: ProjectLocation, reference: str, views: Views) -> None:
+    async with location.read() as workspace:
         found = await resolve_any(workspace, reference)
         if isinstance(found, Experiment):
             if views.of_optimization:
                 raise _misplaced(views.of_optimization[0], found.id, "an experiment", _home(found))
-            await show_experiment(session, place, workspace, found, views)
+            await show_experiment(streams, location, workspace, found, views)
             return
         if views.of_experiment:
-            fix = await _best_experiment(workspace, place, found, views.of_experiment[0])
+            fix = await _best_experiment(workspace, location, found, views.of_experiment[0])
             raise _misplaced(views.of_experiment[0], found.id, "an optimization", fix)
-        await show_optimization(session, place, workspace, found, views)
+        await show_optimization(streams, location, workspace, found, views)
 
 
 def _home(experiment: Experiment) -> str:
@@ -158,11 +158,11 @@ def _home(experiment: Experiment) -> str:
 
 
 async def _best_experiment(
-    workspace: Workspace, place: Place, record: OptimizationRecord, option: str
+    workspace: Workspace, location: ProjectLocation, record: OptimizationRecord, option: str
 ) -> str:
     for trial in await workspace.optimizations.list_trials(record.id):
         if trial.candidate_id == record.best_candidate_id:
-            command = place.command("show", short_id(trial.experiment_id), option)
+            command = location.command("show", short_id(trial.experiment_id), option)
             return f"for the best candidate: {command}"
     return "name an experiment"
 
@@ -194,23 +194,27 @@ class _Details:
 
 
 async def show_experiment(
-    session: Session, place: Place, workspace: Workspace, experiment: Experiment, views: Views
+    streams: Streams,
+    location: ProjectLocation,
+    workspace: Workspace,
+    experiment: Experiment,
+    views: Views,
 ) -> None:
     """Print an experiment, with all of its items or those that failed when asked."""
     items, failing = views.items, views.failing
     details = _Details(await result_of(workspace.experiments, experiment.id))
     await _read(workspace, details, keep=items or failing, failing_only=failing and not items)
-    if session.json_output:
-        session.print_document(_document(details))
+    if streams.json_output:
+        streams.print_document(_document(details))
         return
     worst = [] if items or failing else await worst_items(workspace, experiment)
-    _print(session.console, details)
+    _print(streams.console, details)
     if items or failing:
-        print_summary(session.console, details.result)
-        session.console.print()
-        _print_records(session.console, details.records or [])
+        print_summary(streams.console, details.result)
+        streams.console.print()
+        _print_records(streams.console, details.records or [])
     else:
-        print_result(session.console, details.result, worst, place)
+        print_result(streams.console, details.result, worst, location)
 
 
 async def _read(workspace: Workspace, details: _Details, *, keep: bool, failing_only: bool) -> None:
@@ -273,37 +277,41 @@ def _print_records(console: Console, records: list[Record]) -> None:
 
 
 async def show_optimization(
-    session: Session, place: Place, workspace: Workspace, record: OptimizationRecord, views: Views
+    streams: Streams,
+    location: ProjectLocation,
+    workspace: Workspace,
+    record: OptimizationRecord,
+    views: Views,
 ) -> None:
     """Print it."""
     if not views.of_optimization:
-        await _show_summary(session, place, workspace, record)
+        await _show_summary(streams, location, workspace, record)
         return
     document: dict[str, Any] = {}
-    console = session.console
+    console = streams.console
     if views.trials or views.graph:
         candidates = await workspace.optimizations.list_candidates(record.id)
         trials = await workspace.optimizations.list_trials(record.id, mini_batches=True)
-        if session.json_output:
+        if streams.json_output:
             document.update(_candidates_json(record, candidates, trials, views))
         else:
             _print_candidates(console, record, candidates, trials, views)
     if views.rejections:
         rejections = await workspace.optimizations.list_rejections(record.id)
         document["rejections"] = [rejection_json(one) for one in rejections]
-        if not session.json_output:
+        if not streams.json_output:
             print_rejections(console, rejections)
     if views.events:
         events = await _all_events(workspace, record.id)
         document["events"] = [event_json(one) for one in events]
-        if not session.json_output:
+        if not streams.json_output:
             print_events(console, events)
-    if session.json_output:
-        session.print_document(document)
+    if streams.json_output:
+        streams.print_document(document)
 
 
 async def _show_summary(
-    session: Session, place: Place, workspace: Workspace, record: OptimizationRecord
+    streams: Streams, location: ProjectLocation, workspace: Workspace, record: OptimizationRecord
 ) -> None:
     active = await workspace.agents.active_version(record.agent_name)
     trials = await workspace.optimizations.list_trials(record.id)
@@ -312,21 +320,21 @@ async def _show_summary(
     points = points_of(trials, by_id)
     ranking = ranked(record, points)
     front = front_json(ranking, points)
-    if session.json_output:
-        session.print_document(summary_json(record, active, front))
+    if streams.json_output:
+        streams.print_document(summary_json(record, active, front))
         return
     if record.result is not None:
         result = OptimizationResult(
             record=record, document=record.result, candidates=by_id, trials=trials
         )
         warnings = await collapse_warnings(workspace, record)
-        print_search_result(session.console, result, place, warnings)
+        print_search_result(streams.console, result, location, warnings)
     else:
-        print_unfinished(session.console, record, by_id, trials, place)
+        print_unfinished(streams.console, record, by_id, trials, location)
         if ranking.objective.measures and front:
-            print_front(session.console, front, record.best_candidate_id)
+            print_front(streams.console, front, record.best_candidate_id)
     if active is not None:
-        print_version(session.console, active, record)
+        print_version(streams.console, active, record)
 
 
 def _candidates_json(

@@ -7,9 +7,9 @@ from typing import Any
 import typer
 
 from burnish.app.compress.compressions import local_overrides
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.options import Config, Json
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.domain import Configuration
 from burnish.optimizers.compress.examples import part_tokens, parts_of
@@ -19,27 +19,29 @@ from burnish.overrides import NAMESPACE, descriptor_of
 def tags(context: typer.Context, json_output: Json = False, config: Config = None) -> None:
     """List the tags of the agent's prompt in .burnish/overrides, and whether they still fit."""
 
-    list_tags(context.obj, Place.of(context, config, None))
+    list_tags(context.obj, ProjectLocation.of(context, config, None))
 
 
-def list_tags(session: Session, place: Place) -> None:
+def list_tags(streams: Streams, location: ProjectLocation) -> None:
     """Print them."""
-    agent = place.settings().agent_spec()
+    agent = location.settings().agent_spec()
     configuration = Configuration.of(agent.configuration)
-    found = run(_tags(place, agent.name, configuration))
-    if session.json_output:
+    found = run(_tags(location, agent.name, configuration))
+    if streams.json_output:
         key = descriptor_of(agent.name, configuration).key
-        session.print_document({"namespace": NAMESPACE, "key": key, "tags": found})
+        streams.print_document({"namespace": NAMESPACE, "key": key, "tags": found})
         return
     if not found:
-        session.say("there are no tags yet; `burnish compress --tag NAME` makes one")
+        streams.say("there are no tags yet; `burnish compress --tag NAME` makes one")
     for one in found:
         stale = f", {len(one['stale'])} stale" if one["stale"] else ""
-        session.say(f"{one['tag']}  {len(one['sections'])} sections, {one['tokens']} tokens{stale}")
+        streams.say(f"{one['tag']}  {len(one['sections'])} sections, {one['tokens']} tokens{stale}")
 
 
-async def _tags(place: Place, agent: str, configuration: Configuration) -> list[dict[str, Any]]:
-    store = local_overrides(place.folder)
+async def _tags(
+    location: ProjectLocation, agent: str, configuration: Configuration
+) -> list[dict[str, Any]]:
+    store = local_overrides(location.folder)
     descriptor = descriptor_of(agent, configuration)
     found = []
     for tag in await store.list_tags(namespace=descriptor.namespace, key=descriptor.key):

@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.text import Text
 
 from burnish.app.wiring import build_agent, build_suite, check_fit
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.display.rows import print_rows
 from burnish.cli.options import Config, Db, Json
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.wording import count, harmless, one_line
 from burnish.config.schema import Settings
@@ -34,7 +34,7 @@ def validate(
 ) -> None:
     """Check config, dataset, scorers and model. Nothing is called and nothing is paid."""
 
-    validate_place(context.obj, Place.of(context, config, db))
+    validate_place(context.obj, ProjectLocation.of(context, config, db))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,17 @@ class _Checked:
     optimizer: str
 
 
-def validate_place(session: Session, place: Place) -> None:
+def validate_place(streams: Streams, location: ProjectLocation) -> None:
     """Print what was found; raises for the first thing that cannot work."""
-    checked = run(_check(place))
-    if session.json_output:
-        session.print_document(_document(place, checked))
+    checked = run(_check(location))
+    if streams.json_output:
+        streams.print_document(_document(location, checked))
     else:
-        _print(session.console, place, checked)
+        _print(streams.console, location, checked)
 
 
-async def _check(place: Place) -> _Checked:
-    settings = place.settings()
+async def _check(location: ProjectLocation) -> _Checked:
+    settings = location.settings()
     opened: dict[str, Model] = {}
 
     def open_model(name: Any) -> Model:
@@ -97,11 +97,11 @@ def _split_labels(suite: Suite) -> dict[str, Counter[str]]:
     return {name: found[name] for name in sorted(found, key=lambda one: order.get(one, 3))}
 
 
-def _document(place: Place, checked: _Checked) -> dict[str, Any]:
+def _document(location: ProjectLocation, checked: _Checked) -> dict[str, Any]:
     index = checked.suite.dataset.index()
     return {
         "valid": True,
-        "config": str(place.config.absolute()),
+        "config": str(location.config.absolute()),
         "agent": checked.agent.name,
         "models": checked.models,
         "configuration_hash": checked.agent.configuration.hash,
@@ -119,7 +119,7 @@ def _document(place: Place, checked: _Checked) -> dict[str, Any]:
     }
 
 
-def _print(console: Console, place: Place, checked: _Checked) -> None:
+def _print(console: Console, location: ProjectLocation, checked: _Checked) -> None:
     console.print(
         Text.assemble(("✓ ", "bold green"), (f"{place.config} can be evaluated", "bold")),
         soft_wrap=True,

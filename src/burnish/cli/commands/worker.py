@@ -16,9 +16,9 @@ import typer
 from burnish.app.compress.requested import Project
 from burnish.app.optimize.runners import MAILBOX_VARIABLE, RunnerChoice
 from burnish.app.worker.worker import WorkerNews, WorkerPlan, work
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.domain import UsageError
 from burnish.support.secrets import without_secrets
 
@@ -96,29 +96,29 @@ def worker(
         stall=stall,
         exit_on_stall=exit_on_stall,
     )
-    run_worker(context.obj, Place.of(context, config, db), request)
+    run_worker(context.obj, ProjectLocation.of(context, config, db), request)
 
 
-def run_worker(session: Session, place: Place, request: WorkerRequest) -> None:
+def run_worker(streams: Streams, location: ProjectLocation, request: WorkerRequest) -> None:
     """Serve until a signal; returning is a clean end."""
-    plan = _plan(place, request)
+    plan = _plan(location, request)
     note = RunnerChoice(mailbox=plan.mailbox).note(plan.database)
     if note is not None:
-        session.messages.print(note, soft_wrap=True)
-    with _log_on_stderr(session):
-        asyncio.run(work(plan, on_start=lambda news: _tell(session, news)))
-    session.say("stopped; what was not finished went back for other workers")
+        streams.messages.print(note, soft_wrap=True)
+    with _log_on_stderr(streams):
+        asyncio.run(work(plan, on_start=lambda news: _tell(streams, news)))
+    streams.say("stopped; what was not finished went back for other workers")
 
 
-def _plan(place: Place, request: WorkerRequest) -> WorkerPlan:
-    settings = place.settings()
+def _plan(location: ProjectLocation, request: WorkerRequest) -> WorkerPlan:
+    settings = location.settings()
     plan = WorkerPlan(
         project=Project(
             agent=settings.agent_spec(), suite=settings.suite_spec(), settings=settings
         ),
-        folder=place.folder,
+        folder=location.folder,
         mailbox=request.mailbox or os.environ.get(MAILBOX_VARIABLE) or _no_mailbox(),
-        database=place.database,
+        database=location.database,
         loops=request.loops,
         overrides=request.overrides,
         concurrency=request.concurrency,
@@ -144,13 +144,13 @@ def _no_mailbox() -> str:
     )
 
 
-def _tell(session: Session, news: WorkerNews) -> None:
-    session.say(f"listening on {news.mailbox}: {', '.join(news.mailboxes)}")
-    session.say(f"override tags: {news.overrides}")
+def _tell(streams: Streams, news: WorkerNews) -> None:
+    streams.say(f"listening on {news.mailbox}: {', '.join(news.mailboxes)}")
+    streams.say(f"override tags: {news.overrides}")
     if news.health is not None:
-        session.say(f"health: {news.health}/health/live and {news.health}/health/ready")
-    session.say(f"process {os.getpid()}; SIGTERM or Ctrl-C drains")
-    session.out.flush()
+        streams.say(f"health: {news.health}/health/live and {news.health}/health/ready")
+    streams.say(f"process {os.getpid()}; SIGTERM or Ctrl-C drains")
+    streams.out.flush()
 
 
 class _Lines(logging.Formatter):
@@ -163,9 +163,9 @@ class _Lines(logging.Formatter):
 
 
 @contextlib.contextmanager
-def _log_on_stderr(session: Session) -> Iterator[None]:
+def _log_on_stderr(streams: Streams) -> Iterator[None]:
     """Nobody watches a worker: what it meets goes to stderr, for its supervisor to keep."""
-    if session.debug:
+    if streams.debug:
         yield  # Everything is logged already.
         return
     logger = logging.getLogger("burnish")

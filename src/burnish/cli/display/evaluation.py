@@ -11,7 +11,7 @@ from rich.text import Text
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.wiring import Workspace
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import count, duration, harmless, money, one_line, percent, short_id
 from burnish.domain import Experiment, ExperimentStatus, ItemResult, Json, Outcome, Round
 from burnish.evaluation.refine import RefinementStatistics
@@ -31,7 +31,7 @@ def print_result(
     console: Console,
     result: EvaluationResult,
     worst: Sequence[FailingItem],
-    place: Place,
+    location: ProjectLocation,
     *,
     seconds: float | None = None,
 ) -> None:
@@ -49,7 +49,7 @@ def print_result(
         console.print(Text(f"{count(result.failed, 'run')} did not pass, {label}:", style="bold"))
         print_failing(console, worst)
     console.print()
-    _print_next(console, result, place)
+    _print_next(console, result, location)
 
 
 def print_summary(
@@ -108,17 +108,17 @@ def _with_interval(value: str, interval: str) -> Text:
     return Text.assemble((value, "bold cyan"), (f"  95% {interval}", "dim"))
 
 
-def _print_next(console: Console, result: EvaluationResult, place: Place) -> None:
+def _print_next(console: Console, result: EvaluationResult, location: ProjectLocation) -> None:
     short = short_id(result.experiment_id)
     console.print(Text.assemble(("experiment ", "dim"), result.experiment_id))
     steps = []
     if result.failed:
-        steps.append((place.command("show", short, "--failing"), "every failed item"))
+        steps.append((location.command("show", short, "--failing"), "every failed item"))
     if result.errors:
-        steps.append((place.command("eval", "--retry-errors", short), "run the errors again"))
-    steps.append((place.command("export", short, "-o", "report.html"), "a page to share"))
+        steps.append((location.command("eval", "--retry-errors", short), "run the errors again"))
+    steps.append((location.command("export", short, "-o", "report.html"), "a page to share"))
     if result.comparison is None:
-        steps.append((place.command("eval", "--baseline", short), "compare after a change"))
+        steps.append((location.command("eval", "--baseline", short), "compare after a change"))
     print_steps(console, steps)
 
 

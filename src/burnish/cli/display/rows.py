@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.wording import harmless
 from burnish.support.secrets import without_secrets
 
@@ -54,9 +54,9 @@ def print_steps(console: Console, steps: Sequence[tuple[str, str]]) -> None:
         console.print(line, soft_wrap=True)
 
 
-def print_notice(session: Session, lines: Sequence[tuple[str, str]]) -> None:
+def print_notice(streams: Streams, lines: Sequence[tuple[str, str]]) -> None:
     """The first line as a heading, the others below it. Plain text where there is no terminal."""
-    console = session.messages
+    console = streams.messages
     for number, (label, words) in enumerate(lines):
         text = Text.assemble(
             (f"{label}: " if words else label, _STYLES.get(label, "dim")),

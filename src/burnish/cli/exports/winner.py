@@ -14,9 +14,9 @@ from burnish.app.agents.promotion import Promotion, prepare_promotion
 from burnish.app.agents.section_files import SectionWrite, plan_writes
 from burnish.app.optimize.run_spec import section_files
 from burnish.app.wiring import Workspace
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.exports.formats import Format
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.references import BASELINE, find_candidate
 from burnish.domain import Configuration, OptimizationRecord, UsageError
 
@@ -143,9 +143,9 @@ def git_patch(writes: Sequence[SectionWrite], root: Path) -> str:
 
 def repository_root(folder: Path) -> Path:
     """The folder of the Git repository around; the folder itself where there is none."""
-    for place in (folder, *folder.parents):
-        if (place / ".git").exists():
-            return place
+    for location in (folder, *folder.parents):
+        if (location / ".git").exists():
+            return location
     return folder
 
 
@@ -195,8 +195,8 @@ _WRITERS = {
 
 
 async def winner_text(
-    session: Session,
-    place: Place,
+    streams: Streams,
+    location: ProjectLocation,
     workspace: Workspace,
     record: OptimizationRecord,
     candidate: str,
@@ -208,7 +208,7 @@ async def winner_text(
     baseline = find_candidate(record, candidates, BASELINE)
     found = await prepare_promotion(workspace, record, baseline, chosen)
     if kind is Format.PATCH:
-        return _patch(session, place, found)
+        return _patch(streams, location, found)
     if kind not in _WRITERS:
         formats = ", ".join(one.value for one in (*_WRITERS, Format.PATCH))
         raise UsageError(
@@ -220,8 +220,8 @@ async def winner_text(
     return _WRITERS[kind](found)
 
 
-def _patch(session: Session, place: Place, found: Promotion) -> str:
-    here = place.folder
+def _patch(streams: Streams, location: ProjectLocation, found: Promotion) -> str:
+    here = location.folder
     change, files = found.difference, section_files(found.record.spec, here)
     writes = plan_writes(change, files)
     left = [one.path for one in change.sections if one.path not in files]
@@ -237,5 +237,5 @@ def _patch(session: Session, place: Place, found: Promotion) -> str:
             code="no_section_files",
         )
     if left:
-        session.say(f"not in the patch, since no file of its own holds it: {', '.join(left)}")
+        streams.say(f"not in the patch, since no file of its own holds it: {', '.join(left)}")
     return git_patch(writes, repository_root(Path(here).resolve()))

@@ -25,8 +25,14 @@ from burnish.domain import (
     canonical_hash,
 )
 from burnish.evaluation.views import ConfigurationView, ItemView
-from burnish.integrations.dspy.demos import demos_of, examples_of
-from burnish.integrations.dspy.predictors import Predictors, copied, input_names, plain
+from burnish.integrations.dspy.predictors import (
+    Predictors,
+    copied,
+    demos_of,
+    examples_of,
+    input_names,
+    plain,
+)
 from burnish.models.fingerprints import callable_fingerprint
 
 _THINKING = ("reasoning", "rationale")

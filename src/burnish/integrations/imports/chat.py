@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-STANDING = ("system", "developer")
+SYSTEM_ROLES = ("system", "developer")
 _TITLES = {"user": "User", "assistant": "Assistant", "tool": "Tool", "function": "Tool"}
 
 
@@ -29,14 +29,14 @@ def read_turns(value: Any) -> list[Turn]:
     return [_turn(message, number) for number, message in enumerate(value, start=1)]
 
 
-def standing_text(turns: Sequence[Turn], role: str) -> str:
+def role_text(turns: Sequence[Turn], role: str) -> str:
     """All that is said in a role, joined."""
     return "\n\n".join(turn.text for turn in turns if turn.role == role and turn.text)
 
 
 def spoken_text(turns: Sequence[Turn]) -> tuple[str, bool]:
     """What is not system or developer, and whether several turns were written as one text."""
-    spoken = [turn for turn in turns if turn.role not in STANDING]
+    spoken = [turn for turn in turns if turn.role not in SYSTEM_ROLES]
     if len(spoken) == 1 and spoken[0].role == "user":
         return spoken[0].text, False
     lines = [f"{_TITLES.get(turn.role, turn.role.title())}: {turn.text}" for turn in spoken]
@@ -45,7 +45,7 @@ def spoken_text(turns: Sequence[Turn]) -> tuple[str, bool]:
 
 def sections_of(turns: Sequence[Turn]) -> tuple[dict[str, str], bool]:
     """Sections by role, and whether several turns were folded into `user`."""
-    sections = {role: text for role in STANDING if (text := standing_text(turns, role))}
+    sections = {role: text for role in SYSTEM_ROLES if (text := role_text(turns, role))}
     text, folded = spoken_text(turns)
     if text:
         sections["user"] = text

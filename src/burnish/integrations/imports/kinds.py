@@ -1,4 +1,4 @@
-"""Which tool a file is of, and what reads it."""
+"""Kinds of foreign files: which tool a file is of, and what reads it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from burnish.domain import UsageError
 from burnish.evaluation.datasets.rows import RawRow
 from burnish.evaluation.datasets.sources import FileRows
 from burnish.integrations.imports.files import YAML, read_document
-from burnish.integrations.imports.inspect_samples import read_inspect
-from burnish.integrations.imports.openai_evals import read_openai_evals
 from burnish.integrations.imports.project import ForeignProject
-from burnish.integrations.imports.promptfoo import CONFIG_KEYS, read_promptfoo
-from burnish.integrations.imports.promptfoo_csv import is_special
+from burnish.integrations.imports.promptfoo.cases import is_special
+from burnish.integrations.imports.promptfoo.config import CONFIG_KEYS, read_promptfoo
+from burnish.integrations.imports.samples import read_inspect, read_openai_evals
 
 _LOOKED_AT = 20
 _NAMED = 8

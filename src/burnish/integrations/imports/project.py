@@ -1,4 +1,4 @@
-"""What was read out of another tool's file, and what was not."""
+"""Foreign project: what was read out of another tool's file, and what was not."""
 
 from __future__ import annotations
 

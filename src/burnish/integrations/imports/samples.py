@@ -1,10 +1,11 @@
-"""Rows of other tools' datasets, one record at a time, with their lines."""
+"""Sample datasets of Inspect and of OpenAI's evals as rows of ours, with their lines."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from burnish.domain import UsageError
@@ -12,17 +13,23 @@ from burnish.evaluation.datasets.problems import ProblemKind, RowProblem, empty_
 from burnish.evaluation.datasets.rows import RefusedRow, take_apart
 from burnish.evaluation.datasets.sources import FileRows
 from burnish.integrations.imports.chat import (
-    STANDING,
+    SYSTEM_ROLES,
     NotChatError,
     Turn,
     read_turns,
+    role_text,
     spoken_text,
-    standing_text,
 )
 from burnish.integrations.imports.files import refuse_rows
 from burnish.integrations.imports.project import Findings, ForeignProject
 
 _KEPT_PROBLEMS = 100
+_INSPECT = "inspect"
+_INSPECT_FIELDS = ("input", "target", "choices", "id", "metadata", "split")
+_CHOOSE = "Answer with the letter of the right choice and nothing else."
+_OPENAI_EVALS = "openai-evals"
+_OPENAI_FIELDS = ("input", "ideal", "id", "metadata", "split")
+_SHORT = 60
 
 
 class BadSampleError(ValueError):
@@ -91,13 +98,13 @@ def read_input(given: Any) -> dict[str, str]:
         turns = read_turns(given)
     except NotChatError as error:
         raise BadSampleError(f"`input` is neither text nor a chat: {error}") from error
-    alone = all(turn.role in STANDING for turn in turns)
+    alone = all(turn.role in SYSTEM_ROLES for turn in turns)
     if alone:
         # Many samples say it all as the system: the last text is then what is asked.
         turns = [*turns[:-1], Turn("user", turns[-1].text)]
     text, folded = spoken_text(turns)
-    standing = [standing_text(turns, role) for role in ("system", "developer")]
-    row = {"system": "\n\n".join(one for one in standing if one), "input": text}
+    texts = [role_text(turns, role) for role in ("system", "developer")]
+    row = {"system": "\n\n".join(one for one in texts if one), "input": text}
     marks = {"_folded": folded, "_alone": alone}
     return row | {name: "yes" for name, is_so in marks.items() if is_so}
 
@@ -115,7 +122,7 @@ def read_answers(given: Any, name: str) -> list[str]:
     return answers
 
 
-def settle_system(project: ForeignProject, standing: str) -> None:
+def settle_system(project: ForeignProject, otherwise: str) -> None:
     """A system text that all rows share becomes a section; others stay in the rows."""
     rows = [*project.rows, *project.unchecked]
     folded = [row for row in rows if row.pop("_folded", None)]
@@ -126,7 +133,7 @@ def settle_system(project: ForeignProject, standing: str) -> None:
         (text,) = texts
         for row in rows:
             row.pop("system", None)
-        text = text or standing
+        text = text or otherwise
         if "{{" in text:
             project.findings.note("{{…}} in the system text is filled from the rows")
         sections = {**({"system": text} if text else {}), **sections}
@@ -151,3 +158,142 @@ def leave_unknown(
     for key in record:
         if key not in known:
             findings.leave(place, f"the key {str(key)[:80]}", "nothing here stands for it")
+
+
+def read_inspect(path: Path) -> ForeignProject:
+    """Samples as rows; with choices the answer is a letter."""
+    file = SampleFile(path)
+    project = ForeignProject(kind=_INSPECT, name=path.stem)
+    for line, record in file.records():
+        leave_unknown(record, _INSPECT_FIELDS, path.name, project.findings)
+        try:
+            row = _inspect_row(record)
+        except BadSampleError as error:
+            file.refuse(line, str(error))
+            continue
+        (project.rows if row.get("target") else project.unchecked).append(row)
+    file.finish(project)
+    chosen = [row for row in project.rows if "choices" in row]
+    if chosen and len(chosen) < len(project.rows):
+        project.findings.note("some rows have choices and some have none: check the scorer")
+    settle_system(project, _CHOOSE if chosen else "")
+    if chosen:
+        _add_choices(project)
+    else:
+        project.scorers = [
+            {"kind": "contains", "field": "target", "match": "any", "ignore_case": True}
+        ]
+    return project
+
+
+def _inspect_row(record: Mapping[str, Any]) -> dict[str, Any]:
+    if record.get("input") in (None, "", []):
+        raise BadSampleError("it has no `input`")
+    row: dict[str, Any] = {}
+    if record.get("id") not in (None, ""):
+        row["id"] = record["id"]
+    if record.get("split"):
+        row["split"] = record["split"]
+    row |= read_input(_parsed(record["input"]))
+    answers = read_answers(_parsed(record.get("target")), "target")
+    choices = _choices(record.get("choices"))
+    if choices:
+        row["choices"] = "\n".join(
+            f"{letter}) {text}" for letter, text in zip(ascii_uppercase, choices, strict=False)
+        )
+        answers = [_letter(answer, choices) for answer in answers]
+    if answers:
+        row["target"] = answers[0] if len(answers) == 1 else answers
+    metadata = _parsed(record.get("metadata"))
+    if metadata not in (None, "", {}):
+        row["metadata"] = metadata
+    return row
+
+
+def _parsed(value: Any) -> Any:
+    """A cell of a table may hold JSON."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            parsed = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+        return parsed if isinstance(parsed, (list, dict)) else value
+    return value
+
+
+def _choices(given: Any) -> list[str]:
+    given = _parsed(given)
+    if given is None or given == "":
+        return []
+    values = given.split(",") if isinstance(given, str) else given
+    if not isinstance(values, list) or any(isinstance(one, (dict, list)) for one in values):
+        raise BadSampleError("`choices` is not a list of texts")
+    if len(values) > len(ascii_uppercase):
+        raise BadSampleError(f"there are more than {len(ascii_uppercase)} choices")
+    return [str(one).strip() for one in values]
+
+
+def _letter(answer: str, choices: list[str]) -> str:
+    letters = ascii_uppercase[: len(choices)]
+    if len(answer.strip()) == 1 and answer.strip().upper() in letters:
+        return answer.strip().upper()
+    if answer in choices:
+        return letters[choices.index(answer)]
+    raise BadSampleError(
+        f"the target {answer[:80]!r} is none of the choices {letters[0]} to {letters[-1]}"
+    )
+
+
+def _add_choices(project: ForeignProject) -> None:
+    for row in [*project.rows, *project.unchecked]:
+        row.setdefault("choices", "")
+    project.sections["user"] = "{{input}}\n\n{{choices}}"
+    project.scorers = [{"kind": "exact_match", "field": "target"}]
+    if any(isinstance(row.get("target"), list) for row in project.rows):
+        project.findings.note(
+            "some rows have several right choices: any one of them counts as right"
+        )
+    count = max(row["choices"].count("\n") + 1 for row in project.rows)
+    project.labels = tuple(ascii_uppercase[:count])
+
+
+def read_openai_evals(path: Path) -> ForeignProject:
+    """Samples as rows; short answers are compared whole, longer ones are looked for."""
+    file = SampleFile(path)
+    project = ForeignProject(kind=_OPENAI_EVALS, name=path.stem)
+    for line, record in file.records():
+        leave_unknown(record, _OPENAI_FIELDS, path.name, project.findings)
+        try:
+            row = _openai_row(record)
+        except BadSampleError as error:
+            file.refuse(line, str(error))
+            continue
+        (project.rows if row.get("ideal") else project.unchecked).append(row)
+    file.finish(project)
+    settle_system(project, "")
+    answers = [one for row in project.rows for one in _listed(row["ideal"])]
+    if all(len(one) <= _SHORT for one in answers):
+        project.scorers = [{"kind": "exact_match", "field": "ideal"}]
+    else:
+        project.scorers = [{"kind": "contains", "field": "ideal", "match": "any"}]
+    project.findings.note(
+        "which grader an eval uses stands in its registry file, not in its samples: "
+        f"{project.scorers[0]['kind']} is a guess"
+    )
+    return project
+
+
+def _openai_row(record: Mapping[str, Any]) -> dict[str, Any]:
+    if record.get("input") in (None, "", []):
+        raise BadSampleError("it has no `input`")
+    kept = ("id", "split", "metadata")
+    row = {key: record[key] for key in kept if record.get(key) not in (None, "")}
+    row |= read_input(record["input"])
+    answers = read_answers(record.get("ideal"), "ideal")
+    if answers:
+        row["ideal"] = answers[0] if len(answers) == 1 else answers
+    return row
+
+
+def _listed(value: Any) -> list[str]:
+    return value if isinstance(value, list) else [value]

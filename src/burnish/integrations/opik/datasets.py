@@ -10,7 +10,7 @@ import uuid_utils
 
 from burnish.app.wiring import Workspace
 from burnish.domain import Item, UsageError, exact_hash
-from burnish.domain.opik_records import OpikDataset, OpikRow
+from burnish.domain.opik import OpikDataset, OpikRow
 from burnish.evaluation.datasets import Dataset
 
 MOST_ROWS = 200_000

@@ -1,4 +1,4 @@
-"""All that an Opik client does with us, in one place."""
+"""Ingest of what Opik clients send: kept first, then made into our records."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from burnish.app.optimize.client_lease import OpikLease
 from burnish.app.wiring import Workspace
-from burnish.domain.opik_records import Document, OpikItem, OpikScore
+from burnish.domain.opik import Document, OpikItem, OpikScore
 from burnish.integrations.opik.experiments import OpikExperiments
 from burnish.integrations.opik.optimizations import OpikOptimizations
 from burnish.integrations.opik.projection import OpikProjection

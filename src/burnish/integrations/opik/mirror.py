@@ -1,27 +1,43 @@
-"""Mirrors optimizations in the background of a run, or all that is left of them at once."""
+"""Mirror of optimizations on an Opik server: its target, and its delivery beside a run or at once."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
+import os
 import random
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from functools import partial
+from urllib.parse import urlsplit
 
 from burnish.app.wiring import Workspace
-from burnish.domain import BurnishError
-from burnish.domain.mirrors import MirrorTarget
+from burnish.config.schema import MirrorTable
+from burnish.domain import (
+    BurnishError,
+    Candidate,
+    Experiment,
+    ItemResult,
+    OptimizationRecord,
+    UsageError,
+)
+from burnish.domain.opik import Mirror, MirrorTarget
+from burnish.domain.optimizations.pages import HeldOutRun, RunPoint
 from burnish.integrations.opik.mirror_client import MirrorClient
-from burnish.integrations.opik.mirror_delivery import deliver
+from burnish.integrations.opik.mirror_documents import OpikWords
 from burnish.models.retry import RetryPolicy
 
+_PART = 200
+_BEGUN, _STATUS = "begun", "status"
 _log = logging.getLogger(__name__)
 _LOOK_SECONDS = 1.0
 _LONGEST_PAUSE = 60.0
 DRAIN_SECONDS = 5.0
 # A run goes on beside it and looks again anyway, so each look tries but a little.
 _BRIEF = RetryPolicy(max_attempts=2, longest_wait_seconds=2.0, longest_retry_after_seconds=10.0)
+OPIK = "opik"
+_URL, _WORKSPACE = "OPIK_URL_OVERRIDE", "OPIK_WORKSPACE"
 
 
 @dataclass(slots=True)
@@ -33,21 +49,45 @@ class MirrorOutcome:
     problems: list[str] = field(default_factory=list)
 
 
-async def flush(workspace: Workspace) -> MirrorOutcome:
-    """Send what every open mirror has left, each as far as it goes."""
-    outcome = MirrorOutcome()
-    unreachable: set[MirrorTarget] = set()
-    for mirror in await workspace.mirrors.open_mirrors():
-        if mirror.target in unreachable:
-            continue
-        try:
-            async with MirrorClient(mirror.target) as client:
-                outcome.experiments += await deliver(workspace, mirror, client)
-        except BurnishError as error:
-            unreachable.add(mirror.target)
-            outcome.problems.append(f"{error.what}: {error.why}")
-    outcome.open = len(await workspace.mirrors.open_mirrors())
-    return outcome
+def mirror_target(table: MirrorTable) -> MirrorTarget | None:
+    """The target; None where nothing is to be mirrored."""
+    if table.to is None:
+        return None
+    if table.to != OPIK:
+        raise _unusable(f"nothing can be mirrored to {table.to!r}", "use opik")
+    url = (table.url or os.environ.get(_URL) or "").rstrip("/")
+    if not url:
+        raise _unusable(
+            "no url is given",
+            f"set url in [mirror], or {_URL}, such as http://127.0.0.1:5173/api",
+        )
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise _unusable(f"{url!r} is no address", "write it like http://127.0.0.1:5173/api")
+    if parts.username is not None or parts.password is not None:
+        raise _unusable(
+            "the url holds a password, which would be stored",
+            f"put the key into the variable {table.api_key_env}",
+        )
+    return MirrorTarget(
+        url=url,
+        workspace=table.workspace or os.environ.get(_WORKSPACE) or "default",
+        project=table.project,
+        api_key_env=table.api_key_env,
+    )
+
+
+@contextlib.asynccontextmanager
+async def mirrored(
+    workspace: Workspace, optimization_id: str, target: MirrorTarget | None
+) -> AsyncIterator[MirrorOutcome | None]:
+    """Mirror an optimization within the block, and with it what earlier ones left."""
+    if target is None:
+        yield None
+        return
+    await workspace.mirrors.enrol(optimization_id, target)
+    async with mirroring(workspace) as outcome:
+        yield outcome
 
 
 @contextlib.asynccontextmanager
@@ -72,6 +112,30 @@ async def mirroring(workspace: Workspace) -> AsyncIterator[MirrorOutcome]:
         workspace.listeners.remove(ring)
         going.cancel()
         await asyncio.wait([going])
+
+
+async def flush(workspace: Workspace) -> MirrorOutcome:
+    """Send what every open mirror has left, each as far as it goes."""
+    outcome = MirrorOutcome()
+    outcome.problems = await _deliver_all(workspace, outcome, MirrorClient)
+    outcome.open = len(await workspace.mirrors.open_mirrors())
+    return outcome
+
+
+async def deliver(workspace: Workspace, mirror: Mirror, client: MirrorClient) -> int:
+    """Send what there is to send now; how many experiments that were.
+
+    A part is marked when it is there as a whole, so whatever ends this in between is made good by
+    sending that part again. The mirror is closed with the end of its optimization.
+    """
+    try:
+        sent = await _Delivery(workspace, mirror, client).run()
+    except BurnishError as error:
+        await workspace.mirrors.note_error(mirror, f"{error.what}: {error.why}")
+        raise
+    if mirror.error is not None:
+        await workspace.mirrors.note_error(mirror, None)
+    return sent
 
 
 class _Background:
@@ -110,7 +174,9 @@ class _Background:
         self._news.clear()
         problems: list[str] = []
         try:
-            problems = await self._deliver()
+            problems = await _deliver_all(
+                self._workspace, self.outcome, partial(MirrorClient, policy=_BRIEF)
+            )
         except BurnishError as error:
             problems = [f"{error.what}: {error.why}"]
         except Exception:  # noqa: BLE001 - a bug here is no reason to end a run
@@ -121,15 +187,115 @@ class _Background:
         self._failures = min(self._failures + 1, 30) if problems else 0
         self.outcome.problems = problems
 
-    async def _deliver(self) -> list[str]:
-        """What went wrong. A target that cannot be reached is not tried for the next mirror."""
-        problems: dict[MirrorTarget, str] = {}
-        for mirror in await self._workspace.mirrors.open_mirrors():
-            if mirror.target in problems:
-                continue
-            try:
-                async with MirrorClient(mirror.target, policy=_BRIEF) as client:
-                    self.outcome.experiments += await deliver(self._workspace, mirror, client)
-            except BurnishError as error:
-                problems[mirror.target] = f"{error.what}: {error.why}"
-        return list(problems.values())
+
+async def _deliver_all(
+    workspace: Workspace,
+    outcome: MirrorOutcome,
+    open_client: Callable[[MirrorTarget], MirrorClient],
+) -> list[str]:
+    """What went wrong. A target that cannot be reached is not tried for the next mirror."""
+    problems: dict[MirrorTarget, str] = {}
+    for mirror in await workspace.mirrors.open_mirrors():
+        if mirror.target in problems:
+            continue
+        try:
+            async with open_client(mirror.target) as client:
+                outcome.experiments += await deliver(workspace, mirror, client)
+        except BurnishError as error:
+            problems[mirror.target] = f"{error.what}: {error.why}"
+    return list(problems.values())
+
+
+class _Delivery:
+    def __init__(self, workspace: Workspace, mirror: Mirror, client: MirrorClient) -> None:
+        self._workspace = workspace
+        self._mirror = mirror
+        self._client = client
+
+    async def run(self) -> int:
+        workspace, book = self._workspace, self._workspace.mirrors
+        identity = self._mirror.optimization_id
+        # First, so that no experiment can end unseen before it.
+        record = await workspace.optimizations.get_optimization(identity)
+        words = await self._words(record)
+        done = await book.delivered(self._mirror)
+        if _BEGUN not in done:
+            await self._begin(words)
+            await book.mark(self._mirror, _BEGUN, "sent")
+        sent = 0
+        for experiment_id, candidate_id, status in await self._ended():
+            if done.get(experiment_id) != status:
+                candidate = await workspace.insights.candidate(identity, candidate_id)
+                await self._experiment(words, experiment_id, candidate)
+                await book.mark(self._mirror, experiment_id, status)
+                sent += 1
+        if record.status.final:
+            if done.get(_STATUS) != record.status.value:
+                path = f"optimizations/{words.optimization_id}"
+                await self._client.send("PUT", path, words.status())
+                await book.mark(self._mirror, _STATUS, record.status.value)
+            await book.close(self._mirror)
+        return sent
+
+    async def _words(self, record: OptimizationRecord) -> OpikWords:
+        name = record.suite_name
+        if record.dataset_id is not None:
+            dataset = await self._workspace.datasets.get_dataset(record.dataset_id)
+            # Another content under the same name is another dataset, as it is here.
+            name = f"{dataset.name} ({dataset.fingerprint[:8]})"
+        return OpikWords(record=record, dataset_name=name, project=self._mirror.target.project)
+
+    async def _begin(self, words: OpikWords) -> None:
+        project = {"project_name": self._mirror.target.project}
+        named = {"dataset_name": words.dataset_name, **project}
+        if words.record.dataset_id is not None:
+            rows = []
+            async for item in self._workspace.datasets.stream_items(words.record.dataset_id):
+                rows.append(words.row(item))
+                if len(rows) == _PART:
+                    await self._client.send_list("PUT", "datasets/items", "items", rows, **named)
+                    rows = []
+            await self._client.send_list("PUT", "datasets/items", "items", rows, **named)
+        await self._client.send("POST", "optimizations", words.optimization())
+
+    async def _ended(self) -> list[tuple[str, str, str]]:
+        """Experiments that have ended, with their candidate and how, by candidate."""
+        insights, identity = self._workspace.insights, self._mirror.optimization_id
+        every: list[RunPoint | HeldOutRun] = [*await insights.points(identity)]
+        every += await insights.held_out(identity)
+        return [
+            (one.experiment_id, one.candidate_id, one.status.value)
+            for one in every
+            if one.status.final
+        ]
+
+    async def _experiment(self, words: OpikWords, experiment_id: str, candidate: Candidate) -> None:
+        experiment = await self._workspace.experiments.get_experiment(experiment_id)
+        told = words.experiment(experiment, candidate)
+        await self._client.send("POST", "experiments", told)
+        results: list[ItemResult] = []
+        async for result in self._workspace.experiments.stream_results(experiment_id):
+            results.append(result)
+            if len(results) == _PART:
+                await self._items(words, experiment, candidate, results)
+                results = []
+        await self._items(words, experiment, candidate, results)
+        await self._client.send("POST", "experiments/finish", {"ids": [told["id"]]})
+
+    async def _items(
+        self,
+        words: OpikWords,
+        experiment: Experiment,
+        candidate: Candidate,
+        results: list[ItemResult],
+    ) -> None:
+        found = words.items(experiment, candidate, results)
+        send = self._client.send_list
+        await send("POST", "traces/batch", "traces", found.traces)
+        await send("POST", "spans/batch", "spans", found.spans)
+        await send("PUT", "traces/feedback-scores", "scores", found.scores)
+        await send("POST", "experiments/items", "experiment_items", found.items)
+
+
+def _unusable(why: str, fix: str) -> UsageError:
+    return UsageError(what="the run cannot be mirrored", why=why, fix=fix, code="invalid_mirror")

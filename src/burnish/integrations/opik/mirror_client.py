@@ -1,4 +1,4 @@
-"""Speaks to an Opik server: compressed, tried again with growing waits, and never for ever."""
+"""Client of an Opik server: compressed, tried again with growing waits, and never for ever."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from burnish.domain import Clock, SystemClock, UnavailableError, UsageError
-from burnish.domain.mirrors import MirrorTarget
+from burnish.domain.opik import MirrorTarget
 from burnish.models.retry import RetryPolicy
 
 if TYPE_CHECKING:

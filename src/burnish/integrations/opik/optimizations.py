@@ -16,7 +16,7 @@ from burnish.domain import (
     StopReason,
     UsageError,
 )
-from burnish.domain.opik_records import OpikDataset
+from burnish.domain.opik import OpikDataset
 from burnish.integrations.opik.datasets import named_dataset, snapshot
 from burnish.optimization import events
 
@@ -28,6 +28,11 @@ _STATUSES = {
     "error": OptimizationStatus.FAILED,
 }
 _NAMES = {status: name for name, status in _STATUSES.items()}
+_REASONS = {
+    OptimizationStatus.COMPLETED: StopReason.ALGORITHM_SPECIFIC.value,
+    OptimizationStatus.CANCELLED: StopReason.CANCELLED.value,
+    OptimizationStatus.FAILED: StopReason.ERROR.value,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,13 +151,6 @@ class OpikOptimizations:
             framework_error=_failure(error or {}) if failed else None,
             events=told,
         )
-
-
-_REASONS = {
-    OptimizationStatus.COMPLETED: StopReason.ALGORITHM_SPECIFIC.value,
-    OptimizationStatus.CANCELLED: StopReason.CANCELLED.value,
-    OptimizationStatus.FAILED: StopReason.ERROR.value,
-}
 
 
 def _status(name: str) -> OptimizationStatus:

@@ -1,4 +1,4 @@
-"""A weakincentives prompt as an agent and a suite, and the way back into its overrides store."""
+"""Prompt of weakincentives as an agent and a suite, and the way back into its overrides store."""
 
 from __future__ import annotations
 

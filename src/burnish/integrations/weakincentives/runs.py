@@ -1,4 +1,4 @@
-"""How one sample is run under a tag and judged: by a function, or by an EvalLoop over its mailbox."""
+"""Runs of one sample under a tag, judged by a function or by an EvalLoop over its mailbox."""
 
 from __future__ import annotations
 

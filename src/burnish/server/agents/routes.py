@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query
 
-from burnish.app.agents.promotions import promote_candidate
+from burnish.app.agents.promotion import promote_candidate
 from burnish.app.agents.registry import AgentRegistry
 from burnish.domain import Configuration
 from burnish.server.agents.schemas import (

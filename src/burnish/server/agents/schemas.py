@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from burnish.app.agents.promotions import Promoted, PromotionRequest
+from burnish.app.agents.promotion import Promoted, PromotionRequest
 from burnish.app.agents.registry import KnownAgent
 from burnish.app.report.differences import Difference
 from burnish.domain import AgentVersion

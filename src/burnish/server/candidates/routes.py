@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from burnish.app.agents.promotion_review import review_promotion
+from burnish.app.agents.promotion import review_promotion
 from burnish.app.report.candidate_pages import read_candidate
 from burnish.app.report.comparisons import (
     Change,

@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from burnish.app.agents.promotion_review import PromotionReview
+from burnish.app.agents.promotion import PromotionReview
 from burnish.app.report.candidate_pages import CandidatePage, CandidateRun
 from burnish.app.report.comparisons import Change, ComparedItem, Comparison, On, Side
 from burnish.app.report.html.markup import as_text
 from burnish.app.report.run_points import shortened
 from burnish.domain import Candidate, ExperimentStatus, ItemResult, Json
-from burnish.domain.read_models import ItemLine, LineageNode
+from burnish.domain.optimizations.pages import ItemLine, LineageNode
 from burnish.server.agents.schemas import DifferenceView, VersionLine
 from burnish.server.http.responses import View
 from burnish.server.optimizations.schemas import Evidence

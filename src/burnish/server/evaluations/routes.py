@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from burnish.app.evaluate.queued import create_evaluation
 from burnish.app.evaluate.result import result_of
 from burnish.domain import Outcome, RoundEnd
-from burnish.domain.read_models import ItemFilter
+from burnish.domain.optimizations.pages import ItemFilter
 from burnish.server.evaluations.schemas import (
     EvaluationLine,
     EvaluationPage,

@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from burnish.app.evaluate.evaluations import Selection
-from burnish.app.evaluate.result import EvaluationResult
-from burnish.app.evaluate.round_documents import refinement_json, round_json
-from burnish.app.optimize.chosen_settings import Choice
+from burnish.app.evaluate.result import EvaluationResult, refinement_json, round_json
+from burnish.app.optimize.creation import Choice
 from burnish.domain import (
     Experiment,
     ExperimentStatus,

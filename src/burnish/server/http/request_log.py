@@ -22,7 +22,7 @@ CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; f
 _HEADERS = {
     "Content-Security-Policy": CONTENT_POLICY,
     "X-Content-Type-Options": "nosniff",
-    "X-RequestLog-Options": "DENY",
+    "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from burnish.app.agents.optimizer_scheduler import OptimizerKeeper
+from burnish.app.agents.optimizer_scheduler import OptimizerScheduler
 from burnish.app.evaluate.queued import EvaluationExecutor
 from burnish.app.images.executor import ImageExecutor
 from burnish.app.images.models import image_model_options
@@ -37,7 +37,7 @@ class Services:
     project: ServedProject
     hub: EventHub
     metrics: Metrics
-    keeper: OptimizerKeeper
+    keeper: OptimizerScheduler
     images: ImageRuns
     image_hub: ImageRunHub
     executor: RunExecutor | None = None
@@ -104,7 +104,7 @@ async def open_services(
             )
             await stack.enter_async_context(image_executor)
         # Also where nothing is run: it only says what is to be run, and sees to what has ended.
-        keeper = OptimizerKeeper(
+        keeper = OptimizerScheduler(
             workspace, project, started=executor.wake if executor is not None else None
         )
         await stack.enter_async_context(keeper)

@@ -17,8 +17,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from burnish.app.optimize.runners import require_answer
-from burnish.config.serve_options import ServeOptions
-from burnish.config.served_project import ServedProject
+from burnish.config.served_project import ServedProject, ServeOptions
 from burnish.domain import UnavailableError, UsageError
 from burnish.server.http.app import create_app
 from burnish.server.http.logs import logging_to_stderr

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from burnish.app.optimize.runners import MailboxRunner
-from burnish.config.serve_options import ServeOptions
+from burnish.config.served_project import ServeOptions
 from burnish.domain import UsageError
 from burnish.jobs.executor import ExecutorSettings
 from burnish.models.outbound_rules import URLS_VARIABLE, OutboundRules

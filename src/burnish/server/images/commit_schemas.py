@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from burnish.app.images.documents import commit_document, comparison_document
 from burnish.app.images.history import ImageLineage
-from burnish.domain.images import CommitStatus, ImageCommit, ImageComparison, ImageProject
+from burnish.domain.images.runs import CommitStatus, ImageCommit, ImageComparison, ImageProject
 from burnish.server.http.requests import Strict
 from burnish.server.http.responses import View
 from burnish.server.images.paths import COMMIT_ID

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 
 from burnish.app.names import NAME_PATTERN
 from burnish.domain import UsageError
-from burnish.domain.images import ImageRunStatus
+from burnish.domain.images.runs import ImageRunStatus
 from burnish.images.planning import LONGEST_PROMPT
 from burnish.server.http.errors import errors
 from burnish.server.http.requests import Cursor, Limit, decode_cursor, encode_cursor, parts_of

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from burnish.app.images.documents import run_document
-from burnish.app.images.model_options import ImageModelOption, full_name
+from burnish.app.images.models import ImageModelOption, full_name
 from burnish.app.images.requests import LONGEST_TERM, MOST_TERMS
 from burnish.app.names import NAME_PATTERN
 from burnish.config.schema import ImagesTable
-from burnish.domain.images import (
+from burnish.domain.images.runs import (
     MIN_PROMPT_LENGTH,
     Constraints,
     ImageRun,

@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import Self
 
 from burnish.domain import BurnishError, UnavailableError
-from burnish.domain.image_parts import ImageRepository
-from burnish.domain.images import ImageRun
+from burnish.domain.images.protocols import ImageRepository
+from burnish.domain.images.runs import ImageRun
 from burnish.server.http.settings import StreamSettings
 from burnish.server.http.sse import BYE, KEEP_ALIVE, RETRY
 from burnish.server.images.schemas import ImageRunView

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field, model_validator
 
 from burnish.domain import UsageError
-from burnish.domain.opik_records import OpikDataset, OpikRow
+from burnish.domain.opik import OpikDataset, OpikRow
 from burnish.integrations.opik.datasets import data_of, named_dataset, put_rows
 from burnish.server.opik.requests import DEFAULT_WORKSPACE, Body, Ingest, Kept, Place, read_body
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Request, Response
 from pydantic import Field
 
 from burnish.domain import Experiment, ExperimentStatus
-from burnish.domain.opik_records import OpikItem
+from burnish.domain.opik import OpikItem
 from burnish.integrations.opik.datasets import named_dataset
 from burnish.integrations.opik.experiments import NewOpikExperiment
 from burnish.server.opik.datasets import Id, Name

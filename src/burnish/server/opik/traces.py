@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from pydantic import Field
 
-from burnish.domain.opik_records import OpikScore
+from burnish.domain.opik import OpikScore
 from burnish.server.opik.datasets import Id, Name
 from burnish.server.opik.requests import Body, Ingest, Kept, read_body
 

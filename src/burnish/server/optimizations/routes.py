@@ -22,7 +22,7 @@ from burnish.app.report.html import read_material, render_page
 from burnish.app.report.run_lines import read_lines
 from burnish.app.report.run_summary import read_front, read_summary
 from burnish.domain import OptimizationStatus, UsageError
-from burnish.domain.read_models import OptimizationFilter, OptimizationOrder
+from burnish.domain.optimizations.pages import OptimizationFilter, OptimizationOrder
 from burnish.server.http import examples
 from burnish.server.http.errors import errors
 from burnish.server.http.request_log import CONTENT_POLICY

@@ -7,10 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from burnish.app.report.run_budget import BudgetUse
 from burnish.app.report.run_evidence import evidence_of, explanation_of
 from burnish.app.report.run_lines import RunLine
-from burnish.app.report.run_summary import RunSummary, Scored
+from burnish.app.report.run_summary import BudgetUse, RunSummary, Scored
 from burnish.domain import (
     Candidate,
     ExperimentStatus,
@@ -18,7 +17,7 @@ from burnish.domain import (
     OptimizationStatus,
     TrialResult,
 )
-from burnish.domain.run_insights import RunFacets
+from burnish.domain.optimizations.pages import RunFacets
 from burnish.server.http.examples import add_configuration
 from burnish.server.http.responses import View
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from burnish.app.report.run_points import read_points
 from burnish.domain import EventType, ExperimentStatus
-from burnish.domain.read_models import TrialOrder
+from burnish.domain.optimizations.pages import TrialOrder
 from burnish.server.evaluations.routes import WantedItems
 from burnish.server.http.errors import errors
 from burnish.server.http.requests import (

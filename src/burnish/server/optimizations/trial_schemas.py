@@ -16,7 +16,7 @@ from burnish.domain import (
     ExperimentType,
     TrialResult,
 )
-from burnish.domain.read_models import ItemLine, LineageNode, TrialLine
+from burnish.domain.optimizations.pages import ItemLine, LineageNode, TrialLine
 from burnish.server.evaluations.schemas import ItemRefinement, RoundView
 from burnish.server.http.examples import WITH_EXAMPLES, add_configuration
 from burnish.server.http.responses import View

@@ -9,13 +9,12 @@ from fastapi import APIRouter, Depends, Path, Query
 
 from burnish.app.agents.optimizer_configs import OptimizerConfigs, request_of
 from burnish.app.agents.optimizer_runs import start_run
-from burnish.app.agents.promotions import promote_candidate
+from burnish.app.agents.promotion import promote_candidate
 from burnish.app.kinds import FRAMEWORK, optimizer_kinds, scorer_kinds
-from burnish.app.optimize.run_plan import plan_request
+from burnish.app.optimize.creation import plan_request
 from burnish.domain import UsageError
-from burnish.domain.configured_objects import ObjectKind, ObjectVersion
-from burnish.domain.optimizer_runs import RunLine
-from burnish.domain.read_models import Page
+from burnish.domain.pages import Page
+from burnish.domain.registry import ObjectKind, ObjectVersion, RunLine
 from burnish.server.agents.routes import AgentName, Agents
 from burnish.server.agents.schemas import Promote, PromotionView
 from burnish.server.http import examples

@@ -18,8 +18,7 @@ from burnish.app.agents.optimizer_runs import RUN_STATES, RunState
 from burnish.app.kinds import FRAMEWORK, Kind
 from burnish.app.optimize.run_plan import RunPlan
 from burnish.domain import ExperimentStatus, OptimizationStatus, SystemClock
-from burnish.domain.configured_objects import ObjectVersion
-from burnish.domain.optimizer_runs import CandidateLine, RunLine
+from burnish.domain.registry import CandidateLine, ObjectVersion, RunLine
 from burnish.optimization.plan import candidate_id
 from burnish.server.http.examples import WITH_EXAMPLES
 from burnish.server.http.requests import (

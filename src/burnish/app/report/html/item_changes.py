@@ -6,15 +6,16 @@ from collections import Counter
 
 from burnish.app.report.html.markup import (
     as_text,
+    count,
     definitions,
     excerpt,
     filters,
     row,
     safe,
+    score,
     table,
 )
 from burnish.app.report.html.material import Change, ItemChange, ItemComparison, Material, Side
-from burnish.app.report.html.wording import count, score
 from burnish.domain import ItemResult
 
 # All texts of all shown items together; the more there are, the shorter each is cut.

@@ -1,16 +1,18 @@
-"""Everything that a report is made of, read once."""
+"""Material of a report: everything that it is made of, read once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from burnish.app.optimize.objectives import ranked
+from burnish.app.optimize.run_spec import ranked
+from burnish.app.report.html.markup import as_text
 from burnish.domain import (
     Candidate,
+    Configuration,
     ExperimentStatus,
     ItemResult,
     Json,
@@ -20,8 +22,28 @@ from burnish.domain import (
     TrialResult,
 )
 from burnish.evaluation.refine import RefinementStatistics
+from burnish.models import count_tokens
 from burnish.optimization.objectives.front import Point, points_of
 from burnish.optimization.objectives.ranking import Ranking
+
+
+def prompt_tokens(candidates: Iterable[Candidate]) -> dict[str, int]:
+    """Tokens of all sections and examples by candidate id; equal texts are counted once."""
+    known: dict[str, int] = {}
+
+    def size(text: str) -> int:
+        if text not in known:
+            known[text] = count_tokens(text)
+        return known[text]
+
+    return {one.id: sum(map(size, _texts(one.configuration))) for one in candidates}
+
+
+def _texts(configuration: Configuration) -> Iterator[str]:
+    yield from configuration.sections.values()
+    for example in configuration.examples:
+        for value in example.values():
+            yield as_text(value)
 
 
 class Change(StrEnum):

@@ -1,25 +1,31 @@
-"""The whole page, in one file that asks nobody for anything."""
+"""HTML report of an optimization: the whole page, in one file that asks nobody for anything."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import contextlib
 import hashlib
+import os
 from datetime import datetime
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
-from burnish.app.report.html import ledgers
+from burnish.app.report.html import trial_table as ledgers
 from burnish.app.report.html.item_changes import item_changes
 from burnish.app.report.html.lineage_graph import lineage_graph
-from burnish.app.report.html.markup import safe, script_json, section
+from burnish.app.report.html.markup import moment, safe, script_json, section
 from burnish.app.report.html.material import Material
 from burnish.app.report.html.overview import cards, header
 from burnish.app.report.html.pareto_chart import pareto_chart
 from burnish.app.report.html.prompt_changes import prompt_changes
+from burnish.app.report.html.reading import read_material
 from burnish.app.report.html.refinement import refinement
 from burnish.app.report.html.score_chart import score_chart
 from burnish.app.report.html.trial_table import trial_table
-from burnish.app.report.html.wording import moment
+from burnish.app.wiring import Workspace
+from burnish.domain import Clock, SystemClock, UsageError
 
 
 def render_page(material: Material, made_at: datetime) -> str:
@@ -92,3 +98,49 @@ def _digest(text: str) -> str:
 
 def _asset(name: str) -> str:
     return (resources.files("burnish.app.report.html") / "assets" / name).read_text("utf-8")
+
+
+async def write_report(
+    workspace: Workspace, optimization_id: str, path: Path, *, clock: Clock | None = None
+) -> Path:
+    """Write one self-contained HTML file, for an optimization in any state; its absolute path."""
+    target = await asyncio.to_thread(_writable, path)
+    material = await read_material(workspace, optimization_id)
+    made_at = (clock or SystemClock()).now()
+    page = await asyncio.to_thread(render_page, material, made_at)
+    await asyncio.to_thread(_write, target, page)
+    return target
+
+
+def _writable(path: Path) -> Path:
+    """Told before anything is read: a large report takes a while."""
+    target = path.expanduser().absolute()
+    if target.is_dir():
+        raise _unwritable(target, "it is a folder", "name a file, such as report.html")
+    if not target.parent.is_dir():
+        raise _unwritable(
+            target, f"there is no folder {target.parent}", "name a file in a folder that exists"
+        )
+    return target
+
+
+def _write(target: Path, page: str) -> None:
+    """The file takes its name only once everything is in it."""
+    # A device or a pipe cannot be replaced; it is written to as it is.
+    special = target.exists() and not target.is_file()
+    part = target if special else target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.write_text(page, encoding="utf-8", newline="")
+        if not special:
+            part.replace(target)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise _unwritable(target, why, "name a file in a folder that can be written") from error
+    finally:
+        if not special:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+
+
+def _unwritable(target: Path, why: str, fix: str) -> UsageError:
+    return UsageError(what=f"{target} cannot be written", why=why, fix=fix, code="unwritable")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from burnish.app.evaluate.result import refinement_of
-from burnish.app.report.html.markup import row, safe, table
+from burnish.app.report.html.markup import count, money, row, safe, score, table
 from burnish.app.report.html.material import Material, RefinedTrial
-from burnish.app.report.html.wording import count, money, score
 from burnish.app.wiring import Workspace
 from burnish.domain import Candidate, Outcome, UsageError
 from burnish.evaluation.refine import RefinementStatistics

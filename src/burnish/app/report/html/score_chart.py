@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from burnish.app.report.html.marks import (
     WORDS,
+    Frame,
     Point,
+    frame,
     legend,
     mark_size,
     marks,
     picture,
     ring,
 )
-from burnish.app.report.html.markup import details, row, table
+from burnish.app.report.html.markup import count, details, row, score, table
 from burnish.app.report.html.material import Material
-from burnish.app.report.html.scales import Frame, frame
-from burnish.app.report.html.wording import count, score
 from burnish.optimization.objectives.front import TOLERANCE
 
 

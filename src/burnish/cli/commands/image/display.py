@@ -16,7 +16,7 @@ from rich.text import Text
 
 from burnish.app.images.documents import ImageProgress, progress_percent, stage_message
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import count, duration, harmless, money, one_line, short_id
 from burnish.domain.images.runs import ImageRun, ImageRunStatus, Variant, VariantStatus
 
@@ -52,7 +52,7 @@ _MARKS = {
 def print_image_run(
     console: Console,
     run: ImageRun,
-    place: Place,
+    location: ProjectLocation,
     *,
     sheet: Path | None = None,
     seconds: float | None = None,
@@ -78,7 +78,7 @@ def print_image_run(
         print_rows(console, [(name, Text(one_line(text, _WHOLE))) for name, text in suggested])
     console.print()
     print_rows(console, _facts(run, sheet))
-    steps = next_steps(run, place)
+    steps = next_steps(run, location)
     if steps:
         console.print()
         print_steps(console, steps)
@@ -104,10 +104,10 @@ def print_leaderboard(console: Console, run: ImageRun) -> None:
     console.print(table)
 
 
-def next_steps(run: ImageRun, place: Place) -> list[tuple[str, str]]:
+def next_steps(run: ImageRun, location: ProjectLocation) -> list[tuple[str, str]]:
     """Commands to go on with."""
     if not run.status.ended:
-        return [(place.command("image", "resume", short_id(run.run_id)), "goes on with it")]
+        return [(location.command("image", "resume", short_id(run.run_id)), "goes on with it")]
     best = next((one for one in run.leaderboard if one.commit_id), None)
     if best is None or best.commit_id is None:
         return []
@@ -116,7 +116,9 @@ def next_steps(run: ImageRun, place: Place) -> list[tuple[str, str]]:
     steps = [(f"{place.command(*words)} …", "goes on from the winner")]
     if run.anchor_commit_id is not None:
         anchor = short_id(run.anchor_commit_id)
-        steps.append((place.command("image", "compare", anchor, commit), "what the winner changed"))
+        steps.append(
+            (location.command("image", "compare", anchor, commit), "what the winner changed")
+        )
     return steps
 
 
@@ -244,9 +246,9 @@ class ImageWatch:
         for listener in self.listeners:
             listener(run)
 
-    def kept(self, place: Place) -> str | None:
+    def kept(self, location: ProjectLocation) -> str | None:
         """What of a stopped run is kept, and the command that goes on with it."""
         if self.run is None or (self.run.status.ended and self.resume is None):
             return None
-        command = place.command(*(self.resume or ("image", "resume", short_id(self.run.run_id))))
+        command = location.command(*(self.resume or ("image", "resume", short_id(self.run.run_id))))
         return f"every finished picture and score is saved; go on with: {command}"

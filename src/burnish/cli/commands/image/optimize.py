@@ -34,10 +34,10 @@ from burnish.cli.commands.image.options import (
 )
 from burnish.cli.commands.image.run import exit_code, run_request, write_sheet
 from burnish.cli.commands.image.stored import open_images
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.display.rows import print_rows, print_steps
 from burnish.cli.options import Config, Db, Json, given
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.wording import count, duration, harmless, money, one_line, short_id
 from burnish.domain import UsageError
@@ -134,12 +134,12 @@ def optimize(
             fix='say what the pictures are to show with --prompt "…"',
             code="INVALID_REQUEST",
         )
-    session: Session = context.obj
-    place = Place.of(context, config, db)
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
     identity = resume_id or str(uuid_utils.uuid7())
     watch = ImageWatch(resume=_continuing(identity, limits))
     work = _optimize(
-        place,
+        location,
         None if resume_id else request,
         budget=RoundsBudget(**limits),
         optimization_id=identity,
@@ -147,15 +147,15 @@ def optimize(
         sheet=sheet,
     )
     started = time.monotonic()
-    with showing_images(session.messages, watch):
-        result, written = run(work, note=lambda: watch.kept(place))
+    with showing_images(streams.messages, watch):
+        result, written = run(work, note=lambda: watch.kept(location))
     seconds = time.monotonic() - started
-    if session.json_output:
+    if streams.json_output:
         path = None if written is None else str(written)
-        session.print_document({**optimization_document(result), "contact_sheet": path})
+        streams.print_document({**optimization_document(result), "contact_sheet": path})
     else:
-        _print_rounds(session.console, result, place, sheet=written, seconds=seconds)
-    raise typer.Exit(exit_code(session, result.rounds[-1].run) if result.rounds else 0)
+        _print_rounds(streams.console, result, location, sheet=written, seconds=seconds)
+    raise typer.Exit(exit_code(streams, result.rounds[-1].run) if result.rounds else 0)
 
 
 def _continuing(optimization_id: str, limits: Mapping[str, Any]) -> tuple[str, ...]:
@@ -167,7 +167,7 @@ def _continuing(optimization_id: str, limits: Mapping[str, Any]) -> tuple[str, .
 
 
 async def _optimize(
-    place: Place,
+    location: ProjectLocation,
     asked: ImageRequest | None,
     *,
     budget: RoundsBudget,
@@ -176,27 +176,30 @@ async def _optimize(
     sheet: Path | None,
 ) -> tuple[ImageOptimizationResult, Path | None]:
     """The rounds; what was asked for is stored where they are resumed."""
-    async with open_images(place) as images:
+    async with open_images(location) as images:
         request = None if asked is None else await run_request(images, asked)
         result = await images.optimize(
             request, budget=budget, optimization_id=optimization_id, progress=progress
         )
-        return result, await _sheet(images, place, result, sheet)
+        return result, await _sheet(images, location, result, sheet)
 
 
 async def _sheet(
-    images: ImageRuns, place: Place, result: ImageOptimizationResult, given: Path | None
+    images: ImageRuns,
+    location: ProjectLocation,
+    result: ImageOptimizationResult,
+    given: Path | None,
 ) -> Path | None:
     """Of the round with the best picture, else of the last one."""
     kept = [one for one in result.rounds if one.kept]
     shown = kept or list(result.rounds)
-    return await write_sheet(images, place, shown[-1].run, given) if shown else None
+    return await write_sheet(images, location, shown[-1].run, given) if shown else None
 
 
 def _print_rounds(
     console: Console,
     result: ImageOptimizationResult,
-    place: Place,
+    location: ProjectLocation,
     *,
     sheet: Path | None,
     seconds: float,

@@ -22,10 +22,10 @@ from burnish.cli.commands.image.stored import (
     resolve_run,
     write_picture,
 )
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.display.rows import print_rows
 from burnish.cli.options import Config, Db, Json
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.references import LATEST
 from burnish.cli.running import run
 from burnish.cli.wording import age, one_line, percent, short_id
@@ -57,8 +57,8 @@ def list_runs(
 ) -> None:
     """List runs, newest first."""
 
-    place = Place.of(context, config, db)
-    list_image_runs(context.obj, place, project=project, status=status, limit=limit)
+    location = ProjectLocation.of(context, config, db)
+    list_image_runs(context.obj, location, project=project, status=status, limit=limit)
 
 
 def show(
@@ -72,7 +72,7 @@ def show(
 ) -> None:
     """Show a run: its leaderboard, its suggestions, what went wrong. --sheet writes the pictures."""
 
-    show_image_run(context.obj, Place.of(context, config, db), reference, sheet)
+    show_image_run(context.obj, ProjectLocation.of(context, config, db), reference, sheet)
 
 
 def cancel(
@@ -85,7 +85,7 @@ def cancel(
 ) -> None:
     """Stop a run, wherever it runs. What was drawn and judged is kept."""
 
-    cancel_image_run(context.obj, Place.of(context, config, db), reference)
+    cancel_image_run(context.obj, ProjectLocation.of(context, config, db), reference)
 
 
 def compare(
@@ -104,43 +104,45 @@ def compare(
 ) -> None:
     """Compare two commits of a project: how far their pixels differ, and both rubrics."""
 
-    place = Place.of(context, config, db)
-    compare_commits(context.obj, place, (left, right), output=output, judge=judge)
+    location = ProjectLocation.of(context, config, db)
+    compare_commits(context.obj, location, (left, right), output=output, judge=judge)
 
 
 def list_image_runs(
-    session: Session,
-    place: Place,
+    streams: Streams,
+    location: ProjectLocation,
     *,
     project: str | None,
     status: ImageRunStatus | None,
     limit: int,
 ) -> None:
     """Print the newest runs."""
-    found = run(_read(place, project, status, limit)) if place.has_database else []
-    if session.json_output:
-        session.print_document({"runs": [image_listing_json(one) for one in found]})
+    found = run(_read(location, project, status, limit)) if location.has_database else []
+    if streams.json_output:
+        streams.print_document({"runs": [image_listing_json(one) for one in found]})
     elif found:
-        print_image_runs(session.console, found)
+        print_image_runs(streams.console, found)
     else:
-        session.say("no image runs; `burnish image run --prompt …` makes one")
+        streams.say("no image runs; `burnish image run --prompt …` makes one")
 
 
-def show_image_run(session: Session, place: Place, reference: str, sheet: Path | None) -> None:
+def show_image_run(
+    streams: Streams, location: ProjectLocation, reference: str, sheet: Path | None
+) -> None:
     """Print one run; with a path its contact sheet is written."""
-    found, written = run(_show(place, reference, sheet))
-    if session.json_output:
+    found, written = run(_show(location, reference, sheet))
+    if streams.json_output:
         path = None if written is None else str(written)
-        session.print_document({**run_document(found), "contact_sheet": path})
+        streams.print_document({**run_document(found), "contact_sheet": path})
     else:
-        print_image_run(session.console, found, place, sheet=written)
+        print_image_run(streams.console, found, location, sheet=written)
 
 
-def cancel_image_run(session: Session, place: Place, reference: str) -> None:
+def cancel_image_run(streams: Streams, location: ProjectLocation, reference: str) -> None:
     """Ask for its end, and say how it stands."""
-    before, after = run(_cancel(place, reference))
-    if session.json_output:
-        session.print_document(
+    before, after = run(_cancel(location, reference))
+    if streams.json_output:
+        streams.print_document(
             {
                 "run_id": after.run_id,
                 "status": after.status.value,
@@ -149,27 +151,29 @@ def cancel_image_run(session: Session, place: Place, reference: str) -> None:
             }
         )
         return
-    session.say(_words(before, after))
+    streams.say(_words(before, after))
 
 
 async def _read(
-    place: Place, project: str | None, status: ImageRunStatus | None, limit: int
+    location: ProjectLocation, project: str | None, status: ImageRunStatus | None, limit: int
 ) -> list[ImageRun]:
-    async with read_images(place) as images:
+    async with read_images(location) as images:
         page = await images.page(project_id=project, status=status, limit=limit)
         return list(page.items)
 
 
-async def _show(place: Place, reference: str, sheet: Path | None) -> tuple[ImageRun, Path | None]:
-    async with read_images(place) as images:
+async def _show(
+    location: ProjectLocation, reference: str, sheet: Path | None
+) -> tuple[ImageRun, Path | None]:
+    async with read_images(location) as images:
         found = await resolve_run(images, reference)
         if sheet is None:
             return found, None
-        return found, await write_sheet(images, place, found, sheet)
+        return found, await write_sheet(images, location, found, sheet)
 
 
-async def _cancel(place: Place, reference: str) -> tuple[ImageRun, ImageRun]:
-    async with read_images(place) as images:
+async def _cancel(location: ProjectLocation, reference: str) -> tuple[ImageRun, ImageRun]:
+    async with read_images(location) as images:
         found = await resolve_run(images, reference)
         return found, await images.cancel(found.run_id)
 
@@ -229,26 +233,26 @@ def print_image_runs(console: Console, runs: Sequence[ImageRun]) -> None:
 
 
 def compare_commits(
-    session: Session,
-    place: Place,
+    streams: Streams,
+    location: ProjectLocation,
     references: tuple[str, str],
     *,
     output: Path | None,
     judge: str | None,
 ) -> None:
     """Compare, print, and write the map of differences where that is wanted."""
-    found = run(_compare(place, references, output, judge))
-    if session.json_output:
+    found = run(_compare(location, references, output, judge))
+    if streams.json_output:
         written = None if output is None else str(output)
-        session.print_document({**comparison_document(found), "output": written})
+        streams.print_document({**comparison_document(found), "output": written})
     else:
-        print_comparison(session.console, found, output=output)
+        print_comparison(streams.console, found, output=output)
 
 
 async def _compare(
-    place: Place, references: tuple[str, str], output: Path | None, judge: str | None
+    location: ProjectLocation, references: tuple[str, str], output: Path | None, judge: str | None
 ) -> ImageComparison:
-    async with read_images(place) as images:
+    async with read_images(location) as images:
         left, right = [await resolve_commit(images, one) for one in references]
         found = await images.compare(left, right, judge=judge)
         if output is not None:

@@ -36,10 +36,10 @@ from burnish.cli.commands.image.stored import (
     sheet_path,
     write_picture,
 )
-from burnish.cli.console import Session
+from burnish.cli.console import Streams
 from burnish.cli.display.rows import print_notice
 from burnish.cli.options import Config, Db, Json
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.references import LATEST
 from burnish.cli.running import run
 from burnish.domain import InvariantError, UnavailableError, UsageError
@@ -93,7 +93,9 @@ def run_command(
         text_model=text_model,
     )
 
-    raise typer.Exit(run_images(context.obj, Place.of(context, config, db), request, sheet))
+    raise typer.Exit(
+        run_images(context.obj, ProjectLocation.of(context, config, db), request, sheet)
+    )
 
 
 def resume(
@@ -107,7 +109,9 @@ def resume(
 ) -> None:
     """Go on with a run that was stopped: what was drawn and judged is not done again."""
 
-    raise typer.Exit(resume_images(context.obj, Place.of(context, config, db), reference, sheet))
+    raise typer.Exit(
+        resume_images(context.obj, ProjectLocation.of(context, config, db), reference, sheet)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,40 +122,48 @@ class ImageOutcome:
     sheet: Path | None
 
 
-def run_images(session: Session, place: Place, request: ImageRequest, sheet: Path | None) -> int:
+def run_images(
+    streams: Streams, location: ProjectLocation, request: ImageRequest, sheet: Path | None
+) -> int:
     """Carry it out, print what came out and return the exit code."""
     watch = ImageWatch()
     started = time.monotonic()
-    with showing_images(session.messages, watch):
-        outcome = run(_start(place, request, watch, sheet), note=lambda: watch.kept(place))
-    return present_run(session, place, outcome, time.monotonic() - started)
+    with showing_images(streams.messages, watch):
+        outcome = run(_start(location, request, watch, sheet), note=lambda: watch.kept(location))
+    return present_run(streams, location, outcome, time.monotonic() - started)
 
 
-def resume_images(session: Session, place: Place, reference: str, sheet: Path | None) -> int:
+def resume_images(
+    streams: Streams, location: ProjectLocation, reference: str, sheet: Path | None
+) -> int:
     """Go on with one, print what came out and return the exit code."""
     watch = ImageWatch()
     started = time.monotonic()
-    with showing_images(session.messages, watch):
-        outcome = run(_resume(place, reference, watch, sheet), note=lambda: watch.kept(place))
-    return present_run(session, place, outcome, time.monotonic() - started)
+    with showing_images(streams.messages, watch):
+        outcome = run(_resume(location, reference, watch, sheet), note=lambda: watch.kept(location))
+    return present_run(streams, location, outcome, time.monotonic() - started)
 
 
-def present_run(session: Session, place: Place, outcome: ImageOutcome, seconds: float) -> int:
+def present_run(
+    streams: Streams, location: ProjectLocation, outcome: ImageOutcome, seconds: float
+) -> int:
     """The document or the words, and the exit code."""
-    if session.json_output:
+    if streams.json_output:
         sheet = None if outcome.sheet is None else str(outcome.sheet)
-        session.print_document({**run_document(outcome.run), "contact_sheet": sheet})
+        streams.print_document({**run_document(outcome.run), "contact_sheet": sheet})
     else:
-        print_image_run(session.console, outcome.run, place, sheet=outcome.sheet, seconds=seconds)
-    return exit_code(session, outcome.run)
+        print_image_run(
+            streams.console, outcome.run, location, sheet=outcome.sheet, seconds=seconds
+        )
+    return exit_code(streams, outcome.run)
 
 
 async def _start(
-    place: Place, request: ImageRequest, watch: ImageWatch, sheet: Path | None
+    location: ProjectLocation, request: ImageRequest, watch: ImageWatch, sheet: Path | None
 ) -> ImageOutcome:
-    async with open_images(place) as images:
+    async with open_images(location) as images:
         queued = await images.create(await run_request(images, request))
-        return await _carry_out(images, place, queued, watch, sheet)
+        return await _carry_out(images, location, queued, watch, sheet)
 
 
 async def run_request(images: ImageRuns, asked: ImageRequest) -> ImageRunRequest:
@@ -163,47 +175,51 @@ async def run_request(images: ImageRuns, asked: ImageRequest) -> ImageRunRequest
 
 
 async def _resume(
-    place: Place, reference: str, watch: ImageWatch, sheet: Path | None
+    location: ProjectLocation, reference: str, watch: ImageWatch, sheet: Path | None
 ) -> ImageOutcome:
-    async with read_images(place) as images:
+    async with read_images(location) as images:
         found = await resolve_run(images, reference)
-        return await _carry_out(images, place, found, watch, sheet)
+        return await _carry_out(images, location, found, watch, sheet)
 
 
 async def _carry_out(
-    images: ImageRuns, place: Place, started: ImageRun, watch: ImageWatch, sheet: Path | None
+    images: ImageRuns,
+    location: ProjectLocation,
+    started: ImageRun,
+    watch: ImageWatch,
+    sheet: Path | None,
 ) -> ImageOutcome:
     watch.note(started)
     ended = started
     if not started.status.ended:
         ended = await images.execute(started.run_id, progress=watch.note)
         watch.note(ended)
-    return ImageOutcome(ended, await write_sheet(images, place, ended, sheet))
+    return ImageOutcome(ended, await write_sheet(images, location, ended, sheet))
 
 
 async def write_sheet(
-    images: ImageRuns, place: Place, ended: ImageRun, given: Path | None
+    images: ImageRuns, location: ProjectLocation, ended: ImageRun, given: Path | None
 ) -> Path | None:
     """The contact sheet's path; None when there is no picture to put on it."""
     if not any(variant.image for variant in ended.variants):
         return None
-    path = sheet_path(place, ended.run_id, given)
+    path = sheet_path(location, ended.run_id, given)
     write_picture(path, await images.contact_sheet(ended.run_id))
     return path
 
 
-def exit_code(session: Session, ended: ImageRun) -> int:
+def exit_code(streams: Streams, ended: ImageRun) -> int:
     """0 also for a degraded run, with a warning; a failed one says why."""
     if ended.status is ImageRunStatus.COMPLETED_DEGRADED:
         lines = [("warning", "the run is degraded: something was replaced by a fallback")]
-        print_notice(session, [*lines, *(("why", words) for words in ended.degradations)])
+        print_notice(streams, [*lines, *(("why", words) for words in ended.degradations)])
     if ended.status is ImageRunStatus.CANCELLED:
         return _STOPPED_BY_SOMEBODY
     if ended.status is not ImageRunStatus.FAILED:
         return 0
     error = ended.error or {}
     lines = [("error", "the image run failed"), ("why", str(error.get("message", "unknown")))]
-    print_notice(session, [*lines, ("fix", str(error.get("fix", "run it again")))])
+    print_notice(streams, [*lines, ("fix", str(error.get("fix", "run it again")))])
     if error.get("retryable"):
         return UnavailableError.exit_code
     return InvariantError.exit_code if error.get("code") == _BUG else UsageError.exit_code

@@ -10,7 +10,7 @@ from typing import Any
 from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
 from burnish.app.wiring import Workspace
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.references import LATEST
 from burnish.domain import UnavailableError, UsageError
 from burnish.domain.images.runs import ImageCommit, ImageRun
@@ -21,48 +21,48 @@ _LISTED = 5
 _WHOLE_ID = 36
 
 
-def image_settings(place: Place) -> ImageSettings:
+def image_settings(location: ProjectLocation) -> ImageSettings:
     """What the config says; one that was named has to be there."""
-    if place.config_given is not None and not place.config.exists():
+    if location.config_given is not None and not location.config.exists():
         raise UsageError(
             what=f"{place.config} cannot be read",
             why="there is no such file",
             fix="leave --config out to work without one, or name the file",
             code="missing_config",
         )
-    return ImageSettings.load(place.config)
+    return ImageSettings.load(location.config)
 
 
 @contextlib.asynccontextmanager
-async def open_images(place: Place) -> AsyncIterator[ImageRuns]:
+async def open_images(location: ProjectLocation) -> AsyncIterator[ImageRuns]:
     """Everything that a run needs; the database is made when it is not there."""
-    settings = image_settings(place)
+    settings = image_settings(location)
     async with (
-        Workspace.open(place.database, models=settings.models) as workspace,
-        ImageRuns.open(workspace, place.database, settings) as images,
+        Workspace.open(location.database, models=settings.models) as workspace,
+        ImageRuns.open(workspace, location.database, settings) as images,
     ):
         yield images
 
 
 @contextlib.asynccontextmanager
-async def read_images(place: Place) -> AsyncIterator[ImageRuns]:
+async def read_images(location: ProjectLocation) -> AsyncIterator[ImageRuns]:
     """Runs that exist; reading never makes a database."""
-    if not place.has_database:
+    if not location.has_database:
         raise UsageError(
             what="nothing is stored here yet",
             why=f"{place.database} does not exist",
             fix="run `burnish image run --prompt …` first, or name the place with --config or --db",
             code="not_found",
         )
-    async with open_images(place) as images:
+    async with open_images(location) as images:
         yield images
 
 
-def sheet_path(place: Place, run_id: str, given: Path | None) -> Path:
+def sheet_path(location: ProjectLocation, run_id: str, given: Path | None) -> Path:
     """Where a run's contact sheet goes: as was said, else beside the state."""
     if given is not None:
         return given
-    beside = ImageSettings(folder=place.folder).files_location(place.database)
+    beside = ImageSettings(folder=location.folder).files_location(location.database)
     return Path(beside) / _SHEETS / f"{run_id}.png"
 
 

@@ -13,8 +13,8 @@ from burnish.app.optimize.run_plan import (
     require_price,
     require_room,
 )
-from burnish.app.wiring import ModelShelf, build_agent, build_suite, check_fit
-from burnish.cli.console import Session
+from burnish.app.wiring import ModelPool, build_agent, build_suite, check_fit
+from burnish.cli.console import Streams
 from burnish.cli.display.rows import print_rows
 from burnish.cli.wording import count, harmless, money
 from burnish.config.schema import Settings
@@ -30,9 +30,9 @@ _LIMITS = {
 }
 
 
-async def show_plan(session: Session, settings: Settings) -> None:
+async def show_plan(streams: Streams, settings: Settings) -> None:
     """Check everything as a run would, and print what it would take."""
-    models = ModelShelf(settings.models)
+    models = ModelPool(settings.models)
     try:
         suite = build_suite(settings.suite_spec(), models.model).for_trials()
         agent = build_agent(settings.agent_spec(), models.model)
@@ -48,10 +48,10 @@ async def show_plan(session: Session, settings: Settings) -> None:
     finally:
         await models.close()
     plan = RunPlan(settings=settings, search=search, budget=budget, work=work, price=price)
-    if session.json_output:
-        session.print_document(plan.to_json())
+    if streams.json_output:
+        streams.print_document(plan.to_json())
     else:
-        _print(session.console, plan)
+        _print(streams.console, plan)
 
 
 def _print(console: Console, plan: RunPlan) -> None:

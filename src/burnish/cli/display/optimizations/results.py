@@ -24,7 +24,7 @@ from burnish.app.report.run_evidence import (
 from burnish.cli.display.differences import print_difference
 from burnish.cli.display.evaluation import p_words
 from burnish.cli.display.rows import print_rows, print_steps
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import count, duration, harmless, money, short_id
 from burnish.domain import ExperimentStatus, OptimizationStatus
 from burnish.optimization.objectives.front import MEASURES
@@ -44,7 +44,7 @@ _THOUSAND = 1000
 def print_search_result(
     console: Console,
     result: OptimizationResult,
-    place: Place,
+    location: ProjectLocation,
     warnings: Sequence[str] = (),
     *,
     seconds: float | None = None,
@@ -73,7 +73,7 @@ def print_search_result(
     print_rows(console, spending_rows(result))
     console.print()
     console.print(Text.assemble(("optimization ", "dim"), result.optimization_id))
-    print_steps(console, next_steps(result, place))
+    print_steps(console, next_steps(result, location))
 
 
 def print_head(
@@ -146,16 +146,16 @@ def spending_rows(result: OptimizationResult) -> list[tuple[str, Text]]:
     return rows
 
 
-def next_steps(result: OptimizationResult, place: Place) -> list[tuple[str, str]]:
+def next_steps(result: OptimizationResult, location: ProjectLocation) -> list[tuple[str, str]]:
     """Commands to go on with."""
     short = short_id(result.optimization_id)
-    steps = [(place.command("show", short, "--trials"), "every trial; --graph for the lineage")]
+    steps = [(location.command("show", short, "--trials"), "every trial; --graph for the lineage")]
     if result.improved:
-        steps.append((place.command("diff", short), "the change, word by word"))
+        steps.append((location.command("diff", short), "the change, word by word"))
         if not is_refuted(result.document):
-            promote = place.command("promote", short)
+            promote = location.command("promote", short)
             steps.append((promote, "make it the agent's active configuration"))
-    steps.append((place.command("report", short, "-o", "report.html"), "a page to share"))
+    steps.append((location.command("report", short, "-o", "report.html"), "a page to share"))
     return steps
 
 

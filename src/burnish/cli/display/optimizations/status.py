@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from burnish.cli.display.rows import print_rows, print_steps
-from burnish.cli.project_location import Place
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import age, harmless, short_id
 from burnish.domain import (
     AgentVersion,
@@ -95,7 +95,7 @@ def print_unfinished(
     record: OptimizationRecord,
     candidates: Mapping[str, Candidate],
     trials: Sequence[TrialResult],
-    place: Place,
+    location: ProjectLocation,
 ) -> None:
     """How far it has come, what went wrong, and how to go on."""
     head = Text.assemble(
@@ -114,14 +114,14 @@ def print_unfinished(
     console.print()
     console.print(Text.assemble(("optimization ", "dim"), record.id))
     short = short_id(record.id)
-    steps = [(place.command("show", short, "--trials"), "every trial; --graph for the lineage")]
+    steps = [(location.command("show", short, "--trials"), "every trial; --graph for the lineage")]
     can_go_on = record.status is not OptimizationStatus.CANCELLED and resumable(
         str((record.framework_error or {}).get("code"))
     )
     if can_go_on and not _is_owned(record):
-        steps.insert(0, (place.command("resume", short), "go on with it"))
+        steps.insert(0, (location.command("resume", short), "go on with it"))
     if not record.status.final:
-        steps.append((place.command("cancel", short), "stop it for good"))
+        steps.append((location.command("cancel", short), "stop it for good"))
     print_steps(console, steps)
 
 

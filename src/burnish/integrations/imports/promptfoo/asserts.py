@@ -1,4 +1,4 @@
-"""promptfoo's asserts as those of our scorer `asserts`; what needs code or a service is left."""
+"""Asserts of promptfoo as those of our scorer `asserts`; what needs code or a service is left."""
 
 from __future__ import annotations
 
@@ -19,10 +19,15 @@ from burnish.evaluation.scorers.assert_checks import (
     known_types,
     read_asserts,
 )
-from burnish.integrations.imports.files import Beside, CannotTakeError, is_code
+from burnish.integrations.imports.files import (
+    Beside,
+    BrokenYamlError,
+    CannotTakeError,
+    is_code,
+    parse_yaml,
+)
 from burnish.integrations.imports.project import Findings
-from burnish.integrations.imports.templates import fill, logic_in, texts_in
-from burnish.integrations.imports.yaml_text import BrokenYamlError, parse_yaml
+from burnish.integrations.imports.promptfoo.prompts import fill, logic_in, texts_in
 
 _CODE = ("javascript", "python", "ruby", "webhook")
 _LISTS = ("contains-all", "contains-any", "icontains-all", "icontains-any")
@@ -37,6 +42,29 @@ _RUBRICS: Mapping[str, str] = {
 _KEPT = ("weight", "threshold", "metric")
 _DEEPEST = 4
 _MOST = 1000
+_EXPECTED = re.compile(r"\A(not-)?([a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::(.*))?\Z", re.DOTALL)
+_SHORT = {"fn": "javascript", "eval": "javascript", "grade": RUBRIC}
+# A cell may hold one of these words and nothing else.
+_WITHOUT_VALUE = (
+    *("is-json", "contains-json", "is-xml", "is-sql", "is-html", "contains-xml", "contains-sql"),
+    *("contains-html", "is-refusal", "guardrails", "is-valid-function-call", "finish-reason"),
+    *("is-valid-openai-function-call", "is-valid-openai-tools-call"),
+)
+# Prefixes that promptfoo knows in a cell and that we cannot check: to be named, not compared with.
+_KNOWN_ELSEWHERE = (
+    *(*_CODE, "similar", "latency", "cost", "perplexity", "perplexity-score", "rouge-n", "bleu"),
+    *(
+        "answer-relevance",
+        "context-faithfulness",
+        "context-recall",
+        "context-relevance",
+        "classifier",
+    ),
+    *("moderation", "pi", "ends-with", "gleu", "meteor", "word-count", "search-rubric", "human"),
+    *("select-best", "max-score", "tool-call-f1", "skill-used", "conversation-relevance"),
+    *("trace-error-spans", "trace-span-count", "trace-span-duration"),
+    *_WITHOUT_VALUE,
+)
 
 
 class AssertReader:
@@ -164,31 +192,6 @@ def comma_separated(text: str) -> list[str]:
     except csv.Error:
         rows = [text.split(",")]
     return [part.strip() for row in rows for part in row if part.strip()]
-
-
-_EXPECTED = re.compile(r"\A(not-)?([a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::(.*))?\Z", re.DOTALL)
-_SHORT = {"fn": "javascript", "eval": "javascript", "grade": RUBRIC}
-# A cell may hold one of these words and nothing else.
-_WITHOUT_VALUE = (
-    *("is-json", "contains-json", "is-xml", "is-sql", "is-html", "contains-xml", "contains-sql"),
-    *("contains-html", "is-refusal", "guardrails", "is-valid-function-call", "finish-reason"),
-    *("is-valid-openai-function-call", "is-valid-openai-tools-call"),
-)
-# Prefixes that promptfoo knows in a cell and that we cannot check: to be named, not compared with.
-_KNOWN_ELSEWHERE = (
-    *(*_CODE, "similar", "latency", "cost", "perplexity", "perplexity-score", "rouge-n", "bleu"),
-    *(
-        "answer-relevance",
-        "context-faithfulness",
-        "context-recall",
-        "context-relevance",
-        "classifier",
-    ),
-    *("moderation", "pi", "ends-with", "gleu", "meteor", "word-count", "search-rubric", "human"),
-    *("select-best", "max-score", "tool-call-f1", "skill-used", "conversation-relevance"),
-    *("trace-error-spans", "trace-span-count", "trace-span-duration"),
-    *_WITHOUT_VALUE,
-)
 
 
 def expected_text(text: str) -> dict[str, Any]:
