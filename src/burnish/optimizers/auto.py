@@ -22,14 +22,9 @@ from burnish.domain import (
     TrialResult,
     WinnerChooser,
 )
-from burnish.optimizers.edits.optimizer import Edits
-from burnish.optimizers.examples.bootstrap import Bootstrap
-from burnish.optimizers.examples.few_shot import FewShot
+from burnish.optimizers.catalog import optimizer_maker
 from burnish.optimizers.gepa.optimizer import Gepa
 from burnish.optimizers.parameters.axes import are_whole, is_bounded
-from burnish.optimizers.parameters.grid_search import GridSearch
-from burnish.optimizers.parameters.optimizer import Parameters
-from burnish.optimizers.random_search import RandomSearch
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.support.number_checks import require_target
 
@@ -38,21 +33,13 @@ _SMALL_GRID = 16
 # Reflection looks at training items first, and then needs a trial.
 _FEW_TRIALS = 2
 _KEY = "auto"
-_PLAIN: dict[str, Callable[..., Optimizer]] = {
-    "bootstrap": Bootstrap,
-    "edits": Edits,
-    "few_shot": FewShot,
-    "grid": GridSearch,
-    "parameters": Parameters,
-    "random": RandomSearch,
-}
 
 
 class Auto:
     """Chooses when the run starts; the choice and its reason stand in the state and in the first
     candidates' rationale.
 
-    With a `model` and texts that may change that is `gepa`; `choosing` has all rules. `target` ends the
+    With a `model` and texts that may change that is `gepa`; `choose` has all rules. `target` ends the
     search, whoever does it.
     """
 
@@ -117,7 +104,7 @@ class Auto:
         """Made anew for each call: what it remembers stands in the state."""
         if name == "gepa":
             return self._gepa or Gepa(accept_threshold=self.target)
-        return _PLAIN[name](target=self.target)
+        return optimizer_maker(name)(target=self.target)
 
 
 def _is_first(state: OptimizerState, history: TrialHistory) -> bool:

@@ -102,13 +102,13 @@ class MetaPrompt:
         found = look_at_best(state, history, self.batch) if self.failures else []
         if found and state.generation == 0:
             return found
-        desk = await _Desk.of(state, history)
-        places = range(max_candidates - len(found)) if desk.paths else ()
+        context = await _StepContext.of(state, history)
+        places = range(max_candidates - len(found)) if context.paths else ()
         written = await asyncio.gather(
-            *(self._write(desk, state, place, max_candidates) for place in places),
+            *(self._write(context, state, place, max_candidates) for place in places),
             return_exceptions=True,
         )
-        fresh = Fresh(desk.facts, history)
+        fresh = Fresh(context.facts, history)
         for one in written:
             if isinstance(one, BaseException):
                 raise one
@@ -116,7 +116,7 @@ class MetaPrompt:
                 found.append(
                     CandidateProposal(
                         configuration=one.configuration,
-                        parent_candidate_ids=(desk.best_id,),
+                        parent_candidate_ids=(context.best_id,),
                         rationale=one.says,
                     )
                 )
@@ -142,26 +142,26 @@ class MetaPrompt:
         return GOING_ON
 
     async def _write(
-        self, desk: _Desk, state: OptimizerState, place: int, max_candidates: int
+        self, context: _StepContext, state: OptimizerState, place: int, max_candidates: int
     ) -> _Written | None:
         """A usable text for one place; after a bad answer another way and other failures are tried."""
-        turn = state.generation + desk.facts.in_flight(max_candidates) + place
-        path = desk.paths[turn % len(desk.paths)]
-        asked = (state.generation * desk.facts.places + place) * _ATTEMPTS
+        turn = state.generation + context.facts.in_flight(max_candidates) + place
+        path = context.paths[turn % len(context.paths)]
+        asked = (state.generation * context.facts.places + place) * _ATTEMPTS
         for attempt in range(_ATTEMPTS):
-            chance = generator(desk.facts.seed, "failures", asked, attempt)
-            failed = some(desk.failed, self.failures, chance)
+            chance = generator(context.facts.seed, "failures", asked, attempt)
+            failed = some(context.failed, self.failures, chance)
             way = WAYS[(turn + attempt) % len(WAYS)]
-            question = desk.question(path, failed, most=self.shown, way=way)
+            question = context.question(path, failed, most=self.shown, way=way)
             answer = await self._asker.ask(question.prompt(), turn=asked + attempt)
-            made = desk.read(path, answer, failed)
+            made = context.read(path, answer, failed)
             if made is not None:
                 return made
         return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Desk:
+class _StepContext:
     """What the places of one step write from."""
 
     facts: RunFacts
@@ -172,7 +172,7 @@ class _Desk:
     failed: Sequence[Shown]
 
     @classmethod
-    async def of(cls, state: OptimizerState, history: TrialHistory) -> _Desk:
+    async def of(cls, state: OptimizerState, history: TrialHistory) -> _StepContext:
         facts = RunFacts.within(state)
         whose = reader(state, history)
         return cls(

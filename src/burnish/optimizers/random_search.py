@@ -15,7 +15,7 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
-from burnish.optimizers.edits.edit_catalog import Library
+from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.optimizers.parameters.axes import draw_value, is_bounded
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.search_status import (
@@ -58,14 +58,14 @@ class RandomSearch:
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> list[CandidateProposal]:
         """Configurations that were not tried yet, children of the baseline."""
-        library = Library.of(RunFacts.within(state))
-        taken = {library.facts.baseline.hash, *tried_hashes(history)}
-        chance = generator(library.facts.seed, "random", state.generation)
+        catalog = EditCatalog.of(RunFacts.within(state))
+        taken = {catalog.facts.baseline.hash, *tried_hashes(history)}
+        chance = generator(catalog.facts.seed, "random", state.generation)
         found: list[CandidateProposal] = []
         for _ in range(_ATTEMPTS):
             if len(found) >= max_candidates:
                 break
-            proposal = self._draw(library, chance)
+            proposal = self._draw(catalog, chance)
             if proposal is None:
                 continue
             digest = Configuration.of(proposal.configuration).hash
@@ -95,12 +95,12 @@ class RandomSearch:
             )
         return GOING_ON
 
-    def _draw(self, library: Library, chance: random.Random) -> CandidateProposal | None:
-        names = [name for name in library.edits if not name.startswith("parameter:")]
+    def _draw(self, catalog: EditCatalog, chance: random.Random) -> CandidateProposal | None:
+        names = [name for name in catalog.edits if not name.startswith("parameter:")]
         count = min(chance.randint(1, self.max_edits), len(names))
-        made = library.build(chance.sample(names, count))
-        configuration = made.configuration if made else library.facts.baseline
-        space = library.facts.space.parameters
+        made = catalog.build(chance.sample(names, count))
+        configuration = made.configuration if made else catalog.facts.baseline
+        space = catalog.facts.space.parameters
         drawn = {
             name: draw_value(space[name], chance)
             for name in sorted(space)
@@ -109,11 +109,11 @@ class RandomSearch:
         changed = Configuration.of(
             {**configuration.to_json(), "parameters": {**configuration.parameters, **drawn}}
         )
-        if changed.hash == library.facts.baseline.hash:
+        if changed.hash == catalog.facts.baseline.hash:
             return None
-        said = library.describe(made.names) if made else "Other values of parameters."
+        said = catalog.describe(made.names) if made else "Other values of parameters."
         return CandidateProposal(
             configuration=changed,
-            parent_candidate_ids=(library.facts.baseline_candidate_id,),
+            parent_candidate_ids=(catalog.facts.baseline_candidate_id,),
             rationale=said,
         )

@@ -257,13 +257,12 @@ def _definition(subject: Subject, kind: str, definition: str) -> Edit:
 
 
 def instruction_edits(subject: Subject) -> list[Edit]:
-    """One edit for each instruction of the library, each in a group of its own."""
+    """One edit for each instruction, each in a group of its own."""
     if subject.task_path is None:
         return []
-    library = _FOR_LABELS if subject.words else _FOR_TEXT
+    known = _FOR_LABELS if subject.words else _FOR_TEXT
     return [
-        _instruction(subject, kind, line.format(noun=subject.noun))
-        for kind, line in library.items()
+        _instruction(subject, kind, line.format(noun=subject.noun)) for kind, line in known.items()
     ]
 
 

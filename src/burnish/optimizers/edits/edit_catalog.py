@@ -52,20 +52,20 @@ class EditSet:
 
     @property
     def metadata(self) -> dict[str, Json]:
-        """What `Library.names_of` reads of a candidate that is made of it."""
+        """What `EditCatalog.names_of` reads of a candidate that is made of it."""
         return {"edits": list(self.names)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Library:
-    """The edits of one baseline by name. The same baseline gives the same library everywhere."""
+class EditCatalog:
+    """The edits of one baseline by name. The same baseline gives the same edits everywhere."""
 
     facts: RunFacts
     edits: dict[str, Edit]
     max_prompt_tokens: int | None = None
 
     @classmethod
-    def of(cls, facts: RunFacts, *, max_prompt_tokens: int | None = None) -> Library:
+    def of(cls, facts: RunFacts, *, max_prompt_tokens: int | None = None) -> EditCatalog:
         """Every edit of every family that may change this baseline."""
         subject = Subject.of(facts.baseline, facts.space, facts.labels)
         found: dict[str, Edit] = {}

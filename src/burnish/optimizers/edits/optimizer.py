@@ -20,7 +20,7 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
-from burnish.optimizers.edits.edit_catalog import EditSet, Library
+from burnish.optimizers.edits.edit_catalog import EditCatalog, EditSet
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.gradient import Gradient, Prior
 from burnish.optimizers.shared.search_status import (
@@ -92,15 +92,15 @@ class Edits:
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> list[CandidateProposal]:
         """Sets of edits that were not tried yet."""
-        library = self._library(state)
+        catalog = self._catalog(state)
         return [
             CandidateProposal(
                 configuration=pick.edits.configuration,
                 parent_candidate_ids=pick.parents,
-                rationale=library.describe(pick.edits.names),
+                rationale=catalog.describe(pick.edits.names),
                 metadata=pick.edits.metadata,
             )
-            for pick in self._picks(library, state, history, max_candidates)
+            for pick in self._picks(catalog, state, history, max_candidates)
         ]
 
     def observe(
@@ -114,70 +114,70 @@ class Edits:
         enough = reached(state, self.target) or stale(state, self.patience)
         if enough:
             return enough
-        library = self._library(state)
+        catalog = self._catalog(state)
         # While fewer sets were tried than there are edits alone, something is left.
-        many_left = len(history.trials) <= len(library.singles)  # the baseline's is among them
-        if not many_left and not self._picks(library, state, history, 1):
+        many_left = len(history.trials) <= len(catalog.singles)  # the baseline's is among them
+        if not many_left and not self._picks(catalog, state, history, 1):
             return StopDecision(
                 should_stop=True,
                 reason=StopReason.CONVERGENCE,
-                message=f"all that {len(library.edits)} edits can make was tried",
+                message=f"all that {len(catalog.edits)} edits can make was tried",
             )
         return GOING_ON
 
-    def _library(self, state: OptimizerState) -> Library:
+    def _catalog(self, state: OptimizerState) -> EditCatalog:
         """The edits of this run."""
-        return Library.of(RunFacts.within(state))
+        return EditCatalog.of(RunFacts.within(state))
 
     def _picks(
-        self, library: Library, state: OptimizerState, history: TrialHistory, count: int
+        self, catalog: EditCatalog, state: OptimizerState, history: TrialHistory, count: int
     ) -> list[Pick]:
-        trials = _trials(library, history)
-        queue = screening_queue(library)
-        skipped = library.facts.in_flight(count) % max(len(queue), 1)
+        trials = _trials(catalog, history)
+        queue = screening_queue(catalog)
+        skipped = catalog.facts.in_flight(count) % max(len(queue), 1)
         search = EditSearch(
-            library,
+            catalog,
             trials,
             fit(
-                library,
+                catalog,
                 trials,
-                luck=baseline_luck(history, library.facts),
+                luck=baseline_luck(history, catalog.facts),
                 collapse_penalty=self.collapse_penalty,
             ),
             generation=state.generation,
-            turn=state.algorithm_data["results"] + library.facts.in_flight(count),
+            turn=state.algorithm_data["results"] + catalog.facts.in_flight(count),
             max_edits=self.max_edits,
             cost=self.edit_cost,
-            tried=tried_hashes(history) | {library.facts.baseline.hash},
-            leaders=self._leaders(library, state, history),
+            tried=tried_hashes(history) | {catalog.facts.baseline.hash},
+            leaders=self._leaders(catalog, state, history),
         )
         untried = search.untried(queue)
         return search.picks([*untried[skipped:], *untried[:skipped]], count)
 
     def _leaders(
-        self, library: Library, state: OptimizerState, history: TrialHistory
+        self, catalog: EditCatalog, state: OptimizerState, history: TrialHistory
     ) -> Sequence[str]:
         """Candidates to start from besides those with the best prospects."""
         return ()
 
 
-def _trials(library: Library, history: TrialHistory) -> list[ReadTrial]:
+def _trials(catalog: EditCatalog, history: TrialHistory) -> list[ReadTrial]:
     return read_trials(
         history,
-        library.facts,
-        lambda candidate_id: library.names_of(history.candidate(candidate_id)),
+        catalog.facts,
+        lambda candidate_id: catalog.names_of(history.candidate(candidate_id)),
     )
 
 
-def screening_queue(library: Library) -> list[tuple[str, ...]]:
+def screening_queue(catalog: EditCatalog) -> list[tuple[str, ...]]:
     """Sets of edits in the order they should be screened; the order within a rank is seeded."""
     by_family: dict[str, list[str]] = {}
-    for name, edit in library.edits.items():
+    for name, edit in catalog.edits.items():
         by_family.setdefault(edit.family, []).append(name)
-    chance = generator(library.facts.seed, "screening")
+    chance = generator(catalog.facts.seed, "screening")
     for names in by_family.values():
         chance.shuffle(names)
-        names.sort(key=lambda name: -library.edits[name].promise)
+        names.sort(key=lambda name: -catalog.edits[name].promise)
     queue = [
         tuple(by_family[family][0] for family in families if family in by_family)
         for families in _FIRST
@@ -205,14 +205,14 @@ class Start:
 
 
 def fit(
-    library: Library, trials: Sequence[ReadTrial], *, luck: float, collapse_penalty: float
+    catalog: EditCatalog, trials: Sequence[ReadTrial], *, luck: float, collapse_penalty: float
 ) -> Gradient:
     """The effects of edits by all trials so far."""
-    scale = score_scale(library.facts, trials)
+    scale = score_scale(catalog.facts, trials)
     prior = Prior(
         scale=scale,
         luck=luck / scale,
-        means={name: edit.promise for name, edit in library.edits.items() if edit.promise},
+        means={name: edit.promise for name, edit in catalog.edits.items() if edit.promise},
     )
     penalty = collapse_penalty * scale
     return Gradient([trial.observation(penalty=penalty) for trial in trials], prior)
@@ -223,7 +223,7 @@ class EditSearch:
 
     def __init__(
         self,
-        library: Library,
+        catalog: EditCatalog,
         trials: Sequence[ReadTrial],
         gradient: Gradient,
         *,
@@ -235,13 +235,13 @@ class EditSearch:
         leaders: Sequence[str] = (),
     ) -> None:
         self._leaders = frozenset(leaders)
-        self._library = library
+        self._catalog = catalog
         self._trials = trials
         self._gradient = gradient
         self._generation = generation
         self._turn = turn
         self._max_edits = max_edits
-        self._cost = cost * score_scale(library.facts, trials)
+        self._cost = cost * score_scale(catalog.facts, trials)
         self._taken = set(tried)
         self._built: dict[tuple[str, ...], EditSet | None] = {}
 
@@ -274,7 +274,7 @@ class EditSearch:
         for names in waiting:
             made = self._fresh(names)
             if made:
-                return Pick(edits=made, parents=(self._library.facts.baseline_candidate_id,))
+                return Pick(edits=made, parents=(self._catalog.facts.baseline_candidate_id,))
         return None
 
     def _by_draw(self, place: int) -> Pick | None:
@@ -282,7 +282,7 @@ class EditSearch:
         if not self._trials:
             return None
         drawn = self._gradient.draw(
-            self._library.facts.seed,
+            self._catalog.facts.seed,
             "draw",
             self._generation,
             place,
@@ -306,7 +306,7 @@ class EditSearch:
     @cached_property
     def _starts(self) -> list[Start]:
         """The baseline, the tried sets with the best prospects, leaders, and the two best joined."""
-        root = self._library.facts.baseline_candidate_id
+        root = self._catalog.facts.baseline_candidate_id
         ranked = sorted(
             self._trials,
             key=lambda trial: (-self._gradient.mean(trial.features), trial.number),
@@ -327,8 +327,8 @@ class EditSearch:
 
     def _joined(self, first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
         """Both sets in one; where they exclude each other the first one's edit stays."""
-        groups = {self._library.edits[name].group for name in first}
-        more = [name for name in second if self._library.edits[name].group not in groups]
+        groups = {self._catalog.edits[name].group for name in first}
+        more = [name for name in second if self._catalog.edits[name].group not in groups]
         return (*first, *more)[: self._max_edits]
 
     def _climb(self, names: Sequence[str], value: Value) -> Iterator[tuple[str, ...]]:
@@ -349,27 +349,27 @@ class EditSearch:
         """One edit more, one less, or one for another."""
         for name in names:
             yield tuple(one for one in names if one != name)
-        for name in self._library.edits:
+        for name in self._catalog.edits:
             if name not in names:
-                changed = self._library.with_edit(names, name)
+                changed = self._catalog.with_edit(names, name)
                 if len(changed) <= self._max_edits:
                     yield changed
 
     def _anything(self, place: int) -> Pick | None:
         """When nothing near is left: every edit alone, then random sets, until tries bring nothing."""
-        chance = generator(self._library.facts.seed, "anything", self._generation, place)
-        names = list(self._library.edits)
+        chance = generator(self._catalog.facts.seed, "anything", self._generation, place)
+        names = list(self._catalog.edits)
         alone = [(name,) for name in chance.sample(names, len(names))]
         sizes = [min(chance.randint(2, max(self._max_edits, 2)), len(names)) for _ in range(_TRIES)]
         for one in (*alone, *(tuple(chance.sample(names, size)) for size in sizes)):
             made = self._fresh(one)
             if made and len(made.names) <= self._max_edits:
-                return Pick(edits=made, parents=(self._library.facts.baseline_candidate_id,))
+                return Pick(edits=made, parents=(self._catalog.facts.baseline_candidate_id,))
         return None
 
     def _fresh(self, names: Sequence[str]) -> EditSet | None:
         key = tuple(names)
         if key not in self._built:
-            self._built[key] = self._library.build(key) if key else None
+            self._built[key] = self._catalog.build(key) if key else None
         made = self._built[key]
         return made if made and made.configuration.hash not in self._taken else None

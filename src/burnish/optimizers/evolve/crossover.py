@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from burnish.domain import Candidate, Configuration, Json, UsageError
-from burnish.optimizers.edits.edit_catalog import Library
+from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.optimizers.gepa.line_edits import LineEdit, apply_edits, key_of, split_edits
 from burnish.optimizers.shared.facts import RunFacts
 
@@ -27,31 +27,31 @@ class Child:
     edits: tuple[str, ...] | None = None
 
 
-class Breeder:
+class ChildMaker:
     """Makes children. Parents that are sets of edits stay such sets; of others the text is changed."""
 
     def __init__(self, facts: RunFacts, *, max_edits: int) -> None:
         self._facts = facts
-        self._library = Library.of(facts)
+        self._catalog = EditCatalog.of(facts)
         self._max_edits = max_edits
 
     @property
     def can_mutate(self) -> bool:
         """Whether there is any edit of the baseline."""
-        return bool(self._library.edits)
+        return bool(self._catalog.edits)
 
     def mutate(self, parent: Candidate, chance: random.Random) -> Child | None:
         """The parent with an edit more, less or for another."""
         names = self._names(parent)
         if names is None:
             return self._mutate_text(parent, chance)
-        if not self._library.edits:
+        if not self._catalog.edits:
             return None
         if names and (len(names) >= self._max_edits or chance.random() < _DROPS_AN_EDIT):
             gone = chance.choice(names)
             names = tuple(one for one in names if one != gone)
         if not names or chance.random() >= _DROPS_AN_EDIT:
-            names = self._library.with_edit(names, self._draw(self._library, chance))
+            names = self._catalog.with_edit(names, self._draw(self._catalog, chance))
         return self._built(names, "Mutated")
 
     def cross(self, first: Candidate, second: Candidate, chance: random.Random) -> Child | None:
@@ -67,28 +67,28 @@ class Breeder:
     def _names(self, candidate: Candidate) -> tuple[str, ...] | None:
         if candidate.id == self._facts.baseline_candidate_id:
             return ()
-        return self._library.names_of(candidate)
+        return self._catalog.names_of(candidate)
 
     def _built(self, names: Sequence[str], how: str) -> Child | None:
-        made = self._library.build(names) if names else None
+        made = self._catalog.build(names) if names else None
         if made is None:
             return None
-        said = f"{how}. {self._library.describe(made.names)}"
+        said = f"{how}. {self._catalog.describe(made.names)}"
         return Child(configuration=made.configuration, says=said, edits=made.names)
 
     def _mutate_text(self, parent: Candidate, chance: random.Random) -> Child | None:
-        """An edit of the parent's own text; its name would mean nothing to the baseline's library."""
-        library = Library.of(replace(self._facts, baseline=parent.configuration))
-        made = library.build([self._draw(library, chance)]) if library.edits else None
+        """An edit of the parent's own text; its name would mean nothing to the baseline's catalog."""
+        catalog = EditCatalog.of(replace(self._facts, baseline=parent.configuration))
+        made = catalog.build([self._draw(catalog, chance)]) if catalog.edits else None
         if made is None:
             return None
-        said = "; ".join(library.edits[name].says for name in made.names)
+        said = "; ".join(catalog.edits[name].says for name in made.names)
         return Child(configuration=made.configuration, says=f"Mutated: {said}.")
 
-    def _draw(self, library: Library, chance: random.Random) -> str:
+    def _draw(self, catalog: EditCatalog, chance: random.Random) -> str:
         """A family first, so that those with many variants don't crowd out the others."""
         families: dict[str, list[str]] = {}
-        for name, edit in library.edits.items():
+        for name, edit in catalog.edits.items():
             families.setdefault(edit.family, []).append(name)
         return chance.choice(families[chance.choice(list(families))])
 

@@ -23,7 +23,7 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
-from burnish.optimizers.evolve.crossover import Breeder, Child
+from burnish.optimizers.evolve.crossover import Child, ChildMaker
 from burnish.optimizers.shared.acceptance import Fresh, speaking_paths, with_text
 from burnish.optimizers.shared.asking import Asker
 from burnish.optimizers.shared.copied_answers import without_copies
@@ -110,21 +110,21 @@ class Evolve:
             found = look_at_best(state, history, self.batch)
             if found and state.generation == 0:
                 return found
-        draws = [
+        generators = [
             generator(facts.seed, "evolve", state.generation, facts.in_flight(max_candidates), one)
             for one in range(max_candidates - len(found))
         ]
-        pairs = [self._pair(history, chance) for chance in draws]
-        written = await self._written(state, history, pairs, draws)
+        pairs = [self._pair(history, chance) for chance in generators]
+        written = await self._written(state, history, pairs, generators)
         fresh = Fresh(facts, history)
-        breeder = Breeder(facts, max_edits=self.max_edits)
-        for pair, child, chance in zip(pairs, written, draws, strict=True):
+        maker = ChildMaker(facts, max_edits=self.max_edits)
+        for pair, child, chance in zip(pairs, written, generators, strict=True):
             if child is not None and fresh.take(child.configuration):
                 found.append(_proposal(child, pair))
                 continue
-            bred = self._bred(breeder, fresh, history, chance)
-            if bred is not None:
-                found.append(bred)
+            made = self._made(maker, fresh, history, chance)
+            if made is not None:
+                found.append(made)
         return found
 
     def observe(
@@ -140,7 +140,7 @@ class Evolve:
             return enough
         facts = RunFacts.within(state)
         writes = self._asker.available and speaking_paths(facts)
-        if not writes and not Breeder(facts, max_edits=self.max_edits).can_mutate:
+        if not writes and not ChildMaker(facts, max_edits=self.max_edits).can_mutate:
             return StopDecision(
                 should_stop=True,
                 reason=StopReason.ALGORITHM_SPECIFIC,
@@ -168,17 +168,17 @@ class Evolve:
         state: OptimizerState,
         history: TrialHistory,
         pairs: Sequence[_Pair],
-        draws: Sequence[random.Random],
+        generators: Sequence[random.Random],
     ) -> list[Child | None]:
         """What the model makes of the pairs, all asked side by side."""
-        nursery = await Nursery.of(state, history) if self._asker.available else None
-        if nursery is None or not nursery.paths:
+        writer = await ChildWriter.of(state, history) if self._asker.available else None
+        if writer is None or not writer.paths:
             return [None] * len(pairs)
         questions = [
-            nursery.question(pair.first, pair.second, chance, failures=self.failures)
-            for pair, chance in zip(pairs, draws, strict=True)
+            writer.question(pair.first, pair.second, chance, failures=self.failures)
+            for pair, chance in zip(pairs, generators, strict=True)
         ]
-        turn = state.generation * nursery.facts.places
+        turn = state.generation * writer.facts.places
         answers = await asyncio.gather(
             *(self._asker.ask(one.prompt(), turn=turn + n) for n, one in enumerate(questions)),
             return_exceptions=True,
@@ -187,19 +187,19 @@ class Evolve:
         for pair, question, answer in zip(pairs, questions, answers, strict=True):
             if isinstance(answer, BaseException):
                 raise answer
-            children.append(nursery.read(pair.first, question, answer))
+            children.append(writer.read(pair.first, question, answer))
         return children
 
-    def _bred(
-        self, breeder: Breeder, fresh: Fresh, history: TrialHistory, chance: random.Random
+    def _made(
+        self, maker: ChildMaker, fresh: Fresh, history: TrialHistory, chance: random.Random
     ) -> CandidateProposal | None:
         """A mechanical child that was not tried."""
         for _ in range(_MECHANICAL_TRIES):
             pair = self._pair(history, chance)
             child = (
-                breeder.mutate(pair.first, chance)
+                maker.mutate(pair.first, chance)
                 if pair.second is None
-                else breeder.cross(pair.first, pair.second, chance)
+                else maker.cross(pair.first, pair.second, chance)
             )
             if child is not None and fresh.take(child.configuration):
                 return _proposal(child, pair)
@@ -228,7 +228,7 @@ def _proposal(child: Child, pair: _Pair) -> CandidateProposal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nursery:
+class ChildWriter:
     """What the questions of one step are made from."""
 
     facts: RunFacts
@@ -237,7 +237,7 @@ class Nursery:
     failed: Sequence[Shown]
 
     @classmethod
-    async def of(cls, state: OptimizerState, history: TrialHistory) -> Nursery:
+    async def of(cls, state: OptimizerState, history: TrialHistory) -> ChildWriter:
         """Read the history once for all places."""
         facts = RunFacts.within(state)
         whose = reader(state, history)

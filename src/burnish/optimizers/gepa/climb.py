@@ -21,7 +21,7 @@ from burnish.optimizers.gepa.moves import (
     kind_of,
     said_of,
 )
-from burnish.optimizers.gepa.step_context import CLOSE, Desk
+from burnish.optimizers.gepa.step_context import CLOSE, StepContext
 from burnish.optimizers.shared.evidence import Known, is_weak
 from burnish.optimizers.shared.seeded_random import generator
 
@@ -43,30 +43,30 @@ _UNITED = "Together, what was tried alone in vain."
 class Climb:
     """Moves that improve the tip."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: StepContext) -> None:
+        self._context = context
 
     async def moves(self, tip: Known, places: int) -> list[Move]:
         """Look at the window, try lines until its failures seem mended, join them, look further."""
-        looks = self._desk.look(tip, self._desk.missing(tip))
+        looks = self._context.look(tip, self._context.missing(tip))
         if looks:
             return looks
-        failed = self._desk.failed(tip)
-        lines = Tried(self._desk, tip)
-        kept = await self._desk.ideas.distinct(tip, lines.survivors, failed)
-        mended = await self._desk.ideas.mended(tip, kept, failed)
+        failed = self._context.failed(tip)
+        lines = Tried(self._context, tip)
+        kept = await self._context.ideas.distinct(tip, lines.survivors, failed)
+        mended = await self._context.ideas.mended(tip, kept, failed)
         waiting = [item for item in self.in_turn(tip) if item not in mended]
         found = (
             self._parts(tip, lines, places)
             or self._freed(tip, lines.survivors)
-            or (await Conflicts(self._desk).moves(tip))[:places]
+            or (await Conflicts(self._context).moves(tip))[:places]
             or await self.lines(tip, waiting, kept, places)
         )
         if not found and len(waiting) > 1:
             # Nothing new came of it: the same failures in other company.
             found = await self.lines(tip, waiting[::2] + waiting[1::2], kept, places)
         if not found and kept:
-            enough = len(mended) >= self._desk.settings.mended * len(failed)
+            enough = len(mended) >= self._context.settings.mended * len(failed)
             found = self._joins(tip, [kept], in_full=enough)
         return (
             found
@@ -78,26 +78,27 @@ class Climb:
 
     def _unions(self, tip: Known, failed: Sequence[str], places: int) -> list[Move]:
         """Some of what was tried on failures in vain, together: there are lines that help only so."""
-        desk = self._desk
-        edits = desk.ideas.lessons.in_vain_on(failed, tip.candidate.configuration)
+        context = self._context
+        edits = context.ideas.edit_history.in_vain_on(failed, tip.candidate.configuration)
         tried = sum(
             1
-            for child in desk.evidence.children(tip.candidate.id)
+            for child in context.evidence.children(tip.candidate.id)
             if has_purpose(child.candidate, Purpose.UNION)
         )
         stubborn = sorted(
-            failed, key=lambda item: (-desk.evidence.times_failed(item), desk.draw("united", item))
+            failed,
+            key=lambda item: (-context.evidence.times_failed(item), context.draw("united", item)),
         )
         found = []
         for place in range(min(places, _UNIONS - tried) if len(edits) > 1 else 0):
-            chance = generator(desk.facts.seed, "union", tip.candidate.number, tried + place)
+            chance = generator(context.facts.seed, "union", tip.candidate.number, tried + place)
             some = chance.sample(edits, min(_TOGETHER, len(edits)))
             found.append(self._line(tip, some, _UNITED, stubborn[:_VAGUE], Purpose.UNION))
-        return [move for move in found if desk.is_new(move)]
+        return [move for move in found if context.is_new(move)]
 
     def _look_further(self, one: Known) -> list[Move]:
         """The next chunk of the pool, rather than the same failures again: they may be bad luck."""
-        return self._desk.look(one, self._desk.next_chunk)
+        return self._context.look(one, self._context.next_chunk)
 
     def in_turn(self, one: Known) -> list[str]:
         """Its failures that are worth a reflection.
@@ -105,20 +106,23 @@ class Climb:
         Those tried least go first, and of these the ones that more candidates failed.
         """
         tried: Counter[str] = Counter()
-        for child in self._desk.evidence.children(one.candidate.id):
+        for child in self._context.evidence.children(one.candidate.id):
             if kind_of(child.candidate) in (Kind.LINE, Kind.REWRITE):
                 tried.update(child.results.keys())
-        failed = self._desk.failed(one)
+        failed = self._context.failed(one)
         # Where little fails, much of it is bad luck, which no line mends: worth it with much to spare.
-        often = len(failed) > _MUCH * len(self._desk.window)
-        rich = self._desk.left > _RICH * self._desk.items.trial_items * self._desk.items.repeats
-        tries = self._desk.settings.tries if often or rich else 1
+        often = len(failed) > _MUCH * len(self._context.window)
+        rich = (
+            self._context.left
+            > _RICH * self._context.items.trial_items * self._context.items.repeats
+        )
+        tries = self._context.settings.tries if often or rich else 1
         return sorted(
             (item for item in failed if tried[item] < tries),
             key=lambda item: (
                 tried[item],
-                -self._desk.evidence.times_failed(item),
-                self._desk.draw("failure", item),
+                -self._context.evidence.times_failed(item),
+                self._context.draw("failure", item),
             ),
         )
 
@@ -128,25 +132,25 @@ class Climb:
         """Single lines, each on what it is about. The model sees those that did well already."""
         if places < 1 or not failures:
             return []
-        passed = self._desk.passes(tip, 2 * places, "gate")
-        ideas = await self._desk.ideas.of(tip, failures, passed[:1], places=places, kept=kept)
+        passed = self._context.passes(tip, 2 * places, "gate")
+        ideas = await self._context.ideas.of(tip, failures, passed[:1], places=places, kept=kept)
         found = []
         for idea in ideas:
             if idea.whole is not None:
-                items = [*idea.motives, *passed[: len(idea.motives)]]
+                items = [*idea.failures, *passed[: len(idea.failures)]]
                 reason = Reason(kind=Kind.REWRITE, said=idea.said or "Written anew.")
-                found.append(self._desk.move(idea.whole, tip, reason, items))
+                found.append(self._context.move(idea.whole, tip, reason, items))
             elif idea.edit is not None and not idea.vague:
-                items = list(idea.motives[: self._desk.settings.gate_failed])
+                items = list(idea.failures[: self._context.settings.gate_failed])
                 found.append(self._line(tip, [idea.edit], idea.said, items))
         vague = [idea for idea in ideas if idea.vague and idea.edit is not None]
         if vague:
             # About no failure in particular: one gate for all, with an item that they may break.
             edits = [idea.edit for idea in vague if idea.edit is not None]
-            motives = dict.fromkeys(item for idea in vague for item in idea.motives)
-            items = [*list(motives)[:_VAGUE], *passed[:1]]
+            about = dict.fromkeys(item for idea in vague for item in idea.failures)
+            items = [*list(about)[:_VAGUE], *passed[:1]]
             found.append(self._line(tip, edits, vague[0].said, items))
-        return [move for move in found if self._desk.is_new(move)][:places]
+        return [move for move in found if self._context.is_new(move)][:places]
 
     def _line(
         self,
@@ -160,7 +164,7 @@ class Climb:
         # A union whose words are cut is not counted: so it always was, and results depend on it.
         purpose = None if len(words) > MOST_SAID else purpose
         reason = Reason(kind=Kind.LINE, said=words, purpose=purpose)
-        return self._desk.move(edited(tip.candidate.configuration, edits), tip, reason, items)
+        return self._context.move(edited(tip.candidate.configuration, edits), tip, reason, items)
 
     def _parts(self, tip: Known, lines: Tried, places: int) -> list[Move]:
         """Sets of lines that mended something without one of them: is it needed?"""
@@ -168,11 +172,11 @@ class Climb:
             self._line(tip, part.edits, "A part of what helped.", part.items)
             for part in lines.parts
         ]
-        return [move for move in found if self._desk.is_new(move)][:places]
+        return [move for move in found if self._context.is_new(move)][:places]
 
     def _freed(self, tip: Known, survivors: Sequence[LineEdit]) -> list[Move]:
         """The tip without the lines that seem to be in the way of others, before anything else."""
-        blocking = Conflicts(self._desk).blocking(tip)
+        blocking = Conflicts(self._context).blocking(tip)
         drops = [edit for edit in survivors if edit.key in blocking]
         return self._joins(tip, [drops]) if drops else []
 
@@ -181,41 +185,41 @@ class Climb:
     ) -> list[Move]:
         """Sets of lines as children: on the window's failures and some passes, or as a trial."""
         items = [
-            *self._desk.failed(tip),
-            *self._desk.passes(tip, self._desk.settings.join_passed, "join"),
+            *self._context.failed(tip),
+            *self._context.passes(tip, self._context.settings.join_passed, "join"),
         ]
         found = []
         for edits in wanted:
             configuration = edited(tip.candidate.configuration, edits)
             said = f"Joined what mended failures. {said_of(edits)}"
             reason = Reason(kind=Kind.JOIN, said=said)
-            known = self._desk.by_hash.get(configuration.hash)
-            if known is None or not self._desk.evidence.verified(known, tip):
+            known = self._context.by_hash.get(configuration.hash)
+            if known is None or not self._context.evidence.verified(known, tip):
                 found.append(
-                    self._desk.move(configuration, tip, reason, None if in_full else items)
+                    self._context.move(configuration, tip, reason, None if in_full else items)
                 )
-        return [move for move in found if self._desk.is_new(move)]
+        return [move for move in found if self._context.is_new(move)]
 
 
 class Conflicts:
     """Moves that leave out lines of the tip."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: StepContext) -> None:
+        self._context = context
 
     async def moves(self, tip: Known) -> list[Move]:
         """The tip without some of its lines, on what only other lines are about."""
         configuration = tip.candidate.configuration
-        baseline = self._desk.evidence.baseline.candidate.configuration
+        baseline = self._context.evidence.baseline.candidate.configuration
         added = [edit for edit in edits_between(baseline, configuration) if edit.new]
-        failed = self._desk.failed(tip)
+        failed = self._context.failed(tip)
         mended = {item: keys for item, keys in self._owners(tip).items() if item in failed}
-        told = await self._desk.ideas.told(tip, added, failed)
+        told = await self._context.ideas.told(tip, added, failed)
         if len(mended) < _FEWEST and len(told) < _FEWEST_TOLD:
             return []
         owners = {item: mended.get(item, set()) | told.get(item, set()) for item in failed}
         broken = [item for item in failed if owners[item]]
-        broken.sort(key=lambda item: (item not in mended, self._desk.draw("broken", item)))
+        broken.sort(key=lambda item: (item not in mended, self._context.draw("broken", item)))
         found = []
         for group in self._groups(baseline, added):
             keys = {edit.key for edit in group}
@@ -225,8 +229,8 @@ class Conflicts:
                 kind=Kind.LINE, said=f"{_ASKED} {said_of(drops)}", purpose=Purpose.CONFLICT
             )
             if items:
-                found.append(self._desk.move(edited(configuration, drops), tip, reason, items))
-        return [move for move in found if self._desk.is_new(move)]
+                found.append(self._context.move(edited(configuration, drops), tip, reason, items))
+        return [move for move in found if self._context.is_new(move)]
 
     def _groups(
         self, baseline: Configuration, added: Sequence[LineEdit]
@@ -234,7 +238,7 @@ class Conflicts:
         """What the baseline has of its own, and then what was added, in a few groups."""
         own = [
             LineEdit(section, "", unit.text)
-            for section in self._desk.ideas.sections
+            for section in self._context.ideas.sections
             for unit in split_units(baseline.sections[section])
             if not placeholders(unit.text)
         ]
@@ -247,7 +251,7 @@ class Conflicts:
     def blocking(self, tip: Known) -> set[Key]:
         """Drops that were tried because of a conflict, as part of a group or alone."""
         found: set[Key] = set()
-        for child in self._desk.evidence.children(tip.candidate.id):
+        for child in self._context.evidence.children(tip.candidate.id):
             if has_purpose(child.candidate, Purpose.CONFLICT):
                 edits = edits_between(tip.candidate.configuration, child.candidate.configuration)
                 found.update(edit.key for edit in edits)
@@ -255,7 +259,7 @@ class Conflicts:
 
     def _owners(self, one: Known) -> dict[str, set[Key]]:
         """Items that single lines of it mended on an ancestor, and which ones."""
-        evidence = self._desk.evidence
+        evidence = self._context.evidence
         found: dict[str, set[Key]] = {}
         for elder in evidence.lineage(one.candidate.id)[1:]:
             before = elder.candidate.configuration
@@ -288,20 +292,20 @@ class Tried:
     not be taken apart.
     """
 
-    def __init__(self, desk: Desk, tip: Known) -> None:
-        self._desk = desk
+    def __init__(self, context: StepContext, tip: Known) -> None:
+        self._context = context
         self._tip = tip
         self._sets: dict[frozenset[Key], tuple[list[LineEdit], Known]] = {}
         self._joined: set[Key] = set()
         # Halves of sets that were joined: what to try if the whole was no better.
         self.halves: list[list[LineEdit]] = []
-        for child in desk.evidence.children(tip.candidate.id):
+        for child in context.evidence.children(tip.candidate.id):
             if kind_of(child.candidate) in (Kind.LINE, Kind.JOIN):
                 self._add(child)
 
     def _add(self, child: Known) -> None:
         edits = edits_between(self._tip.candidate.configuration, child.candidate.configuration)
-        verified = self._desk.evidence.verified(child, self._tip)
+        verified = self._context.evidence.verified(child, self._tip)
         if kind_of(child.candidate) is Kind.JOIN or verified:
             self._joined.update(edit.key for edit in edits)
             if verified and len(edits) > 1:
@@ -343,14 +347,14 @@ class Tried:
 
     def _mended(self, child: Known) -> list[str]:
         tip = self._tip
-        if self._desk.evidence.gain(child, tip) <= CLOSE:
+        if self._context.evidence.gain(child, tip) <= CLOSE:
             return []
         better = [
             item
             for item, own in child.results.items()
             if item in tip.results and own.score > tip.results[item].score + CLOSE
         ]
-        return better[: self._desk.settings.gate_failed]
+        return better[: self._context.settings.gate_failed]
 
     def _untried(self, edits: Sequence[LineEdit]) -> list[list[LineEdit]]:
         if all(edit.key in self._own for edit in edits):
@@ -362,13 +366,13 @@ class Tried:
             for part in parts
             if part
             and _keys(part) not in self._sets
-            and self._desk.ideas.allows(edited(text, part))
+            and self._context.ideas.allows(edited(text, part))
         ]
 
     @cached_property
     def _own(self) -> set[Key]:
         """Drops of what the baseline says."""
-        sections = self._desk.evidence.baseline.candidate.configuration.sections
+        sections = self._context.evidence.baseline.candidate.configuration.sections
         return {
             (path, unit.key, "") for path, text in sections.items() for unit in split_units(text)
         }

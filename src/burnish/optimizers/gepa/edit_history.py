@@ -29,7 +29,7 @@ _LATEST = 96
 
 
 @dataclass(frozen=True)
-class Lessons:
+class EditHistory:
     """Read from the evidence of one step."""
 
     evidence: Evidence
@@ -111,7 +111,7 @@ class Lessons:
             if effect >= _EARNS:
                 yield f"{edit.describe()} (estimated effect on the score: {effect:+.2f})"
 
-    def luck(self, section: str) -> tuple[int, int]:
+    def wins_and_losses(self, section: str) -> tuple[int, int]:
         """How many lines of a section mended something, and how many did not."""
         won = lost = 0
         for child, parent in self._lines():

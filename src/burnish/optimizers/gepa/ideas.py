@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from burnish.domain import Configuration, Item, ItemResult, Outcome, TrialHistory
-from burnish.optimizers.gepa.edit_history import Lessons
+from burnish.optimizers.gepa.edit_history import EditHistory
 from burnish.optimizers.gepa.line_edits import LineEdit, kept_share, split_edits
 from burnish.optimizers.gepa.moves import edited
 from burnish.optimizers.shared.acceptance import is_acceptable, is_short_enough
@@ -14,7 +14,7 @@ from burnish.optimizers.shared.asking import Asker
 from burnish.optimizers.shared.copied_answers import copied_items
 from burnish.optimizers.shared.evidence import Evidence, Known
 from burnish.optimizers.shared.facts import RunFacts
-from burnish.optimizers.shared.failure_matching import Motives, words_of
+from burnish.optimizers.shared.failure_matching import FailureMatcher, words_of
 from burnish.optimizers.shared.reflection import Question, Shown, feedback_of, read_answer
 from burnish.optimizers.shared.seeded_random import generator
 
@@ -35,7 +35,7 @@ _MOST_CALLS = 8
 class Idea:
     """A line to try, or a whole text, with the failures that it should mend."""
 
-    motives: tuple[str, ...]
+    failures: tuple[str, ...]
     said: str = ""
     vague: bool = False
     edit: LineEdit | None = None
@@ -49,7 +49,7 @@ class Ideas:
     asker: Asker
     facts: RunFacts
     evidence: Evidence
-    lessons: Lessons
+    edit_history: EditHistory
     history: TrialHistory
     sections: tuple[str, ...]
     pool: tuple[str, ...]
@@ -91,33 +91,33 @@ class Ideas:
             for place, group in enumerate(groups)
         ]
         answers = await self.asker.ask_all([question.prompt() for question in questions])
-        motives = Motives([*shown.values()])
+        matcher = FailureMatcher([*shown.values()])
         items = await self.history.load_items(list(self.pool))
         lines: dict[object, Idea] = {}
         rewrites: dict[str, Idea] = {}
         for question, group, answer in zip(questions, groups, answers, strict=True):
-            for idea in self._read(parent, question, group, answer, motives, items, whole):
+            for idea in self._read(parent, question, group, answer, matcher, items, whole):
                 if idea.edit is not None:
                     # Two wordings of one rule about one failure are one idea.
-                    about = motives.match(idea.edit.new, question.text, group).words
+                    about = matcher.match(idea.edit.new, question.text, group).words
                     key = (
                         (idea.edit.section, about) if about and not idea.edit.old else idea.edit.key
                     )
                     lines[key] = _merged(lines.get(key), idea)
                 elif idea.whole is not None:
                     rewrites.setdefault(idea.whole.hash, idea)
-        return [*foremost([*lines.values()], motives), *rewrites.values()]
+        return [*foremost([*lines.values()], matcher), *rewrites.values()]
 
     async def distinct(
         self, parent: Known, edits: Sequence[LineEdit], failures: Sequence[str]
     ) -> list[LineEdit]:
         """Without lines that say the same about the same failures in other words."""
-        motives = Motives([*(await self._shown(parent, failures)).values()])
+        matcher = FailureMatcher([*(await self._shown(parent, failures)).values()])
         known = "\n".join(parent.candidate.configuration.sections.values())
         kept: list[LineEdit] = []
         told: dict[str, list[frozenset[str]]] = {}
         for edit in edits:
-            words = motives.match(edit.new, known, failures).words if not edit.old else frozenset()
+            words = matcher.match(edit.new, known, failures).words if not edit.old else frozenset()
             before = told.setdefault(edit.section, [])
             if not words or not any(words <= one for one in before):
                 kept.append(edit)
@@ -128,23 +128,23 @@ class Ideas:
         self, parent: Known, edits: Sequence[LineEdit], failures: Sequence[str]
     ) -> set[str]:
         """Failures that these lines, which mended some, are about in the same words."""
-        motives = Motives([*(await self._shown(parent, failures)).values()])
+        matcher = FailureMatcher([*(await self._shown(parent, failures)).values()])
         known = "\n".join(parent.candidate.configuration.sections.values())
-        told = [motives.match(edit.new, known, failures).words for edit in edits]
+        told = [matcher.match(edit.new, known, failures).words for edit in edits]
         return {
-            item for item in failures if motives.tells(item, [words for words in told if words])
+            item for item in failures if matcher.tells(item, [words for words in told if words])
         }
 
     async def told(
         self, parent: Known, edits: Sequence[LineEdit], failures: Sequence[str]
     ) -> dict[str, set[tuple[str, str, str]]]:
         """Failures that some of these lines are about, and which ones."""
-        motives = Motives([*(await self._shown(parent, failures)).values()])
+        matcher = FailureMatcher([*(await self._shown(parent, failures)).values()])
         found: dict[str, set[tuple[str, str, str]]] = {}
         for edit in edits:
-            words = motives.match(edit.new, "", failures).words
+            words = matcher.match(edit.new, "", failures).words
             for item in failures if words else ():
-                if motives.tells(item, [words]):
+                if matcher.tells(item, [words]):
                     found.setdefault(item, set()).add(edit.key)
         return found
 
@@ -183,7 +183,7 @@ class Ideas:
         whole: bool,
     ) -> Question:
         section = self._section(texts, failed, place)
-        helped, useless = self.lessons.hints(section, texts[section])
+        helped, useless = self.edit_history.hints(section, texts[section])
         return Question(
             section=section,
             text=texts[section],
@@ -205,7 +205,7 @@ class Ideas:
         weights = []
         for path in self.sections:
             near = len(words_of(path) & said) + 0.2 * len(words_of(texts[path]) & said)
-            won, lost = self.lessons.luck(path)
+            won, lost = self.edit_history.wins_and_losses(path)
             weights.append((0.5 + near) * (1 + won) / (2 + won + lost))
         return chance.choices(self.sections, weights)[0]
 
@@ -215,7 +215,7 @@ class Ideas:
         question: Question,
         group: Sequence[str],
         answer: str,
-        motives: Motives,
+        matcher: FailureMatcher,
         items: Sequence[Item],
         whole: bool,
     ) -> list[Idea]:
@@ -230,9 +230,9 @@ class Ideas:
             if len(kept) < len(edits):
                 return []
             rewritten = configuration.with_sections({question.section: text})
-            return [Idea(motives=tuple(group), said=said, whole=rewritten)]
+            return [Idea(failures=tuple(group), said=said, whole=rewritten)]
         first = parent is self.evidence.baseline
-        return self._lines(kept, question.text, group, said, motives, first=first)
+        return self._lines(kept, question.text, group, said, matcher, first=first)
 
     def _lines(
         self,
@@ -240,7 +240,7 @@ class Ideas:
         text: str,
         group: Sequence[str],
         said: str,
-        motives: Motives,
+        matcher: FailureMatcher,
         *,
         first: bool,
     ) -> list[Idea]:
@@ -255,11 +255,11 @@ class Ideas:
         other: list[Idea] = []
         rewordings: list[Idea] = []
         for edit in edits:
-            if self.lessons.is_rejected(edit):
+            if self.edit_history.is_rejected(edit):
                 continue
-            match = motives.match(edit.new or edit.old, text, group)
+            match = matcher.match(edit.new or edit.old, text, group)
             idea = Idea(
-                motives=match.items or tuple(group),
+                failures=match.items or tuple(group),
                 said=said,
                 edit=edit,
                 vague=not match.items and not edit.old,
@@ -292,7 +292,7 @@ class Ideas:
         return [edit for edit in kept if not edit.new] if together else kept
 
 
-def foremost(ideas: Sequence[Idea], motives: Motives) -> list[Idea]:
+def foremost(ideas: Sequence[Idea], matcher: FailureMatcher) -> list[Idea]:
     """Without new lines that take up nothing of what is said against their failure, if others do.
 
     Their turn comes when nothing better is at hand.
@@ -302,7 +302,7 @@ def foremost(ideas: Sequence[Idea], motives: Motives) -> list[Idea]:
         for idea in ideas
         if idea.edit is not None
         and not idea.vague
-        and (idea.edit.old or motives.takes_up(idea.edit.new, idea.motives[0]))
+        and (idea.edit.old or matcher.takes_up(idea.edit.new, idea.failures[0]))
     ]
     return found or list(ideas)
 
@@ -316,8 +316,8 @@ def _is_reworded(edit: LineEdit) -> bool:
 def _merged(first: Idea | None, second: Idea) -> Idea:
     if first is None:
         return second
-    motives = tuple(dict.fromkeys((*first.motives, *second.motives)))
-    return Idea(motives=motives, said=first.said, edit=first.edit)
+    failures = tuple(dict.fromkeys((*first.failures, *second.failures)))
+    return Idea(failures=failures, said=first.said, edit=first.edit)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from burnish.optimizers.gepa.line_edits import LineEdit
 from burnish.optimizers.gepa.line_effects import LineEffects, Sight, World
 from burnish.optimizers.gepa.moves import Kind, Move, Reason, edited, edits_between, said_of
 from burnish.optimizers.gepa.noise import Subjects, TurnsMemo, is_shown
-from burnish.optimizers.gepa.step_context import Desk
+from burnish.optimizers.gepa.step_context import StepContext
 from burnish.optimizers.shared.evidence import Evidence, Known
 from burnish.optimizers.shared.failure_matching import words_of
 
@@ -42,20 +42,20 @@ _LOOK = 16
 _LITTLE = 0.05
 
 
-class Settle:
+class NoiseSearch:
     """The moves of one step."""
 
-    def __init__(self, desk: Desk, memo: SettleMemo) -> None:
-        self._desk = desk
+    def __init__(self, context: StepContext, memo: NoiseMemo) -> None:
+        self._context = context
         self._memo = memo
 
     async def is_due(self) -> bool:
         """Whether results turn though no line about them was changed, and much is left to be had."""
-        desk = self._desk
-        best = max(one.trial_score or 0.0 for one in desk.evidence.trialed)
-        if desk.facts.perfect_score is None or best > desk.facts.perfect_score - _LITTLE:
+        context = self._context
+        best = max(one.trial_score or 0.0 for one in context.evidence.trialed)
+        if context.facts.perfect_score is None or best > context.facts.perfect_score - _LITTLE:
             return False
-        return is_shown(desk.evidence, await self._subjects(), self._memo.turns)
+        return is_shown(context.evidence, await self._subjects(), self._memo.turns)
 
     async def moves(self, places: int) -> list[Move]:
         """A trial of the best set of lines if there is a better one than was tried.
@@ -63,14 +63,14 @@ class Settle:
         Else the winner on more items, then new lines for what it fails, then a set that would be
         better in another possible world.
         """
-        desk, sets = self._desk, await self._sets()
-        winner = desk.evidence.known[sets.winner()]
+        context, sets = self._context, await self._sets()
+        winner = context.evidence.known[sets.winner()]
         return (
             self._trial(sets, sets.likely())
             or self._look(winner)
             or await self._lines(winner, places)
-            or self._trial(sets, sets.drawn(desk.facts.seed, desk.generation))
-            or await Explore(desk).moves(winner, places)
+            or self._trial(sets, sets.drawn(context.facts.seed, context.generation))
+            or await Explore(context).moves(winner, places)
         )
 
     async def winner(self) -> str:
@@ -78,25 +78,25 @@ class Settle:
         return (await self._sets()).winner()
 
     def _trial(self, sets: LineSets, world: World) -> list[Move]:
-        desk = self._desk
-        best = sets.best(world, tried=desk.tried, allowed=desk.ideas.allows)
+        context = self._context
+        best = sets.best(world, tried=context.tried, allowed=context.ideas.allows)
         if best is None:
             return []
         said = f"Lines put together anew. {said_of(best.edits)}"
         reason = Reason(kind=Kind.MERGE, said=said)
-        return [desk.move(best.configuration, desk.evidence.known[best.parent], reason, None)]
+        return [context.move(best.configuration, context.evidence.known[best.parent], reason, None)]
 
     def _look(self, winner: Known) -> list[Move]:
         """At items to reflect on, part by part."""
-        missing = [item for item in self._desk.items.pool if item not in winner.results]
-        return self._desk.look(winner, missing[:_LOOK])
+        missing = [item for item in self._context.items.pool if item not in winner.results]
+        return self._context.look(winner, missing[:_LOOK])
 
     async def _lines(self, winner: Known, places: int) -> list[Move]:
-        climb = Climb(self._desk)
+        climb = Climb(self._context)
         return await climb.lines(winner, climb.in_turn(winner), (), places)
 
     async def _sets(self) -> LineSets:
-        evidence, memo = self._desk.evidence, self._memo
+        evidence, memo = self._context.evidence, self._memo
         results = [one.results for one in evidence.known.values()]
         # The very same ones: what was read again may be other.
         if memo.sets is None or list(map(id, results)) != list(map(id, memo.results)):
@@ -104,15 +104,15 @@ class Settle:
         return memo.sets
 
     async def _subjects(self) -> Subjects:
-        key, items = self._desk.evidence.baseline.candidate.id, self._desk.items
+        key, items = self._context.evidence.baseline.candidate.id, self._context.items
         if key not in self._memo.subjects:
             ids = [*items.train, *items.validation]
-            self._memo.subjects[key] = Subjects(await self._desk.ideas.history.load_items(ids))
+            self._memo.subjects[key] = Subjects(await self._context.ideas.history.load_items(ids))
         return self._memo.subjects[key]
 
 
 @dataclass
-class SettleMemo:
+class NoiseMemo:
     """What was worked out before, and from what.
 
     A pure cache: without it the same is worked out again.

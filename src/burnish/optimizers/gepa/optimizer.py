@@ -1,6 +1,6 @@
 """The `gepa` optimizer: genetic-Pareto reflective evolution, with gradients of perturbations.
 
-With a meta-model it reflects on failures (`gepa_search`); without one it mutates by the edit library,
+With a meta-model it reflects on failures (`search`); without one it mutates by the edit catalog,
 steered by the estimated gradient and by parents of the per-item front.
 """
 
@@ -21,16 +21,16 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
-from burnish.optimizers.edits.edit_catalog import Library
+from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.optimizers.edits.optimizer import Edits
-from burnish.optimizers.gepa.edit_history import Lessons
+from burnish.optimizers.gepa.edit_history import EditHistory
 from burnish.optimizers.gepa.ideas import Ideas
 from burnish.optimizers.gepa.moves import Move
-from burnish.optimizers.gepa.noise_search import Settle, SettleMemo
+from burnish.optimizers.gepa.noise_search import NoiseMemo, NoiseSearch
 from burnish.optimizers.gepa.overfit import overfit
 from burnish.optimizers.gepa.search import GepaSearch
 from burnish.optimizers.gepa.sections import narrowed, rewritable
-from burnish.optimizers.gepa.step_context import Desk, Items, Settings
+from burnish.optimizers.gepa.step_context import Items, Settings, StepContext
 from burnish.optimizers.shared.asking import Asker
 from burnish.optimizers.shared.evidence import Evidence, Memo
 from burnish.optimizers.shared.facts import RunFacts
@@ -105,7 +105,7 @@ class Gepa:
             max_iterations=self.max_iterations, stop_no_improve=self.stop_no_improve
         )
         self._memo = Memo()
-        self._settle_memo = SettleMemo()
+        self._noise_memo = NoiseMemo()
         self._mechanical = FrontEdits(
             target=self.accept_threshold,
             patience=self.stop_no_improve or _PATIENCE,
@@ -180,13 +180,13 @@ class Gepa:
         """
         if not self._asker.available or RunFacts.within(state).perfect_score is None:
             return None
-        settle = Settle(await self._desk(state, history), self._settle_memo)
-        return await settle.winner() if await settle.is_due() else None
+        noise = NoiseSearch(await self._context(state, history), self._noise_memo)
+        return await noise.winner() if await noise.is_due() else None
 
     async def _with_alarm(
         self, decision: StopDecision, state: OptimizerState, history: TrialHistory
     ) -> StopDecision:
-        alarm = overfit(await self._desk(state, history))
+        alarm = overfit(await self._context(state, history))
         if alarm is None:
             return decision
         return replace(decision, message=f"{decision.message}; {alarm.in_full}")
@@ -194,14 +194,14 @@ class Gepa:
     async def _reflect(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> list[CandidateProposal]:
-        desk = await self._desk(state, history)
-        search = GepaSearch(desk, self._settle_memo)
+        context = await self._context(state, history)
+        search = GepaSearch(context, self._noise_memo)
         moves = self._limits.within(await search.moves(max_candidates), state)
-        alarm = overfit(desk)
-        notes = (desk.ideas.left_out, alarm.in_short if alarm else "")
+        alarm = overfit(context)
+        notes = (context.ideas.left_out, alarm.in_short if alarm else "")
         return [move.proposal(*notes) for move in moves]
 
-    async def _desk(self, state: OptimizerState, history: TrialHistory) -> Desk:
+    async def _context(self, state: OptimizerState, history: TrialHistory) -> StepContext:
         facts, data = RunFacts.within(state), state.algorithm_data
         items = Items(
             train=tuple(data["train"]),
@@ -220,7 +220,7 @@ class Gepa:
             asker=self._asker,
             facts=facts,
             evidence=evidence,
-            lessons=Lessons(evidence),
+            edit_history=EditHistory(evidence),
             history=history,
             sections=rewritable(facts, self.mutation_strategies),
             pool=items.pool,
@@ -228,7 +228,9 @@ class Gepa:
             generation=state.generation,
             max_prompt_tokens=self.max_prompt_tokens,
         )
-        return Desk(facts, settings, items, evidence, ideas, history, generation=state.generation)
+        return StepContext(
+            facts, settings, items, evidence, ideas, history, generation=state.generation
+        )
 
 
 def _order(seed: int, purpose: str, item_ids: Sequence[str]) -> list[str]:
@@ -338,11 +340,11 @@ class FrontEdits(Edits):
         self._temperature = temperature
         self._max_prompt_tokens = max_prompt_tokens
 
-    def _library(self, state: OptimizerState) -> Library:
-        return Library.of(RunFacts.within(state), max_prompt_tokens=self._max_prompt_tokens)
+    def _catalog(self, state: OptimizerState) -> EditCatalog:
+        return EditCatalog.of(RunFacts.within(state), max_prompt_tokens=self._max_prompt_tokens)
 
     def _leaders(
-        self, library: Library, state: OptimizerState, history: TrialHistory
+        self, catalog: EditCatalog, state: OptimizerState, history: TrialHistory
     ) -> Sequence[str]:
         complete = [one for one in history.trials if one.counts]
         best = sorted(complete, key=lambda one: -(one.objective_score or 0.0))[:_ON_FRONT]
@@ -354,5 +356,5 @@ class FrontEdits(Edits):
         led = leads(scores)
         # By number: ids differ between runs.
         order = sorted(led, key=lambda one: history.candidate(one).number)
-        chance = generator(library.facts.seed, "front", state.generation)
+        chance = generator(catalog.facts.seed, "front", state.generation)
         return draw_leaders(chance, led, order, temperature=self._temperature, count=_DRAWN)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, variance
 
-from burnish.optimizers.gepa.step_context import Desk
+from burnish.optimizers.gepa.step_context import StepContext
 from burnish.optimizers.shared.evidence import Known
 
 _LEAST_ITEMS = 5
@@ -38,37 +38,37 @@ class Alarm:
         return f"Overfit alarm: candidate {self.number}{self.message.partition(':')[0][2:]}."
 
 
-def overfit(desk: Desk) -> Alarm | None:
+def overfit(context: StepContext) -> Alarm | None:
     """The alarm of the best trial, else of the latest one."""
-    tried = [one for one in desk.evidence.trialed if one is not desk.evidence.baseline]
-    if not tried or not desk.items.train:
+    tried = [one for one in context.evidence.trialed if one is not context.evidence.baseline]
+    if not tried or not context.items.train:
         return None
     best = max(tried, key=lambda one: (one.trial_score or 0.0, -one.candidate.number))
     for one in dict.fromkeys([best.candidate.id, tried[-1].candidate.id]):
-        message = _rings(desk, desk.evidence.known[one])
+        message = _rings(context, context.evidence.known[one])
         if message is not None:
-            return Alarm(number=desk.evidence.known[one].candidate.number, message=message)
+            return Alarm(number=context.evidence.known[one].candidate.number, message=message)
     return None
 
 
-def _rings(desk: Desk, one: Known) -> str | None:
-    train = frozenset(desk.items.train)
-    baseline = desk.evidence.baseline.results
+def _rings(context: StepContext, one: Known) -> str | None:
+    train = frozenset(context.items.train)
+    baseline = context.evidence.baseline.results
     scores = {item: result.score for item, result in one.results.items() if item not in train}
     before = {item: result.score for item, result in baseline.items()}
-    gained = paired_gains(_train_scores(desk, one), before)
+    gained = paired_gains(_train_scores(context, one), before)
     if not gained:
         return None
     gap = max(_LEAST_GAP, _LOST * fmean(gained))
     return overfit_alarm(gained, paired_gains(scores, before), least_gap=gap)
 
 
-def _train_scores(desk: Desk, one: Known) -> dict[str, float]:
+def _train_scores(context: StepContext, one: Known) -> dict[str, float]:
     """Its own scores; else those of the lines that it was joined from; else its ancestors'."""
-    joined = desk.mended_by_lines(one)
+    joined = context.mended_by_lines(one)
     found: dict[str, float] = {}
-    for item in desk.items.train:
-        last = desk.evidence.last_result(one.candidate.id, item)
+    for item in context.items.train:
+        last = context.evidence.last_result(one.candidate.id, item)
         if item in one.results:
             found[item] = one.results[item].score
         elif item in joined:

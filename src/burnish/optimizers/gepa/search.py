@@ -23,40 +23,43 @@ from collections.abc import Sequence
 from burnish.optimizers.gepa.climb import Climb
 from burnish.optimizers.gepa.explore import Explore
 from burnish.optimizers.gepa.moves import Move
-from burnish.optimizers.gepa.noise_search import Settle, SettleMemo
-from burnish.optimizers.gepa.step_context import CLOSE, Desk
+from burnish.optimizers.gepa.noise_search import NoiseMemo, NoiseSearch
+from burnish.optimizers.gepa.step_context import CLOSE, StepContext
 from burnish.optimizers.shared.evidence import Known, is_weak
 
 
 class GepaSearch:
     """The choice of one step."""
 
-    def __init__(self, desk: Desk, memo: SettleMemo) -> None:
-        self._desk = desk
-        self._settle = Settle(desk, memo)
+    def __init__(self, context: StepContext, memo: NoiseMemo) -> None:
+        self._context = context
+        self._settle = NoiseSearch(context, memo)
 
     async def moves(self, count: int) -> list[Move]:
         """Up to `count` candidates to run side by side."""
-        desk, tip = self._desk, self._desk.tip
+        context, tip = self._context, self._context.tip
         if await self._settle.is_due():
             return self._affordable(await self._settle.moves(count))[:count]
-        plan = [desk.trial(tip)] if self._trial_is_due(tip) else []
-        found = await Climb(desk).moves(tip, count - len(plan))
-        if not plan and not found and desk.is_ahead(tip, by=CLOSE):
-            plan.append(desk.trial(tip))
+        plan = [context.trial(tip)] if self._trial_is_due(tip) else []
+        found = await Climb(context).moves(tip, count - len(plan))
+        if not plan and not found and context.is_ahead(tip, by=CLOSE):
+            plan.append(context.trial(tip))
         if not found:
-            found = await Explore(desk).moves(tip, count - len(plan))
+            found = await Explore(context).moves(tip, count - len(plan))
         return self._affordable([*plan, *found])[:count]
 
     def _trial_is_due(self, tip: Known) -> bool:
-        if not self._desk.is_ahead(tip):
+        if not self._context.is_ahead(tip):
             return False
-        if not self._desk.missing(tip) and self._fresh_failures(tip) <= self._desk.settings.few:
+        if (
+            not self._context.missing(tip)
+            and self._fresh_failures(tip) <= self._context.settings.few
+        ):
             return True
-        trial = self._desk.items.trial_items
+        trial = self._context.items.trial_items
         return (
-            self._searched_since_trial() >= self._desk.settings.trial_share * trial
-            or self._desk.left < 2 * trial * self._desk.items.repeats
+            self._searched_since_trial() >= self._context.settings.trial_share * trial
+            or self._context.left < 2 * trial * self._context.items.repeats
         )
 
     def _fresh_failures(self, tip: Known) -> float:
@@ -64,21 +67,21 @@ class GepaSearch:
 
         These items were not reflected on before, so this is what new items would do.
         """
-        lineage = self._desk.evidence.lineage(tip.candidate.id)
+        lineage = self._context.evidence.lineage(tip.candidate.id)
         first = [
             next((one.results[item] for one in reversed(lineage) if item in one.results), None)
-            for item in self._desk.last_chunk
+            for item in self._context.last_chunk
         ]
         ran = [is_weak(result) for result in first if result is not None]
         return sum(ran) / len(ran) if ran else 1.0
 
     def _searched_since_trial(self) -> int:
         """Evaluations of training items since the last trial began, about."""
-        last = max(one.candidate.number for one in self._desk.evidence.trialed)
-        train = set(self._desk.items.train)
+        last = max(one.candidate.number for one in self._context.evidence.trialed)
+        train = set(self._context.items.train)
         return sum(
             1
-            for one in self._desk.evidence.known.values()
+            for one in self._context.evidence.known.values()
             if one.candidate.number >= last
             for item in one.results
             if item in train
@@ -86,8 +89,8 @@ class GepaSearch:
 
     def _affordable(self, plan: Sequence[Move]) -> list[Move]:
         """What the budget allows such that a last trial stays possible."""
-        trial = self._desk.items.trial_items * self._desk.items.repeats
-        left = self._desk.left
+        trial = self._context.items.trial_items * self._context.items.repeats
+        left = self._context.left
         kept: list[Move] = []
         seen: set[str] = set()
         for move in plan:
@@ -99,8 +102,10 @@ class GepaSearch:
             if move.cost + reserve <= left:
                 kept.append(move)
                 left -= move.cost
-        if not kept and self._desk.is_ahead(self._desk.tip):
+        if not kept and self._context.is_ahead(self._context.tip):
             kept = [
-                move for move in [self._desk.trial(self._desk.tip)] if move.cost <= self._desk.left
+                move
+                for move in [self._context.trial(self._context.tip)]
+                if move.cost <= self._context.left
             ]
         return kept

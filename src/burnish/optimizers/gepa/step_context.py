@@ -53,7 +53,7 @@ class Items:
         return self.train or self.validation
 
 
-class Desk:
+class StepContext:
     """One step's view of the run."""
 
     def __init__(
@@ -99,7 +99,7 @@ class Desk:
         return max(
             contenders,
             key=lambda one: (
-                round(evidence.standing(one.candidate.id), 2),
+                round(evidence.estimated_gain(one.candidate.id), 2),
                 -length_of(one.candidate.configuration),
                 -one.candidate.number,
             ),
@@ -203,8 +203,10 @@ class Desk:
         """Whether it was not tried in full, and promises more than what was."""
         if one.candidate.configuration.hash in self.tried:
             return False
-        best = max(self.evidence.standing(other.candidate.id) for other in self.evidence.trialed)
-        return self.evidence.standing(one.candidate.id) > best + by
+        best = max(
+            self.evidence.estimated_gain(other.candidate.id) for other in self.evidence.trialed
+        )
+        return self.evidence.estimated_gain(one.candidate.id) > best + by
 
     def trial(self, one: Known) -> Move:
         """The whole validation split."""

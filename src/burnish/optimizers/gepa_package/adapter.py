@@ -77,7 +77,7 @@ class _Context:
     prompts: Mapping[str, str] = field(default_factory=dict)
 
 
-class Desk:
+class EngineAdapter:
     """Answers the engine from the journal. Where that ends, `wait` is told what is wanted.
 
     It returns the same task with a longer journal, or None if there will be none.
@@ -296,23 +296,23 @@ def replay(
     }
     if not seed:
         return Ended(message="there is no section that may be changed")
-    desk = Desk(task, settings["reflection_minibatch_size"], wait)
+    adapter = EngineAdapter(task, settings["reflection_minibatch_size"], wait)
     result = _optimize(
         seed_candidate=seed,
         trainset=[Row(item, validates=False) for item in task.train],
         valset=[Row(item, validates=True) for item in task.validation],
-        adapter=desk,
-        reflection_lm=desk.reflect,
-        stop_callbacks=desk.goes_in_circles if max_metric_calls is None else None,
+        adapter=adapter,
+        reflection_lm=adapter.reflect,
+        stop_callbacks=adapter.goes_in_circles if max_metric_calls is None else None,
         max_metric_calls=max_metric_calls,
         logger=_Silence(),
-        callbacks=[desk],
+        callbacks=[adapter],
         track_best_outputs=False,
         seed=facts.seed,
         **settings,
     )
     why = (
-        f"the last {desk.idle} iterations needed nothing new"
+        f"the last {adapter.idle} iterations needed nothing new"
         if max_metric_calls is None
         else f"max_metric_calls = {max_metric_calls} is reached"
     )

@@ -76,7 +76,7 @@ class Evidence:
         self.known = {one.candidate.id: one for one in known}
         self.train_items = train_items
         self.baseline = self.known[baseline_id]
-        self._standing: dict[str, float] = {}
+        self._estimated_gains: dict[str, float] = {}
 
     @classmethod
     async def gather(
@@ -163,11 +163,11 @@ class Evidence:
             mended >= _VERIFIED * len(failed) and kept >= min(_PASSES, len(passed))
         )
 
-    def standing(self, candidate_id: str) -> float:
+    def estimated_gain(self, candidate_id: str) -> float:
         """The estimated difference to the baseline's score."""
-        if candidate_id not in self._standing:
-            self._standing[candidate_id] = self._estimate(self.known[candidate_id])
-        return self._standing[candidate_id]
+        if candidate_id not in self._estimated_gains:
+            self._estimated_gains[candidate_id] = self._estimate(self.known[candidate_id])
+        return self._estimated_gains[candidate_id]
 
     def leads(self, items: Iterable[str]) -> dict[str, int]:
         """How many of the items each complete trial is best at."""
@@ -192,7 +192,7 @@ class Evidence:
             return self._raced(one)
         if parent is None:
             return 0.0
-        return self.standing(parent.candidate.id) + self._difference(one, parent)
+        return self.estimated_gain(parent.candidate.id) + self._difference(one, parent)
 
     def _raced(self, one: Known) -> float:
         """What a trial that was ended early says: all run their items in the same order."""

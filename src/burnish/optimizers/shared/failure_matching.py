@@ -33,7 +33,7 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-class Motives:
+class FailureMatcher:
     """Failures that were shown to the meta-model, and how rare each of their words is."""
 
     def __init__(self, failures: Sequence[Shown]) -> None:

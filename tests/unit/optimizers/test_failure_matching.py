@@ -48,14 +48,14 @@ def test_a_line_takes_up_what_is_said_and_not_only_what_was_asked():
 
 
 def idea(new: str, motive: str, *, vague: bool = False) -> Idea:
-    return Idea(motives=(motive,), edit=LineEdit("system", "", new), vague=vague)
+    return Idea(failures=(motive,), edit=LineEdit("system", "", new), vague=vague)
 
 
 def test_lines_that_take_up_what_is_said_go_first():
     telling = idea("For a parcel say trace-parcel.", "t1")
     admonition = idea("Take special care of the ferry.", "t4")
     tone = idea("Be polite.", "t2", vague=True)
-    dropped = Idea(motives=("t2",), edit=LineEdit("system", "Be brief.", ""))
+    dropped = Idea(failures=("t2",), edit=LineEdit("system", "Be brief.", ""))
 
     assert foremost([tone, admonition, telling, dropped], motives()) == [telling, dropped]
 
@@ -149,7 +149,7 @@ from known import result
 from burnish.domain import Item
 from burnish.optimizers.gepa.ideas import Idea, foremost
 from burnish.optimizers.gepa.line_edits import LineEdit
-from burnish.optimizers.shared.failure_matching import Motives
+from burnish.optimizers.shared.failure_matching import FailureMatcher
 from burnish.optimizers.shared.reflection import Shown
 
 def shown(name, words):
@@ -161,7 +161,7 @@ for pair in range(12):
     sides = [[f"{side}{pair}word{n}" for n in range(9)] for side in "ab"]
     others = [[side[n] for side in sides for n in range(9) if n > k] for k in range(8)]
     every = [*sides, *others, *([f"filler{n}"] for n in range(20))]
-    motives = Motives([shown(f"t{n}", words) for n, words in enumerate(every)])
+    motives = FailureMatcher([shown(f"t{n}", words) for n, words in enumerate(every)])
     found.append(motives.match(" ".join(sides[0] + sides[1]), "", ["t1", "t0"]).items)
 print(found)
 """

@@ -57,8 +57,8 @@ def test_only_lines_that_were_tried_alone_are_told():
 def test_how_often_a_section_was_worth_it():
     taught = history_of(tried(1, DULL, t1=0.0), tried(2, GOOD, t1=1.0), tried(3, BAD, t2=0.0))
 
-    assert taught.luck("system") == (1, 2)
-    assert taught.luck("user") == (0, 0)
+    assert taught.wins_and_losses("system") == (1, 2)
+    assert taught.wins_and_losses("user") == (0, 0)
 
 
 def test_lines_that_helped_elsewhere_are_told_with_their_estimated_effect():
