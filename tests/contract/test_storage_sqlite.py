@@ -31,7 +31,7 @@ from burnish.storage.engine.codec import (
     encode_text,
 )
 from burnish.storage.engine.connections import Address
-from burnish.storage.engine.database import Patience, persist
+from burnish.storage.engine.database import RetryLimits, with_retries
 from burnish.storage.engine.failures import passing, translate
 from burnish.storage.engine.schema import HEAD, MIGRATIONS
 from burnish.testing.clocks import FakeClock
@@ -182,29 +182,29 @@ class TestAddress:
 
 
 class TestRetries:
-    PATIENCE = Patience(busy_seconds=10, lost_seconds=0)
+    PATIENCE = RetryLimits(busy_seconds=10, lost_seconds=0)
 
     async def test_a_lock_is_waited_for(self):
         clock = FakeClock()
         outcomes = [locked(), locked(), locked(), "done"]
 
-        assert await persist(acting(outcomes), self.PATIENCE, clock) == "done"
+        assert await with_retries(acting(outcomes), self.PATIENCE, clock) == "done"
         assert 0.1 < clock.monotonic() < 1
 
     async def test_patience_ends(self):
         clock = FakeClock()
 
         with pytest.raises(OperationalError):
-            await persist(acting([locked()] * 1000), self.PATIENCE, clock)
+            await with_retries(acting([locked()] * 1000), self.PATIENCE, clock)
         assert 10 <= clock.monotonic() < 13
 
     async def test_what_will_not_pass_is_not_tried_again(self):
         clock = FakeClock()
 
         with pytest.raises(DBAPIError):
-            await persist(acting([failure(sqlite3.SQLITE_FULL), "done"]), self.PATIENCE, clock)
+            await with_retries(acting([failure(sqlite3.SQLITE_FULL), "done"]), self.PATIENCE, clock)
         with pytest.raises(ValueError, match="mine"):
-            await persist(acting([ValueError("mine"), "done"]), self.PATIENCE, clock)
+            await with_retries(acting([ValueError("mine"), "done"]), self.PATIENCE, clock)
         assert clock.monotonic() == 0
 
 

@@ -39,12 +39,17 @@ class Database:
     """
 
     def __init__(
-        self, address: Address, engines: Engines, clock: Clock, patience: Patience, timeout: float
+        self,
+        address: Address,
+        engines: Engines,
+        clock: Clock,
+        limits: RetryLimits,
+        timeout: float,
     ) -> None:
         self._address = address
         self._engines = engines
         self._clock = clock
-        self._patience = patience
+        self._retry_limits = limits
         self._timeout = timeout
         self._last_tick = 0
         self._closed = False
@@ -64,7 +69,7 @@ class Database:
         """
         address = Address.of(url_or_path)
         _make_folder(address)
-        patience = Patience(busy_seconds=patience_seconds, lost_seconds=patience_seconds)
+        limits = RetryLimits(busy_seconds=patience_seconds, lost_seconds=patience_seconds)
         try:
             engines = Engines.create(
                 address,
@@ -73,10 +78,12 @@ class Database:
             )
         except failures.DATABASE_ERRORS as error:
             raise failures.translate(error, address) from None
-        database = cls(address, engines, clock or SystemClock(), patience, timeout_seconds)
+        database = cls(address, engines, clock or SystemClock(), limits, timeout_seconds)
         try:
             await database._prepare(
-                Patience(busy_seconds=patience_seconds, lost_seconds=_UNREACHABLE_AT_OPEN_SECONDS)
+                RetryLimits(
+                    busy_seconds=patience_seconds, lost_seconds=_UNREACHABLE_AT_OPEN_SECONDS
+                )
             )
         except BaseException:
             await database.close()
@@ -106,12 +113,12 @@ class Database:
 
     async def read(self, work: Work[T]) -> T:
         """Run reads that all see the same moment."""
-        return await self._run(self._engines.reader, work, self._patience)
+        return await self._run(self._engines.reader, work, self._retry_limits)
 
     async def write(self, work: Work[T]) -> T:
         """Run a transaction, which is committed when this returns and else leaves nothing."""
         failpoints.reach(work, "before")
-        result = await self._run(self._engines.writer, work, self._patience)
+        result = await self._run(self._engines.writer, work, self._retry_limits)
         failpoints.reach(work, "after")
         return result
 
@@ -122,7 +129,7 @@ class Database:
         Only its start is tried again. Statements in it belong under a `deadline`.
         """
         try:
-            connection, ending = await persist(self._begin, self._patience, self._clock)
+            connection, ending = await with_retries(self._begin, self._retry_limits, self._clock)
             async with ending:
                 yield connection
                 async with self.deadline():
@@ -148,32 +155,32 @@ class Database:
         """A tick as the text in which times are stored."""
         return format_time(_EPOCH + self.tick() * _MICROSECOND)
 
-    async def _prepare(self, patience: Patience) -> None:
+    async def _prepare(self, limits: RetryLimits) -> None:
         async def revision(connection: AsyncConnection) -> str | None:
             return await connection.run_sync(schema.stored_revision)
 
-        found = await self._run(self._engines.reader, revision, patience)
+        found = await self._run(self._engines.reader, revision, limits)
         if found is None:
             found = await self._run(
                 self._engines.writer,
                 lambda connection: connection.run_sync(schema.create_tables, self._address),
-                patience,
+                limits,
             )
         if found == schema.HEAD:
             return
         upgrade = schema.Upgrade(self._address)
         await self._run(
-            self._engines.writer, lambda connection: connection.run_sync(upgrade), patience
+            self._engines.writer, lambda connection: connection.run_sync(upgrade), limits
         )
 
-    async def _run(self, transactions: Transactions, work: Work[T], patience: Patience) -> T:
+    async def _run(self, transactions: Transactions, work: Work[T], limits: RetryLimits) -> T:
         async def attempt() -> T:
             self._require_open()
             async with asyncio.timeout(self._timeout):
                 return await transactions.run(work)
 
         try:
-            return await persist(attempt, patience, self._clock)
+            return await with_retries(attempt, limits, self._clock)
         except failures.DATABASE_ERRORS as error:
             self._raise(error)
 
@@ -235,7 +242,7 @@ def _make_folder(address: Address) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryLimits:
     """How long to go on by kind of failure, in seconds from the first attempt."""
 
     busy_seconds: float
@@ -248,7 +255,7 @@ class Patience:
         return elapsed < (self.busy_seconds if kind is failures.Passing.BUSY else self.lost_seconds)
 
 
-async def persist(work: Callable[[], Awaitable[T]], patience: Patience, clock: Clock) -> T:
+async def with_retries(work: Callable[[], Awaitable[T]], limits: RetryLimits, clock: Clock) -> T:
     """The work's result, or the error of the last attempt. The work must bear being repeated."""
     start = clock.monotonic()
     delay = _FIRST_DELAY
@@ -256,7 +263,7 @@ async def persist(work: Callable[[], Awaitable[T]], patience: Patience, clock: C
         try:
             return await work()
         except Exception as error:
-            if not patience.covers(failures.passing(error), clock.monotonic() - start):
+            if not limits.covers(failures.passing(error), clock.monotonic() - start):
                 raise
         # Half fixed, half drawn: those who failed together do not come back together.
         await clock.sleep(delay / 2 + random.random() * delay / 2)  # noqa: S311
