@@ -50,15 +50,14 @@ if TYPE_CHECKING:
     from burnish.integrations.dspy.programs import from_dspy, to_dspy
     from burnish.integrations.functions import from_function
     from burnish.integrations.weakincentives import MailboxRuns, WeakincentivesPrompt
-    from burnish.optimizers.compress.apply import apply_modifications
-    from burnish.optimizers.compress.report import with_modifications
+    from burnish.optimizers.compress.report import apply_modifications, with_modifications
 
 __version__ = "0.1.0"
 
 # Loaded on first use, so that `import burnish` and `burnish --help` stay instant.
 _HOMES = {
     "CompressionResult": ("burnish.app.compress.compressions", "CompressionResult"),
-    "apply_modifications": ("burnish.optimizers.compress.apply", "apply_modifications"),
+    "apply_modifications": ("burnish.optimizers.compress.report", "apply_modifications"),
     "with_modifications": ("burnish.optimizers.compress.report", "with_modifications"),
     "compress": ("burnish.app.api", "compress"),
     "compress_async": ("burnish.app.compress.compressions", "compress_async"),

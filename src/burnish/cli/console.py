@@ -1,4 +1,4 @@
-"""Where one invocation writes: a document or text on stdout, messages on stderr."""
+"""Output streams of one invocation: a document or text on stdout, messages on stderr."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDTH_OF_FILES = 120
 
 @dataclass(kw_only=True)
 class Streams:
-    """One invocation. With `json_output` stdout takes one document and nothing else."""
+    """Streams of one invocation. With `json_output` stdout takes one document and nothing else."""
 
     out: TextIO
     json_output: bool = False
@@ -58,8 +58,8 @@ def wants(flag: str, arguments: Sequence[str]) -> bool:
 
 
 @contextlib.contextmanager
-def open_session(arguments: Sequence[str]) -> Iterator[Streams]:
-    """The session of a command line. With --json, whatever else is printed goes to stderr.
+def open_streams(arguments: Sequence[str]) -> Iterator[Streams]:
+    """The streams of a command line. With --json, whatever else is printed goes to stderr.
 
     That holds for an agent's own `print`, for libraries in C and for child processes too: they all
     write to the file descriptor, so it is the descriptor that is moved.

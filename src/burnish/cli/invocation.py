@@ -15,7 +15,7 @@ from typing import Any
 
 import typer
 
-from burnish.cli.console import Streams, open_session
+from burnish.cli.console import Streams, open_streams
 from burnish.cli.display.rows import print_notice
 from burnish.cli.parser import ClickError, explain
 from burnish.cli.running import Interrupted, termination_interrupts
@@ -33,7 +33,7 @@ def run_command(arguments: list[str]) -> int:
     try:
         with (
             termination_interrupts(),
-            open_session(arguments) as streams,
+            open_streams(arguments) as streams,
             _traces_hidden(streams),
         ):
             code = _guarded(arguments or ["--help"], streams)

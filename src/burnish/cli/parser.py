@@ -1,4 +1,4 @@
-"""A command line that cannot be parsed, said in Burnish's words with the nearest right one."""
+"""Parsing of command lines: mistakes are explained, with the nearest right word."""
 
 from __future__ import annotations
 

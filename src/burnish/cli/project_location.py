@@ -1,4 +1,4 @@
-"""Where a command works: the config file and the database that belong together."""
+"""Project location: the config file and the database that a command works with."""
 
 from __future__ import annotations
 

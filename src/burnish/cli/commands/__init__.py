@@ -1,4 +1,4 @@
-"""One command a file: its options, and a few lines that call and print.
+"""Commands, one file each: its options, the call and what is printed.
 
-Imports of whatever is heavy stand inside the functions, so that `burnish --help` stays instant.
+The module of a command is imported when the command is invoked; `burnish.cli.app` knows where it is.
 """

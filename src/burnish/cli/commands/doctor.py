@@ -53,9 +53,9 @@ def doctor(
     raise typer.Exit(examine(context.obj, ProjectLocation.of(context, config, db), offline=offline))
 
 
-def examine(streams: Streams, place: ProjectLocation, *, offline: bool) -> int:
+def examine(streams: Streams, location: ProjectLocation, *, offline: bool) -> int:
     """Look at everything, print it, and return the exit code of the first failure."""
-    findings = run(_all_findings(streams, place, offline=offline))
+    findings = run(_all_findings(streams, location, offline=offline))
     if streams.json_output:
         checks = [asdict(finding) for finding in findings]
         good = all(finding.ok is not False for finding in findings)
@@ -64,17 +64,17 @@ def examine(streams: Streams, place: ProjectLocation, *, offline: bool) -> int:
 
 
 async def _all_findings(
-    streams: Streams, place: ProjectLocation, *, offline: bool
+    streams: Streams, location: ProjectLocation, *, offline: bool
 ) -> list[Finding]:
     findings = []
-    async for finding in _findings(place, offline=offline):
+    async for finding in _findings(location, offline=offline):
         findings.append(finding)
         if not streams.json_output:
             print_finding(streams.console, finding)
     return findings
 
 
-async def _findings(place: ProjectLocation, *, offline: bool) -> AsyncIterator[Finding]:
+async def _findings(location: ProjectLocation, *, offline: bool) -> AsyncIterator[Finding]:
     yield Finding(name="python", ok=True, detail=platform.python_version())
     yield Finding(name="burnish", ok=True, detail=__version__)
     for extra, package in _EXTRAS.items():
@@ -89,13 +89,13 @@ async def _findings(place: ProjectLocation, *, offline: bool) -> AsyncIterator[F
             fix="" if path else f"burnish models pull {name}",
         )
     yield await _attempt("optimizers", _optimizers)
-    yield await _attempt("database", partial(_database, place))
-    if not place.config.exists():
-        yield Finding(name="config", ok=None, detail=f"no {place.config}", fix="burnish init")
+    yield await _attempt("database", partial(_database, location))
+    if not location.config.exists():
+        yield Finding(name="config", ok=None, detail=f"no {location.config}", fix="burnish init")
         return
-    yield await _attempt("config", partial(_config, place))
-    for name in _models_of(place):
-        yield await _attempt(f"model {name}", partial(_model, place, name, offline=offline))
+    yield await _attempt("config", partial(_config, location))
+    for name in _models_of(location):
+        yield await _attempt(f"model {name}", partial(_model, location, name, offline=offline))
 
 
 async def _attempt(name: str, look: Callable[[], Awaitable[str]]) -> Finding:
@@ -122,29 +122,29 @@ async def _optimizers() -> str:
     return ", ".join(list_optimizers())
 
 
-async def _database(place: ProjectLocation) -> str:
+async def _database(location: ProjectLocation) -> str:
     from burnish.storage.engine.schema import HEAD  # noqa: PLC0415
 
-    location = without_secrets(place.database)
-    if not place.has_database:
-        return f"{location}, made by the first evaluation"
-    async with Workspace.open(place.database) as workspace:
+    address = without_secrets(location.database)
+    if not location.has_database:
+        return f"{address}, made by the first evaluation"
+    async with Workspace.open(location.database) as workspace:
         optimizations = await workspace.optimizations.list_optimizations(limit=1)
         experiments = await workspace.experiments.list_experiments(limit=1)
     newest = f", latest optimization {optimizations[0].id}" if optimizations else ""
     if not newest:
         newest = f", latest experiment {experiments[0].id}" if experiments else ", empty so far"
-    return f"{location}, schema {HEAD}{newest}"
+    return f"{address}, schema {HEAD}{newest}"
 
 
-async def _config(place: ProjectLocation) -> str:
-    settings = place.settings()
-    return f"{place.config}: agent {settings.agent.name}"
+async def _config(location: ProjectLocation) -> str:
+    settings = location.settings()
+    return f"{location.config}: agent {settings.agent.name}"
 
 
-def _models_of(place: ProjectLocation) -> list[str]:
+def _models_of(location: ProjectLocation) -> list[str]:
     try:
-        settings = place.settings()
+        settings = location.settings()
     except BurnishError:
         return []  # Reported as the config's own failure.
     named = [settings.agent.model, *(_judge_model(one) for one in settings.suite.scorers)]
@@ -156,8 +156,8 @@ def _judge_model(scorer: Any) -> str | None:
     return model if isinstance(model, str) else None
 
 
-async def _model(place: ProjectLocation, name: str, *, offline: bool) -> str:
-    settings: Settings = place.settings()
+async def _model(location: ProjectLocation, name: str, *, offline: bool) -> str:
+    settings: Settings = location.settings()
     model = as_model(name, model_settings(settings.models, name))
     try:
         if offline:

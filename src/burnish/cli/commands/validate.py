@@ -121,7 +121,7 @@ def _document(location: ProjectLocation, checked: _Checked) -> dict[str, Any]:
 
 def _print(console: Console, location: ProjectLocation, checked: _Checked) -> None:
     console.print(
-        Text.assemble(("✓ ", "bold green"), (f"{place.config} can be evaluated", "bold")),
+        Text.assemble(("✓ ", "bold green"), (f"{location.config} can be evaluated", "bold")),
         soft_wrap=True,
     )
     print_rows(console, [(label, Text(harmless(words))) for label, words in _rows(checked)])

@@ -1,1 +1,1 @@
-"""What people see: progress while it runs, results and comparisons when it has ended."""
+"""Displays for people: results, progress and lists, as tables and lines on a terminal."""

@@ -1,1 +1,1 @@
-"""An experiment's results in other formats, streamed."""
+"""Exports of experiments and winners to other formats, streamed."""

@@ -113,7 +113,7 @@ def next_steps(run: ImageRun, location: ProjectLocation) -> list[tuple[str, str]
         return []
     commit, project = short_id(best.commit_id), run.request.project_id
     words = ["image", "run", "--project", project, "--parent", commit, "--prompt"]
-    steps = [(f"{place.command(*words)} …", "goes on from the winner")]
+    steps = [(f"{location.command(*words)} …", "goes on from the winner")]
     if run.anchor_commit_id is not None:
         anchor = short_id(run.anchor_commit_id)
         steps.append(

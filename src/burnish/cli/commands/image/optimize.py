@@ -231,7 +231,7 @@ def _print_rounds(
         commit = short_id(result.best_commit_id)
         words = ["image", "run", "--project", project, "--parent", commit, "--prompt"]
         console.print()
-        print_steps(console, [(f"{place.command(*words)} …", "goes on from the best")])
+        print_steps(console, [(f"{location.command(*words)} …", "goes on from the best")])
 
 
 def _table(result: ImageOptimizationResult) -> Table:

@@ -25,7 +25,7 @@ def image_settings(location: ProjectLocation) -> ImageSettings:
     """What the config says; one that was named has to be there."""
     if location.config_given is not None and not location.config.exists():
         raise UsageError(
-            what=f"{place.config} cannot be read",
+            what=f"{location.config} cannot be read",
             why="there is no such file",
             fix="leave --config out to work without one, or name the file",
             code="missing_config",
@@ -50,7 +50,7 @@ async def read_images(location: ProjectLocation) -> AsyncIterator[ImageRuns]:
     if not location.has_database:
         raise UsageError(
             what="nothing is stored here yet",
-            why=f"{place.database} does not exist",
+            why=f"{location.database} does not exist",
             fix="run `burnish image run --prompt …` first, or name the place with --config or --db",
             code="not_found",
         )

@@ -1,1 +1,1 @@
-"""TODO: what optimizations is for, in one sentence."""
+"""Displays of optimizations: plan, progress, status, records and results."""

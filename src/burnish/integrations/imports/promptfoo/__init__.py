@@ -1,0 +1,1 @@
+"""Configs of promptfoo: its prompts, test cases, scenarios and asserts."""
