@@ -25,8 +25,8 @@ from burnish.domain.opik import MirrorTarget
 from burnish.integrations.opik import mirror as mirroring
 from burnish.integrations.opik.mirror import deliver
 from burnish.integrations.opik.mirror_client import MirrorClient
-from burnish.models.retry import RetryPolicy
 from burnish.server.http.auth import Keys
+from burnish.support.retry import RetryPolicy
 
 KEY = "canary-0123456789abcdef-canary"
 

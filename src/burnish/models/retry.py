@@ -1,49 +1,20 @@
-"""Retries and deadlines of model calls: when a call is tried again, and when it ends.
-
-Written by hand, because stamina always sleeps on the real clock, and has no budget that many
-calls share.
-"""
+"""Retries and deadlines of model calls: when a call is tried again, and when it ends."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from itertools import count
 from typing import TypeVar
 
 from burnish.domain import Clock, UnavailableError
 from burnish.models.failures import TransientError
+from burnish.support.retry import RetryPolicy, retry
 
 T = TypeVar("T")
-_log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryPolicy:
-    """Exponential waits with jitter; a server's own Retry-After wins, up to its cap."""
-
-    max_attempts: int = 5
-    first_wait_seconds: float = 0.5
-    longest_wait_seconds: float = 30.0
-    longest_retry_after_seconds: float = 60.0
-    deadline_seconds: float = 600.0
-
-    def backoff_seconds(self, failures: int) -> float:
-        """The wait after so many failures, before jitter."""
-        doublings = min(failures - 1, 30)
-        return min(self.longest_wait_seconds, self.first_wait_seconds * 2.0**doublings)
-
-    def wait_seconds(self, failures: int, retry_after: float | None, draw: float) -> float:
-        """The wait with jitter from a draw in 0 to 1; never less than the server asked for."""
-        if retry_after is None:
-            return self.backoff_seconds(failures) * (0.5 + 0.5 * draw)
-        told = min(retry_after, self.longest_retry_after_seconds)
-        return told + draw * 0.1 * (1.0 + told)
+_FLOODED = "not tried again, because too many other calls fail too"
 
 
 class RetryBudget:
@@ -97,36 +68,24 @@ async def call_with_retries(
     Only TransientError is tried again. When no further attempt is allowed, UnavailableError says
     what happened last and why it ended.
     """
-    started = clock.monotonic()
     budget.earn()
-    for number in count(1):
-        try:
-            return await attempt(number)
-        except TransientError as error:
-            failure = error
-        wait = policy.wait_seconds(number, failure.retry_after, draw())
-        left = policy.deadline_seconds - (clock.monotonic() - started)
-        ended = _why_stop(number, wait, left, policy, budget)
-        if ended:
-            break
-        _log.debug("attempt %d failed, next one in %.2f s: %s", number, wait, failure.reason)
-        await clock.sleep(wait)
-    # Outside of the `except`, so that no foreign error hangs on as context.
-    raise UnavailableError(
-        what=what, why=f"{failure.reason}; {ended}", fix=failure.fix, code=failure.code
+
+    def give_up(error: Exception, why: str) -> UnavailableError:
+        assert isinstance(error, TransientError)
+        return UnavailableError(
+            what=what, why=f"{error.reason}; {why}", fix=error.fix, code=error.code
+        )
+
+    return await retry(
+        attempt,
+        policy=policy,
+        passing=lambda error: isinstance(error, TransientError),
+        clock=clock,
+        draw=draw,
+        retry_after=lambda error: getattr(error, "retry_after", None),
+        refusal=lambda: None if budget.spend() else _FLOODED,
+        give_up=give_up,
     )
-
-
-def _why_stop(
-    number: int, wait: float, left: float, policy: RetryPolicy, budget: RetryBudget
-) -> str | None:
-    if number >= policy.max_attempts:
-        return f"gave up after {number} attempt{'s' if number > 1 else ''}"
-    if wait >= left:
-        return f"the deadline of {policy.deadline_seconds:g} s leaves no time for another attempt"
-    if not budget.spend():
-        return "not tried again, because too many other calls fail too"
-    return None
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:

@@ -19,7 +19,8 @@ from burnish.domain import (
 )
 from burnish.models.callable_model import lasting_fingerprint
 from burnish.models.failures import Endpoint, TransientError, error_of_status
-from burnish.models.retry import RetryBudget, RetryPolicy, call_with_retries, within
+from burnish.models.retry import RetryBudget, call_with_retries, within
+from burnish.support.retry import RetryPolicy
 
 AnswerFunction = Callable[[ModelRequest], str] | Callable[[ModelRequest], Awaitable[str]]
 Answers = AnswerFunction | Mapping[str, str] | Sequence[str]

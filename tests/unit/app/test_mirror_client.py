@@ -9,7 +9,7 @@ import pytest
 from burnish.domain import UnavailableError, UsageError
 from burnish.domain.opik import MirrorTarget
 from burnish.integrations.opik.mirror_client import MirrorClient, _parts
-from burnish.models.retry import RetryPolicy
+from burnish.support.retry import RetryPolicy
 from burnish.testing.clocks import FakeClock
 
 TARGET = MirrorTarget(url="http://opik.example/api", workspace="team", api_key_env="THE_KEY")

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from burnish.models.failures import TransientError
 from burnish.models.limiter import AdaptiveLimiter, shared_limits
-from burnish.models.retry import RetryBudget, RetryPolicy, call_with_retries
+from burnish.models.retry import RetryBudget, call_with_retries
 from burnish.models.settings import ModelSettings
+from burnish.support.retry import RetryPolicy
 from burnish.testing.clocks import FakeClock
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from burnish.domain import UnavailableError, UsageError
 from burnish.models.failures import TransientError
-from burnish.models.retry import RetryBudget, RetryPolicy, call_with_retries, retry_after_seconds
+from burnish.models.retry import RetryBudget, call_with_retries, retry_after_seconds
+from burnish.support.retry import RetryPolicy
 from burnish.testing.clocks import FakeClock
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)

@@ -3,8 +3,8 @@ import asyncio
 import pytest
 
 from burnish.domain import Message, ModelRequest, UnavailableError, UsageError
-from burnish.models.retry import RetryPolicy
 from burnish.models.scripted import ErrorRule, ScriptedModel
+from burnish.support.retry import RetryPolicy
 
 REQUESTS = [ModelRequest.text(f"question {number}") for number in range(200)]
 

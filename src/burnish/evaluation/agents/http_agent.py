@@ -23,8 +23,9 @@ from burnish.evaluation.agents.python_agent import as_output
 from burnish.models.failures import TransientError, clean_message
 from burnish.models.limiter import shared_limits
 from burnish.models.outbound_rules import OutboundRules, without_query
-from burnish.models.retry import RetryPolicy, call_with_retries, retry_after_seconds
+from burnish.models.retry import call_with_retries, retry_after_seconds
 from burnish.models.settings import ModelSettings
+from burnish.support.retry import RetryPolicy
 
 if TYPE_CHECKING:
     import httpx2

@@ -26,7 +26,7 @@ from burnish.domain.opik import Mirror, MirrorTarget
 from burnish.domain.optimizations.pages import HeldOutRun, RunPoint
 from burnish.integrations.opik.mirror_client import MirrorClient
 from burnish.integrations.opik.mirror_documents import OpikWords
-from burnish.models.retry import RetryPolicy
+from burnish.support.retry import RetryPolicy
 
 _PART = 200
 _BEGUN, _STATUS = "begun", "status"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from burnish.domain import Clock, SystemClock, UnavailableError, UsageError
 from burnish.domain.opik import MirrorTarget
-from burnish.models.retry import RetryPolicy
+from burnish.support.retry import RetryPolicy
 
 if TYPE_CHECKING:
     import httpx2

@@ -13,8 +13,9 @@ from burnish.domain import Clock, SystemClock, Usage, UsageError
 from burnish.models.failures import BadAnswerError, Endpoint, TransientError, error_of_bad_answer
 from burnish.models.limiter import shared_limits
 from burnish.models.pricing import price_call
-from burnish.models.retry import RetryPolicy, call_with_retries, within
+from burnish.models.retry import call_with_retries, within
 from burnish.models.settings import ModelSettings
+from burnish.support.retry import RetryPolicy
 
 if TYPE_CHECKING:
     from burnish.models.openai.client import OpenAIClient

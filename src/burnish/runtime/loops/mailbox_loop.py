@@ -12,11 +12,11 @@ from typing import Any, Generic, TypeVar
 
 from burnish.domain import Clock, InvariantError, UnavailableError, UsageError
 from burnish.domain.mailboxes import Mailbox, Message
-from burnish.models.retry import RetryPolicy
 from burnish.runtime.loops.delivery import Delivery, RetryRules
 from burnish.runtime.loops.message_handler import Courier, Ending
 from burnish.runtime.loops.worker_loop import LoopState, WorkerLoop
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES, check_count
+from burnish.support.retry import RetryPolicy
 
 RequestT = TypeVar("RequestT")
 ReplyT = TypeVar("ReplyT")

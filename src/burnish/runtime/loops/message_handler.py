@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeVar
 from burnish.domain import BurnishError, Clock, ConflictError, UnavailableError, UsageError
 from burnish.domain.mailboxes import Message
 from burnish.evaluation.item_runner import describe
-from burnish.models.retry import RetryPolicy
 from burnish.runtime.loops.delivery import Delivery, GivenBack, RetryRules
+from burnish.support.retry import RetryPolicy
 
 RequestT = TypeVar("RequestT")
 ReplyT = TypeVar("ReplyT")
