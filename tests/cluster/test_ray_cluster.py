@@ -11,13 +11,13 @@ import pytest
 
 ray = pytest.importorskip("ray", reason="`make test-ray` installs it")
 
-from ray.cluster_utils import Cluster
+from ray.cluster_utils import Cluster  # noqa: E402
 
-from burnish.app.optimize.optimizations import Optimization
-from burnish.app.optimize.ray_runner import RayRunner
-from burnish.app.optimize.run_spec import spec_of
-from burnish.app.wiring import Workspace
-from burnish.config.settings import load_settings
+from burnish.app.optimize.optimizations import Optimization  # noqa: E402
+from burnish.app.optimize.ray_runner import RayRunner  # noqa: E402
+from burnish.app.optimize.run_spec import spec_of  # noqa: E402
+from burnish.app.wiring import Workspace  # noqa: E402
+from burnish.config.settings import load_settings  # noqa: E402
 
 # What Ray leaves behind in its own code is not ours to warn about.
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -103,7 +103,7 @@ def test_python_and_the_command_line_come_to_the_same(project, here, tmp_path, m
     project("polite")
     ours = compressed(here, code=1)
     monkeypatch.syspath_prepend(tmp_path)
-    import agent
+    import agent  # noqa: PLC0415 - written by the fixture
 
     done = burnish.compress(
         burnish.Agent(

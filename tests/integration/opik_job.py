@@ -55,10 +55,10 @@ async def acompletion(*arguments, **options):
 # Before opik-optimizer is loaded, which takes them over as it finds them.
 litellm.completion, litellm.acompletion = completion, acompletion
 
-import opik
-from opik.evaluation.metrics.score_result import ScoreResult
-from opik_optimizer import ChatPrompt, GepaOptimizer, ParameterOptimizer
-from opik_optimizer.algorithms.parameter_optimizer import ParameterSearchSpace
+import opik  # noqa: E402
+from opik.evaluation.metrics.score_result import ScoreResult  # noqa: E402
+from opik_optimizer import ChatPrompt, GepaOptimizer, ParameterOptimizer  # noqa: E402
+from opik_optimizer.algorithms.parameter_optimizer import ParameterSearchSpace  # noqa: E402
 
 MODEL = "openai/scripted"
 

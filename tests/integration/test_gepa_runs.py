@@ -208,12 +208,12 @@ class TestTheSameRun:
             folder = tmp_path / str(number)
             folder.mkdir()
             world = World(folder)
-            child = in_child(lambda: asyncio.run(sit(world)))
+            child = in_child(lambda: asyncio.run(sit(world)))  # noqa: B023
             time.sleep((0.15 + 0.8 * chance.random()) * seconds)
             os.kill(child, signal.SIGKILL)
             wait_for(child)
 
-            assert wait_for(in_child(lambda: asyncio.run(sit(world)))) == 0
+            assert wait_for(in_child(lambda: asyncio.run(sit(world)))) == 0  # noqa: B023
 
             assert whole(asyncio.run(stored(world))) == expected
 

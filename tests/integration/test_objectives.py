@@ -348,11 +348,11 @@ def test_a_killed_run_ends_as_if_nothing_had_happened(table, tmp_path):
         folder = tmp_path / str(share)
         folder.mkdir()
         world = World(folder)
-        child = in_child(lambda: asyncio.run(run(world, **options)))
+        child = in_child(lambda: asyncio.run(run(world, **options)))  # noqa: B023
         time.sleep(seconds * share)
         os.kill(child, signal.SIGKILL)
         wait_for(child)
-        assert wait_for(in_child(lambda: asyncio.run(run(world, **options)))) == 0
+        assert wait_for(in_child(lambda: asyncio.run(run(world, **options)))) == 0  # noqa: B023
         result = asyncio.run(result_of(world))
 
         assert fingerprint(result) == fingerprint(expected)

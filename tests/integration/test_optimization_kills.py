@@ -133,7 +133,7 @@ def killed(folder, place, at):
     while True:
         world = World(folder / str(at))
         world.folder.mkdir(parents=True)
-        ended = wait_for(in_child(lambda: die_at(world, place, at)))
+        ended = wait_for(in_child(lambda: die_at(world, place, at)))  # noqa: B023
         if ended == -signal.SIGKILL:
             return world
         assert ended == 0
@@ -166,7 +166,7 @@ def test_a_run_killed_at_every_kind_of_write_ends_as_if_nothing_had_happened(und
         world = killed(tmp_path / str(index), place, draw.randint(1, times))
         if world.optimization_id is None:
             continue
-        assert wait_for(in_child(lambda: asyncio.run(run(world, **SHORT)))) == 0, place
+        assert wait_for(in_child(lambda: asyncio.run(run(world, **SHORT)))) == 0, place  # noqa: B023
 
         check(world, expected, calls)
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from serving_world import make_served_project
 
-from burnish.app.agents.optimizer_configs import OptimizerConfig, OptimizerConfigs
-from burnish.app.agents.optimizer_runs import start_run
-from burnish.app.agents.optimizer_scheduler import OptimizerScheduler
+from burnish.app.agents.optimizers.configs import OptimizerConfig, OptimizerConfigs
+from burnish.app.agents.optimizers.runs import start_run
+from burnish.app.agents.optimizers.scheduler import OptimizerScheduler
 from burnish.app.wiring import Workspace
 from burnish.config.served_project import ServedProject
 from burnish.domain import ConflictError, OptimizationStatus

@@ -23,7 +23,7 @@ ROUTES = [(method.upper(), path) for path, found in DOCUMENT["paths"].items() fo
 
 @pytest.fixture(scope="module")
 def cases():
-    import openapi_cases
+    import openapi_cases  # noqa: PLC0415 - slow to load
 
     return openapi_cases
 

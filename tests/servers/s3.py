@@ -148,11 +148,11 @@ def _ignored(*_status_and_headers: object) -> None:
 
 def _serve() -> None:
     """The child: prints its port, and ends when the tests are gone."""
-    from moto.moto_server.werkzeug_app import (
+    from moto.moto_server.werkzeug_app import (  # noqa: PLC0415 - seconds to load
         DomainDispatcherApplication,
         create_backend_app,
     )
-    from werkzeug.serving import make_server
+    from werkzeug.serving import make_server  # noqa: PLC0415
 
     application = _Faults(DomainDispatcherApplication(create_backend_app))
     server = make_server("127.0.0.1", 0, application, threaded=True)

@@ -167,7 +167,7 @@ def _run(arguments: list[str]) -> NoReturn:
 
     It would take everything apart that was loaded, too: that takes longer than most commands.
     """
-    from burnish.cli import main
+    from burnish.cli import main  # noqa: PLC0415 - part of what is loaded
 
     try:
         main(arguments)

@@ -1,1 +1,1 @@
-"""Contract suites and fakes that ship with the package."""
+"""Contracts that implementations of our seams subclass, samples for them, and a fake clock."""

@@ -1,6 +1,4 @@
-"""What every dataset repository and every call cache keeps to. Subclass and provide the fixtures."""
-
-# ruff: noqa: D102 - the names of the tests say what they show
+"""Contract for dataset repositories and call caches. Provide `datasets` and `cache`."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from burnish.domain import (
     Item,
     UsageError,
 )
-from burnish.testing.experiment_samples import (
+from burnish.testing.samples.experiments import (
     AWKWARD_JSON,
     AWKWARD_TEXTS,
 )

@@ -1,6 +1,4 @@
-"""What every store of overrides refuses. Subclass it and provide its fixtures."""
-
-# ruff: noqa: D102 - the names of the tests say what they show
+"""Contract for overrides stores: what every store refuses."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ import pytest
 
 from burnish.domain import ConflictError, UsageError
 from burnish.overrides import ABSENT, PromptOverride, PromptOverridesStore
-from burnish.testing.overrides_samples import (
+from burnish.testing.samples.overrides import (
     BAD_NAMES,
     HERE,
     OTHER_TEXT,

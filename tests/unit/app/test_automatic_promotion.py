@@ -4,8 +4,8 @@ import types
 
 import pytest
 
-from burnish.app.agents import optimizer_scheduler as automatic_promotion
-from burnish.app.agents.optimizer_scheduler import AUTHOR, settle_run, why_not
+from burnish.app.agents.optimizers import scheduler as automatic_promotion
+from burnish.app.agents.optimizers.scheduler import AUTHOR, settle_run, why_not
 from burnish.domain import AgentVersion, Configuration, ConflictError, OptimizationStatus
 from burnish.testing.samples.optimizations import make_record
 

@@ -3,8 +3,8 @@
 import types
 from datetime import UTC, datetime
 
-from burnish.app.agents import optimizer_scheduler as optimizer_keeper
-from burnish.app.agents.optimizer_scheduler import OptimizerScheduler
+from burnish.app.agents.optimizers import scheduler as optimizer_keeper
+from burnish.app.agents.optimizers.scheduler import OptimizerScheduler
 from burnish.testing.clocks import FakeClock
 
 

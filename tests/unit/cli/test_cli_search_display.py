@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from burnish.app.report.run_evidence import overruled_words
+from burnish.app.report.runs.evidence import overruled_words
 from burnish.cli.display.evaluation_progress import Pace
 from burnish.cli.display.optimizations.progress import frame, trial_line
 from burnish.cli.display.optimizations.results import search_verdict

@@ -100,7 +100,7 @@ async def test_a_sheet_is_as_wide_as_the_run_has_variants():
 
 
 async def test_a_variant_that_was_not_drawn_has_its_place_too():
-    from image_world import TIMEOUT
+    from image_world import TIMEOUT  # noqa: PLC0415
 
     whole, _ = await sheet_of(World())
     run, data = await sheet_of(World(image=ScriptedImageModel(failures={"Relight": TIMEOUT})))

@@ -428,7 +428,7 @@ async def test_a_run_killed_after_any_write_goes_on_and_draws_nothing_twice():
     assert undisturbed.revision >= 9
     for when in range(2, undisturbed.revision):
         world = World(text=thinking())
-        await crash_when(world, await world.take(), lambda run: run.revision == when)
+        await crash_when(world, await world.take(), lambda run: run.revision == when)  # noqa: B023
         stored = await world.repository.run("r1")
         if stored.status.ended:
             continue  # Writes at the same moment are one, so this run took fewer.

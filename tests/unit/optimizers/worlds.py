@@ -104,7 +104,7 @@ class EditWorld:
         gain += sum(self._together(a, b) for a, b in combinations(sorted(names), 2))
         return min(max(self.start + gain, 0.2), self.ceiling)
 
-    @cache
+    @cache  # noqa: B019 - worlds are few
     def _cut(self, names: tuple[str, ...]) -> float:
         """The point below which 0.7 of a uniform draw and 0.3 of another lie with this chance."""
         level = self._level(names)
@@ -115,7 +115,7 @@ class EditWorld:
             return math.sqrt(2 * 0.3 * 0.7 * level)
         return 0.7 * level + 0.15
 
-    @cache
+    @cache  # noqa: B019 - worlds are few
     def _effect(self, name: str) -> float:
         family = name.split(":", 1)[0]
         chance = random.Random(f"family:{self.seed}:{family}")
@@ -124,12 +124,12 @@ class EditWorld:
         own = random.Random(f"edit:{self.seed}:{name}").gauss(-0.01, 0.04 if active else 0.015)
         return shared + own + self.promise * self.catalog.edits[name].promise
 
-    @cache
+    @cache  # noqa: B019 - worlds are few
     def _together(self, first: str, second: str) -> float:
         chance = random.Random(f"pair:{self.seed}:{first}:{second}")
         return chance.gauss(0.0, 0.04) if chance.random() < self.pairs else 0.0
 
-    @cache
+    @cache  # noqa: B019 - worlds are few
     def _bias(self, name: str) -> float:
         chance = random.Random(f"bias:{self.seed}:{name}")
         return chance.gauss(0.0, 0.9) if chance.random() < self.collapse else 0.0

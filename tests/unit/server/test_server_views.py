@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from burnish.app.report.run_lines import line_of
+from burnish.app.report.runs.lines import line_of
 from burnish.domain import AgentOutput, ExperimentStatus, ExperimentType, Score, Spending
 from burnish.domain.optimizations.pages import ItemLine, LineageNode, RunSpan, TrialLine
 from burnish.server.http.responses import ready_json

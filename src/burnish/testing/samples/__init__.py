@@ -1,0 +1,1 @@
+"""Samples of domain values that contracts and tests share."""
