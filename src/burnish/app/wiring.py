@@ -9,10 +9,9 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from burnish import storage
-from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import (
     Agent,
     AgentRepository,
@@ -28,14 +27,12 @@ from burnish.domain import (
 )
 from burnish.domain.images.protocols import ImageRepository
 from burnish.domain.optimizations.records import EventFeed
-from burnish.evaluation.agents import HttpAgent, PromptAgent, PythonAgent
-from burnish.evaluation.datasets import Dataset
-from burnish.evaluation.imports import load_callable
-from burnish.evaluation.refine import RefinePolicy, plan_refinement
-from burnish.evaluation.refine.plan import require_fields
-from burnish.evaluation.scorers import build_scorers, stratify_field
-from burnish.evaluation.suite import Suite, SuitePolicy
 from burnish.jobs.event_listeners import announcing
+
+# Imports inside of functions: whoever only reads a database builds no agent, suite or model.
+if TYPE_CHECKING:
+    from burnish.config.specs import AgentSpec, SuiteSpec
+    from burnish.evaluation.suite import Suite
 
 # Counting what is frozen looks at each of the objects: once is enough to know of somebody else.
 _frozen = {"by us": False, "by others": False}
@@ -72,7 +69,6 @@ class ModelPool:
 
     def model(self, given: str | Model | Callable[[str], str]) -> Model:
         """The model of a name, or a wrapped callable; calls are remembered where that is on."""
-        # Late: a command that only reads needs no model, and these take it longer than its reading.
         from burnish.config.settings import model_settings  # noqa: PLC0415
         from burnish.models import as_model  # noqa: PLC0415
 
@@ -222,6 +218,9 @@ OpenModel = Callable[[Any], Model]
 
 def build_agent(spec: AgentSpec, open_model: OpenModel) -> Agent:
     """The agent of a spec: a prompt, a Python function or an HTTP service."""
+    from burnish.evaluation.agents import HttpAgent, PromptAgent, PythonAgent  # noqa: PLC0415
+    from burnish.evaluation.imports import load_callable  # noqa: PLC0415
+
     configuration = Configuration.of(spec.configuration)
     if spec.run is not None:
         function = load_callable(spec.run, spec.folder) if isinstance(spec.run, str) else spec.run
@@ -249,6 +248,11 @@ def build_agent(spec: AgentSpec, open_model: OpenModel) -> Agent:
 
 def build_suite(spec: SuiteSpec, open_model: OpenModel) -> Suite:
     """The suite of a spec, with its scorers built and its dataset found but not yet read."""
+    from burnish.evaluation.datasets import Dataset  # noqa: PLC0415
+    from burnish.evaluation.refine import RefinePolicy, plan_refinement  # noqa: PLC0415
+    from burnish.evaluation.scorers import build_scorers, stratify_field  # noqa: PLC0415
+    from burnish.evaluation.suite import Suite, SuitePolicy  # noqa: PLC0415
+
     dataset = Dataset.of(spec.dataset)
     scorers = build_scorers(spec.scorers, open_model=open_model, folder=spec.folder)
     stratify = spec.stratify_by or next(
@@ -273,6 +277,9 @@ def build_suite(spec: SuiteSpec, open_model: OpenModel) -> Suite:
 
 def check_fit(agent: Agent, suite: Suite) -> None:
     """Refuse, before anything is paid, what every item would fail on."""
+    from burnish.evaluation.agents import PromptAgent  # noqa: PLC0415
+    from burnish.evaluation.refine.plan import require_fields  # noqa: PLC0415
+
     columns = suite.dataset.index().fields
     if isinstance(agent, PromptAgent):
         for name in sorted(agent.configuration.placeholders):

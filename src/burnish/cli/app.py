@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 
 from burnish import __version__
 from burnish.cli.options import Config, Db, Debug
-from burnish.cli.parser import Commands
+from burnish.cli.parser import Commands, keep_defaults
 
 _HELP = "Make prompts and agents measurably better, cheaper and safer to change."
 _EPILOG = "New here? `burnish demo` shows it at work; `burnish init` makes an example to change."
@@ -138,7 +138,9 @@ def load_command(name: str) -> Any:
         host.add_typer(target, name=name)
     else:
         host.command(name, cls=getattr(module, entry.cls) if entry.cls else None)(target)
-    return typer.main.get_group(host).commands[name]
+    command = typer.main.get_group(host).commands[name]
+    keep_defaults(command)
+    return command
 
 
 class _Program(Commands):
@@ -149,6 +151,7 @@ class _Program(Commands):
         self.commands = {
             name: TyperCommand(name, help=entry.help) for name, entry in COMMANDS.items()
         }
+        keep_defaults(self)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command of the first argument, loaded."""

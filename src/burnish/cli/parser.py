@@ -32,6 +32,34 @@ class Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
+def keep_defaults(command: Any) -> None:
+    """Take values that nobody gave as they are, in a command and in those of a group.
+
+    To convert a value, typer loads pydantic, which takes a command that only reads longer than all
+    that it reads.
+    """
+    for one in getattr(command, "commands", {}).values():
+        keep_defaults(one)
+    for parameter in command.params:
+        if parameter.nargs == 1 and not getattr(parameter, "multiple", False):
+            parameter.process_value = _Converter(parameter)
+
+
+class _Converter:
+    """Converts the value of one parameter, unless it is the default."""
+
+    def __init__(self, parameter: Any) -> None:
+        self._parameter = parameter
+        self._convert = parameter.process_value
+
+    def __call__(self, ctx: Any, value: Any) -> Any:
+        one = self._parameter
+        plain = not one.required and one.callback is None
+        if plain and (value is None or value is one.default):
+            return value
+        return self._convert(ctx, value)
+
+
 def explain(error: Any) -> UsageError:
     """The parser's complaint as what, why and fix."""
     context = getattr(error, "ctx", None)

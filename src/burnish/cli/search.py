@@ -13,7 +13,7 @@ from burnish.app.optimize.optimizations import Optimization, load_result
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_spec import require_unchanged, spec_of, stored_settings
 from burnish.app.optimize.runners import RunnerChoice
-from burnish.app.report.run_evidence import collapse_warnings
+from burnish.app.report.runs.evidence import collapse_warnings
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
 from burnish.cli.display.optimizations.status import resumable

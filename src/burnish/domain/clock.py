@@ -1,4 +1,4 @@
-"""Time, injected so that tests never sleep."""
+"""Clock, injected so that tests never sleep."""
 
 from __future__ import annotations
 

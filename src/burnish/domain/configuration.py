@@ -1,4 +1,4 @@
-"""An agent's full settings: sections, parameters, examples."""
+"""Configuration of an agent: sections, parameters, examples, and `{{name}}` placeholders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Talking to a language model: the request, the response, the protocol."""
+"""Language models: the request, the response, the protocols of a model and of a call cache."""
 
 from __future__ import annotations
 

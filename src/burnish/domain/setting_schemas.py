@@ -1,4 +1,4 @@
-"""The settings that a constructor takes, as a JSON schema for forms: names, types, defaults, words."""
+"""Settings that a constructor takes, as a JSON schema for forms: names, types, defaults, words."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from burnish.domain import BurnishError, Event, UsageError
-from burnish.domain.event_feed import EventFeed, EventListener
+from burnish.domain.optimizations.records import EventFeed, EventListener
 
 _log = logging.getLogger("burnish.events")
 _PAGE = 500

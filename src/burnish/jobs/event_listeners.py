@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 from burnish import storage
-from burnish.domain.event_feed import EventListener
+from burnish.domain.optimizations.records import EventListener
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis

@@ -1,4 +1,4 @@
-"""Guardrails: which proposals may be run, and in words why the others may not."""
+"""Candidate validator: which proposals may be run, and in words why the others may not."""
 
 from __future__ import annotations
 
@@ -15,11 +15,8 @@ from burnish.domain import (
     UsageError,
     require_json,
 )
-from burnish.domain.optimization import CandidateProposal, ReasonCode
-from burnish.domain.placeholders import placeholders
-
-# Settings of the prompt agent that follow a changed wording and are not model parameters.
-_FREE_PARAMETERS = frozenset({"label_words"})
+from burnish.domain.optimizations.optimizer import CandidateProposal, ReasonCode
+from burnish.domain.optimizations.proposal_rules import first_violation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,14 +110,9 @@ class CandidateValidator:
         self, index: int, proposal: CandidateProposal, known_candidates: Collection[str]
     ) -> Accepted:
         configuration = _configuration(proposal)
-        self._check_sections(configuration)
-        self._check_parameters(configuration)
-        if len(configuration.examples) > self._space.max_examples:
-            raise _Refusal(
-                ReasonCode.TOO_MANY_EXAMPLES,
-                f"it shows {len(configuration.examples)} examples; "
-                f"at most {self._space.max_examples} are allowed",
-            )
+        broken = first_violation(configuration, baseline=self._baseline, space=self._space)
+        if broken is not None:
+            raise _Refusal(broken.reason, broken.message)
         for parent in proposal.parent_candidate_ids:
             if parent not in known_candidates:
                 raise _Refusal(
@@ -136,79 +128,6 @@ class CandidateValidator:
             repeats=_checked_repeats(proposal),
             metadata=_checked_metadata(proposal),
         )
-
-    def _check_sections(self, configuration: Configuration) -> None:
-        for path, text in self._baseline.sections.items():
-            if path not in configuration.sections:
-                raise _Refusal(
-                    ReasonCode.SECTION_MISSING, f"the section {path!r} of the baseline is gone"
-                )
-            if configuration.sections[path] != text and not self._space.may_change(path):
-                raise _Refusal(
-                    ReasonCode.SECTION_LOCKED, f"the section {path!r} may not be changed"
-                )
-        for path, text in configuration.sections.items():
-            self._check_section(path, text)
-            if self._space.own_placeholders:
-                self._check_own_placeholders(path, text)
-        dropped = self._baseline.placeholders - configuration.placeholders
-        if dropped:
-            names = ", ".join(f"{{{{{name}}}}}" for name in sorted(dropped))
-            raise _Refusal(
-                ReasonCode.PLACEHOLDER_DROPPED, f"{names} of the baseline is in no section any more"
-            )
-
-    def _check_section(self, path: str, text: str) -> None:
-        base = self._baseline.sections.get(path)
-        if base is None:
-            raise _Refusal(
-                ReasonCode.UNKNOWN_FIELD, f"the baseline has no section {path!r} to change"
-            )
-        if base and not text.strip():
-            raise _Refusal(ReasonCode.EMPTY_SECTION, f"the section {path!r} is empty")
-        if len(text) > self._space.max_section_chars and text != base:
-            raise _Refusal(
-                ReasonCode.SECTION_TOO_LONG,
-                f"the section {path!r} has {len(text)} characters; "
-                f"at most {self._space.max_section_chars} are allowed",
-            )
-        unknown = set(placeholders(text)) - self._baseline.placeholders
-        if unknown:
-            raise _Refusal(
-                ReasonCode.PLACEHOLDER_UNKNOWN,
-                f"the section {path!r} names {{{{{min(unknown)}}}}}, "
-                "which the baseline does not have",
-            )
-
-    def _check_own_placeholders(self, path: str, text: str) -> None:
-        """Where sections are filled apart, a placeholder can neither move nor be left out of one."""
-        before, after = set(placeholders(self._baseline.sections[path])), set(placeholders(text))
-        for names, reason, word in (
-            (before - after, ReasonCode.PLACEHOLDER_DROPPED, "lost"),
-            (after - before, ReasonCode.PLACEHOLDER_UNKNOWN, "is not given"),
-        ):
-            if names:
-                raise _Refusal(reason, f"the section {path!r} {word} {{{{{min(names)}}}}}")
-
-    def _check_parameters(self, configuration: Configuration) -> None:
-        base = self._baseline.parameters
-        for name in {*base, *configuration.parameters}:
-            if name in _FREE_PARAMETERS or (
-                name in base
-                and name in configuration.parameters
-                and configuration.parameters[name] == base[name]
-            ):
-                continue
-            space = self._space.parameters.get(name)
-            if name not in configuration.parameters:
-                raise _Refusal(ReasonCode.PARAMETER_OUT_OF_RANGE, f"the parameter {name!r} is gone")
-            value = configuration.parameters[name]
-            if space is None or not space.allows(value):
-                allowed = "not to be changed" if space is None else space.describe()
-                raise _Refusal(
-                    ReasonCode.PARAMETER_OUT_OF_RANGE,
-                    f"the parameter {name!r} is {value!r}; it is {allowed}",
-                )
 
     def _checked_items(self, item_ids: Sequence[str] | None) -> tuple[str, ...] | None:
         if item_ids is None:

@@ -10,23 +10,27 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 from burnish.domain import Clock, SystemClock, UnavailableError, UsageError
 from burnish.overrides.names import PromptAddress, TagAddress
 from burnish.overrides.tag_store import Edit, TagStore
+from burnish.support.retry import RetryPolicy, retry
 
 _SUFFIX = ".json"
 # Names of tags never begin with a dot.
 _LOCK = ".lock"
 _UNFINISHED = ".unfinished-"
-_FIRST_WAIT_SECONDS = 0.002
-_LONGEST_WAIT_SECONDS = 0.05
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_TURNS = RetryPolicy(max_attempts=None, first_wait_seconds=0.003, longest_wait_seconds=0.07)
+
+
+class _LockedError(Exception):
+    """Another writer has the lock of the prompt."""
 
 
 class FileDocuments:
@@ -77,29 +81,33 @@ class FileDocuments:
     async def _in_turn(self, address: TagAddress, work: Callable[[Path], None]) -> None:
         """Do the work under the lock, in one visit to a thread that never waits for it there."""
         path = self._path(address)
-        deadline = self._clock.monotonic() + self._lock_seconds
-        wait = _FIRST_WAIT_SECONDS
-        while not await asyncio.to_thread(self._try, path, work):
-            if self._clock.monotonic() >= deadline:
-                raise UnavailableError(
-                    what=f"{path} was not written",
-                    why=f"another process has kept {path.parent / _LOCK} locked "
-                    f"for {self._lock_seconds:g} seconds",
-                    fix="end the process that holds the lock, or try again later",
-                    code="locked",
-                )
-            await self._clock.sleep(wait * (0.5 + random.random()))  # noqa: S311 - spreads writers
-            wait = min(wait * 2, _LONGEST_WAIT_SECONDS)
 
-    def _try(self, path: Path, work: Callable[[Path], None]) -> bool:
-        """Whether the work was done; not when the lock is another's."""
+        def give_up(_error: Exception, _why: str) -> UnavailableError:
+            return UnavailableError(
+                what=f"{path} was not written",
+                why=f"another process has kept {path.parent / _LOCK} locked "
+                f"for {self._lock_seconds:g} seconds",
+                fix="end the process that holds the lock, or try again later",
+                code="locked",
+            )
+
+        await retry(
+            lambda _: asyncio.to_thread(self._try, path, work),
+            policy=replace(_TURNS, deadline_seconds=self._lock_seconds),
+            passing=lambda error: isinstance(error, _LockedError),
+            clock=self._clock,
+            give_up=give_up,
+        )
+
+    def _try(self, path: Path, work: Callable[[Path], None]) -> None:
+        """Do the work, unless the lock is another's."""
         with _readable_failures(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             with _lock(path.parent) as is_ours:
-                if is_ours:
-                    _sweep(path.parent)
-                    work(path)
-                return is_ours
+                if not is_ours:
+                    raise _LockedError
+                _sweep(path.parent)
+                work(path)
 
     def _read(self, path: Path) -> bytes | None:
         with _readable_failures(path):

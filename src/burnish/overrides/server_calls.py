@@ -6,15 +6,16 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import Generic, TypeVar
 
 from burnish.domain import Clock, UnavailableError
 from burnish.overrides.tag_store import Edit
+from burnish.support.retry import RetryPolicy, retry
 
 T = TypeVar("T")
 VersionT = TypeVar("VersionT")
-_FIRST_REST_SECONDS = 0.02
-_LONGEST_REST_SECONDS = 0.5
+_MEETINGS = RetryPolicy(first_wait_seconds=0.02, longest_wait_seconds=0.5)
 _SILENT = "it did not answer in time"
 
 
@@ -30,6 +31,15 @@ class Patience:
     deadline_seconds: float = 30.0
     first_wait_seconds: float = 0.1
     longest_wait_seconds: float = 2.0
+
+    def policy(self, seconds: float) -> RetryPolicy:
+        """For as many attempts as there is time for."""
+        return RetryPolicy(
+            max_attempts=None,
+            first_wait_seconds=self.first_wait_seconds,
+            longest_wait_seconds=self.longest_wait_seconds,
+            deadline_seconds=seconds,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,32 +61,38 @@ class Calls:
 
     async def answer(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """The attempt's result; it is repeated while it ends in PassingError and time is left."""
-        wait = self._patience.first_wait_seconds
-        number = 0
-        why = _SILENT
-        while True:
-            number += 1
-            seconds = min(self._patience.attempt_seconds, self._left())
+        patience, why, attempts = self._patience, _SILENT, 0
+
+        async def bounded(number: int) -> T:
+            nonlocal why, attempts
+            attempts = number
+            seconds = min(patience.attempt_seconds, self._left())
             try:
                 async with asyncio.timeout(max(0.0, seconds)):
                     return await attempt()
             except PassingError as error:
                 why = str(error)
+                raise
             except TimeoutError:
                 # An attempt that the deadline cut short says nothing about the server.
-                why = _SILENT if seconds == self._patience.attempt_seconds else why
-            rest = wait * (0.5 + random.random() / 2)  # noqa: S311 - spreads those who failed
-            if rest >= self._left():
-                break
-            await self._clock.sleep(rest)
-            wait = min(wait * 2, self._patience.longest_wait_seconds)
-        attempts = f"{number} attempt{'s' if number > 1 else ''}"
-        raise UnavailableError(
-            what=f"{self._where} cannot be used",
-            why=f"{why}; gave up after {attempts} "
-            f"in {self._patience.deadline_seconds:g} seconds at most",
-            fix="check that the server runs and can be reached, or try again later",
-            code="overrides_unavailable",
+                why = _SILENT if seconds == patience.attempt_seconds else why
+                raise
+
+        def give_up(_error: Exception, _why: str) -> UnavailableError:
+            return UnavailableError(
+                what=f"{self._where} cannot be used",
+                why=f"{why}; gave up after {attempts} attempt{'s' if attempts > 1 else ''} "
+                f"in {patience.deadline_seconds:g} seconds at most",
+                fix="check that the server runs and can be reached, or try again later",
+                code="overrides_unavailable",
+            )
+
+        return await retry(
+            bounded,
+            policy=patience.policy(self._left()),
+            passing=lambda error: isinstance(error, PassingError | TimeoutError),
+            clock=self._clock,
+            give_up=give_up,
         )
 
     async def swap(
@@ -89,8 +105,7 @@ class Calls:
 
         At each meeting of writers one of them gets through, so they all do in the end.
         """
-        rest = _FIRST_REST_SECONDS
-        while True:
+        for meeting in count(1):
             found = await self.answer(read)
             made = edit(None if found is None else found.data)
             if found is not None and made == found.data:
@@ -105,8 +120,9 @@ class Calls:
                     fix="try again later, or let fewer workers write to one tag",
                     code="overrides_busy",
                 )
-            await self._clock.sleep(random.random() * rest)  # noqa: S311 - spreads the writers
-            rest = min(rest * 2, _LONGEST_REST_SECONDS)
+            # Drawn whole, which spreads the writers most.
+            rest = _MEETINGS.backoff_seconds(meeting) * random.random()  # noqa: S311
+            await self._clock.sleep(rest)
 
     async def _replaced(
         self,

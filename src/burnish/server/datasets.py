@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 
 from burnish.app.datasets.regression_cases import CasesRequest, Which, save_cases
 from burnish.app.datasets.uploads import StoredUpload, store_upload
-from burnish.app.names import NAME_PATTERN
 from burnish.domain import DatasetRecord
 from burnish.domain.experiments.repositories import DatasetRow
 from burnish.server.http.errors import errors
@@ -25,6 +24,7 @@ from burnish.server.http.requests import (
 )
 from burnish.server.http.responses import View
 from burnish.server.http.services import Serving
+from burnish.support.names import NAME_PATTERN
 
 UPLOADS = "/v1/private/datasets"
 router = APIRouter(prefix="/v1/private", tags=["datasets"])

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from burnish.storage.experiments.repository import SqlExperimentRepository
     from burnish.storage.images.bucket_files import ObjectImageFiles
     from burnish.storage.images.local_files import LocalImageFiles
+    from burnish.storage.images.queue import SqlImageJobs
     from burnish.storage.images.repository import SqlImageRepository
-    from burnish.storage.jobs.queues import SqlEvaluationJobs, SqlImageJobs, SqlRunJobs
+    from burnish.storage.jobs.queues import SqlEvaluationJobs, SqlRunJobs
     from burnish.storage.opik.mirrors import SqlMirrorBook
     from burnish.storage.opik.records import SqlOpikRecords
     from burnish.storage.optimizations.events import SqlEventFeed, database_listener
@@ -37,7 +38,7 @@ _HOMES = {
     "SqlEvaluationJobs": "burnish.storage.jobs.queues",
     "SqlEventFeed": "burnish.storage.optimizations.events",
     "SqlExperimentRepository": "burnish.storage.experiments.repository",
-    "SqlImageJobs": "burnish.storage.jobs.queues",
+    "SqlImageJobs": "burnish.storage.images.queue",
     "SqlImageRepository": "burnish.storage.images.repository",
     "SqlMirrorBook": "burnish.storage.opik.mirrors",
     "SqlObjectRepository": "burnish.storage.registry.objects",

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from burnish.app.agents.cron import Schedule
+from burnish.app.agents.optimizers.cron import Schedule
 from burnish.domain import UsageError
 
 

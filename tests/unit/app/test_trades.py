@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from test_report_samples import headline, material, page, result, verdict
 
-from burnish.app.report.run_evidence import change_words, is_proven, is_refuted, trade_words
+from burnish.app.report.runs.evidence import change_words, is_proven, is_refuted, trade_words
 from burnish.cli.display.optimizations.results import (
     chosen_words,
     objective_rows,

@@ -8,6 +8,9 @@ import sys
 
 import pytest
 
+from burnish.cli.app import COMMANDS as ENTRIES
+from burnish.cli.app import load_command
+
 HEAVY = ("sqlalchemy", "fastapi", "openai", "numpy", "pydantic", "xllamacpp", "pyarrow")
 # typer itself reads options with pydantic, once there is a command to read them for.
 OF_TYPER = ["pydantic"]
@@ -59,3 +62,40 @@ def test_no_arguments_show_every_command():
     text = probe()["text"]
 
     assert [command for command in COMMANDS if command not in text] == []
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_what_is_known_of_a_command_before_it_is_loaded_is_so(name):
+    command = load_command(name)
+
+    first = " ".join(command.help.split("\n\n")[0].split())
+    assert (command.name, first) == (name, ENTRIES[name].help)
+    assert not command.hidden and not command.deprecated and command.short_help is None
+    assert not getattr(command, "rich_help_panel", None)
+
+
+def test_only_the_module_of_the_invoked_command_is_loaded():
+    code = (
+        "import sys; from burnish.cli.invocation import run_command; "
+        "run_command(['list', '--help']); prefix = 'burnish.cli.commands.'; "
+        "print([name for name in sys.modules if name.startswith(prefix)])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.splitlines()[-1] == "['burnish.cli.commands.list']"
+
+
+def test_a_list_loads_no_schema_and_no_migrations(tmp_path):
+    code = (
+        "import sys; from burnish.cli.invocation import run_command; "
+        f"code = run_command(['-c', {str(tmp_path)!r}, 'list']); "
+        "heavy = ('pydantic', 'alembic', 'openai', 'fastapi', 'burnish.evaluation', 'burnish.config'); "
+        "print(code, [name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.splitlines()[-1] == "0 []"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from burnish.app.report.differences import Difference, difference
-from burnish.app.report.run_evidence import (
+from burnish.app.report.runs.evidence import (
     COMPRESS,
     counted_measures,
     evidence_of,

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from burnish.app.names import require_name
 from burnish.app.report.differences import Difference, difference
 from burnish.app.wiring import ModelPool, Workspace, build_agent
 from burnish.config.schema import AgentTable, Settings
@@ -16,6 +15,7 @@ from burnish.config.served_project import ServedProject, require_own_models
 from burnish.domain import AgentVersion, Configuration, ConflictError, UsageError
 from burnish.domain.pages import Page
 from burnish.domain.registry import ObjectKind
+from burnish.support.names import require_name
 
 AgentKind = Literal["prompt", "python", "http"]
 _START: tuple[str, str] = ("", "")

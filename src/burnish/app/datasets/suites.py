@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from burnish.app.datasets.stored import load_dataset, stored_id, stored_reference, with_stored_rows
-from burnish.app.names import require_name
 from burnish.app.wiring import ModelPool, Workspace, build_suite
 from burnish.config.schema import Settings, SuiteTable
 from burnish.config.served_project import ServedProject, require_own_models, suite_name
@@ -21,6 +20,7 @@ from burnish.domain.pages import Page
 from burnish.domain.registry import ObjectKind, ObjectVersion
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.scorers.assert_checks import WHY_SLOW, may_take_for_ever
+from burnish.support.names import require_name
 
 _CODE_KINDS = ("python", "function")
 

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from burnish.app.names import require_name
 from burnish.app.wiring import Workspace
 from burnish.domain import DatasetRecord, UnavailableError, UsageError
 from burnish.domain.errors import RowsError
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.datasets.index import DatasetIndex
 from burnish.evaluation.datasets.problems import RowProblem
+from burnish.support.names import require_name
 
 FORMATS = ("jsonl", "csv", "json")
 _LISTED = 100

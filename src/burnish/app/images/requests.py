@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from burnish.app.images.models import ImageModels, full_name
-from burnish.app.names import NAME_PATTERN
 from burnish.domain import UsageError
 from burnish.domain.images.protocols import ImageRepository
 from burnish.domain.images.runs import (
@@ -17,6 +16,7 @@ from burnish.domain.images.runs import (
     ImageRunRequest,
 )
 from burnish.images.planning import LONGEST_PROMPT
+from burnish.support.names import NAME_PATTERN
 
 MOST_TERMS, LONGEST_TERM = 20, 100
 _PROJECT = re.compile(NAME_PATTERN[:-1] + r"\Z")

@@ -12,7 +12,7 @@ from rich.text import Text
 from burnish.app.evaluate.result import EvaluationResult, result_of
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_spec import ranked
-from burnish.app.report.run_evidence import collapse_warnings
+from burnish.app.report.runs.evidence import collapse_warnings
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
 from burnish.cli.display.evaluation import print_failing, print_result, print_summary, worst_items

@@ -1,4 +1,4 @@
-"""What an image run works with: models that draw and judge, places for files and for records."""
+"""Protocols of image runs: models that draw and judge, stores of files and of records."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""What a framework accepts of a proposal, checked before it is made: a refused one is a lost place."""
+"""Acceptance of proposals, asked before they are made: allowed, short enough, not tried yet."""
 
 from __future__ import annotations
 
-from burnish.domain import Configuration, SearchSpace, TrialHistory, UsageError, placeholders
+from burnish.domain import Configuration, SearchSpace, TrialHistory, UsageError
+from burnish.domain.optimizations.proposal_rules import first_violation
 from burnish.models.tokens import count_tokens
 from burnish.optimizers.edits.edit import shows_input_only
 from burnish.optimizers.edits.subject import Subject
@@ -13,31 +14,8 @@ from burnish.optimizers.shared.search_status import tried_hashes
 def is_acceptable(
     configuration: Configuration, *, baseline: Configuration, space: SearchSpace
 ) -> bool:
-    """Whether sections, placeholders and the number of examples are within bounds."""
-    if configuration.sections.keys() != baseline.sections.keys():
-        return False
-    if not baseline.placeholders <= configuration.placeholders:
-        return False
-    if len(configuration.examples) > space.max_examples:
-        return False
-    return all(
-        _section_is_acceptable(path, text, baseline, space)
-        for path, text in configuration.sections.items()
-    )
-
-
-def _section_is_acceptable(
-    path: str, text: str, baseline: Configuration, space: SearchSpace
-) -> bool:
-    before = baseline.sections[path]
-    if text == before:
-        return True
-    return (
-        space.may_change(path)
-        and (bool(text.strip()) or not before)
-        and len(text) <= space.max_section_chars
-        and baseline.placeholders.issuperset(placeholders(text))
-    )
+    """Whether the framework would run it: a proposal that it refuses is a lost place."""
+    return first_violation(configuration, baseline=baseline, space=space) is None
 
 
 def is_short_enough(configuration: Configuration, max_prompt_tokens: int | None) -> bool:

@@ -53,9 +53,7 @@ class ShardRequest:
     @property
     def lease(self) -> Lease:
         """The right under which a worker may write."""
-        return Lease(
-            job_id=self.optimization_id, owner=self.lease_owner, token=self.lease_token
-        )
+        return Lease(job_id=self.optimization_id, owner=self.lease_owner, token=self.lease_token)
 
 
 @message_type(_REPLY)

@@ -11,7 +11,7 @@ from burnish.app.agents.promotion import PromotionReview
 from burnish.app.report.candidate_pages import CandidatePage, CandidateRun
 from burnish.app.report.comparisons import Change, ComparedItem, Comparison, On, Side
 from burnish.app.report.html.markup import as_text
-from burnish.app.report.run_points import shortened
+from burnish.app.report.runs.points import shortened
 from burnish.domain import Candidate, ExperimentStatus, ItemResult, Json
 from burnish.domain.optimizations.pages import ItemLine, LineageNode
 from burnish.server.agents.schemas import DifferenceView, VersionLine

@@ -12,9 +12,9 @@ from fastapi import Path, Query, Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.requests import ClientDisconnect
 
-from burnish.app.names import NAME_PATTERN
 from burnish.domain import UsageError
 from burnish.server.http import examples
+from burnish.support.names import NAME_PATTERN
 
 Person = Annotated[str, Field(min_length=1, max_length=200, examples=["ada"])]
 Note = Annotated[str, Field(max_length=2000)]

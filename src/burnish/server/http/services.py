@@ -9,7 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from burnish.app.agents.optimizer_scheduler import OptimizerScheduler
+from burnish.app.agents.optimizers.scheduler import OptimizerScheduler
 from burnish.app.evaluate.queued import EvaluationExecutor
 from burnish.app.images.executor import ImageExecutor
 from burnish.app.images.models import image_model_options

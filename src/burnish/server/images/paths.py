@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Path
 
-from burnish.app.names import NAME_PATTERN
+from burnish.support.names import NAME_PATTERN
 
 FIRST_PARTS = ("eval-runs", "projects", "commits", "comparisons", "images", "image-models")
 # Pictures are sent below it, and may be larger than other bodies.

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from burnish.app.names import NAME_PATTERN
 from burnish.domain import UsageError
 from burnish.domain.images.runs import ImageRunStatus
 from burnish.images.planning import LONGEST_PROMPT
@@ -31,6 +30,7 @@ from burnish.server.images.schemas import (
     ImageRunView,
     NewImageRun,
 )
+from burnish.support.names import NAME_PATTERN
 
 router = APIRouter(tags=["image runs"])
 _NAME, _NEWEST = "name", "-created_at"

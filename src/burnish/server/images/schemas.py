@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 from burnish.app.images.documents import run_document
 from burnish.app.images.models import ImageModelOption, full_name
 from burnish.app.images.requests import LONGEST_TERM, MOST_TERMS
-from burnish.app.names import NAME_PATTERN
 from burnish.config.schema import ImagesTable
 from burnish.domain.images.runs import (
     MIN_PROMPT_LENGTH,
@@ -26,6 +25,7 @@ from burnish.images.planning import LONGEST_PROMPT
 from burnish.server.http.requests import Strict
 from burnish.server.http.responses import View
 from burnish.server.images.paths import PROJECT
+from burnish.support.names import NAME_PATTERN
 
 _Score = Annotated[float | None, Field(description="From 0 to 1; None before it was judged.")]
 ProjectName = Annotated[str, Field(pattern=NAME_PATTERN, examples=[PROJECT])]

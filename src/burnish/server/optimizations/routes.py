@@ -19,8 +19,8 @@ from burnish.app.optimize.creation import (
     require_startable,
 )
 from burnish.app.report.html import read_material, render_page
-from burnish.app.report.run_lines import read_lines
-from burnish.app.report.run_summary import read_front, read_summary
+from burnish.app.report.runs.lines import read_lines
+from burnish.app.report.runs.summary import read_front, read_summary
 from burnish.domain import OptimizationStatus, UsageError
 from burnish.domain.optimizations.pages import OptimizationFilter, OptimizationOrder
 from burnish.server.http import examples

@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from burnish.app.report.run_evidence import evidence_of, explanation_of
-from burnish.app.report.run_lines import RunLine
-from burnish.app.report.run_summary import BudgetUse, RunSummary, Scored
+from burnish.app.report.runs.evidence import evidence_of, explanation_of
+from burnish.app.report.runs.lines import RunLine
+from burnish.app.report.runs.summary import BudgetUse, RunSummary, Scored
 from burnish.domain import (
     Candidate,
     ExperimentStatus,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from burnish.app.report.run_points import read_points
+from burnish.app.report.runs.points import read_points
 from burnish.domain import EventType, ExperimentStatus
 from burnish.domain.optimizations.pages import TrialOrder
 from burnish.server.evaluations.routes import WantedItems

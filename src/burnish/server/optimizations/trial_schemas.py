@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from burnish.app.report.run_points import PointTable
+from burnish.app.report.runs.points import PointTable
 from burnish.domain import (
     Candidate,
     Event,

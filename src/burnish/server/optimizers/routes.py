@@ -7,8 +7,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query
 
-from burnish.app.agents.optimizer_configs import OptimizerConfigs, request_of
-from burnish.app.agents.optimizer_runs import start_run
+from burnish.app.agents.optimizers.configs import OptimizerConfigs, request_of
+from burnish.app.agents.optimizers.runs import start_run
 from burnish.app.agents.promotion import promote_candidate
 from burnish.app.kinds import FRAMEWORK, optimizer_kinds, scorer_kinds
 from burnish.app.optimize.creation import plan_request

@@ -7,14 +7,14 @@ from uuid import UUID
 
 from pydantic import BaseModel, Discriminator, Field, Tag
 
-from burnish.app.agents.cron import Schedule
-from burnish.app.agents.optimizer_configs import (
+from burnish.app.agents.optimizers.configs import (
     AnyConfig,
     GEPAOptimizerConfig,
     OptimizerConfig,
     PromptMutationStrategy,
 )
-from burnish.app.agents.optimizer_runs import RUN_STATES, RunState
+from burnish.app.agents.optimizers.cron import Schedule
+from burnish.app.agents.optimizers.runs import RUN_STATES, RunState
 from burnish.app.kinds import FRAMEWORK, Kind
 from burnish.app.optimize.run_plan import RunPlan
 from burnish.domain import ExperimentStatus, OptimizationStatus, SystemClock

@@ -1,4 +1,4 @@
-"""Places around each write where a test may end the process. Nothing but a test sets `on_reach`."""
+"""Failpoints around each write, where a test may end the process. Only tests set `on_reach`."""
 
 from __future__ import annotations
 

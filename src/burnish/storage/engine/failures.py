@@ -1,4 +1,4 @@
-"""What went wrong in a database, in Burnish's own errors: the one place that knows."""
+"""Failures of databases, in Burnish's own errors: the one place that knows them."""
 
 from __future__ import annotations
 

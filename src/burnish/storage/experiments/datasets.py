@@ -18,8 +18,7 @@ from burnish.storage.engine.bulk import BulkInsert, chunks
 from burnish.storage.engine.codec import SafeText
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.engine.listing import holds_json, holds_text, sorted_page
-from burnish.storage.experiments.tables import dataset_items, datasets
-from burnish.storage.registry.tables import dataset_origins
+from burnish.storage.experiments.tables import dataset_items, dataset_origins, datasets
 
 _BATCH = 500
 

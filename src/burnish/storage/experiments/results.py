@@ -25,8 +25,12 @@ from burnish.storage.engine.bulk import Row as BulkRow
 from burnish.storage.engine.codec import PlainText, SafeText, encode_text
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.experiments.summaries import read_amounts, stored_amounts
-from burnish.storage.experiments.tables import experiment_items, experiments, feedback_scores
-from burnish.storage.optimizations.tables import cache_scopes
+from burnish.storage.experiments.tables import (
+    cache_scopes,
+    experiment_items,
+    experiments,
+    feedback_scores,
+)
 
 _insert_new = BulkInsert(experiment_items, existing="skip")
 _replace = BulkInsert(experiment_items, existing="replace")

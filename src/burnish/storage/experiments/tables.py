@@ -1,4 +1,4 @@
-"""The tables. Migrations build them; a test holds the two equal."""
+"""Tables of datasets, experiments and results. Migrations build them; a test holds the two equal."""
 
 from __future__ import annotations
 
@@ -177,4 +177,21 @@ call_cache = Table(
     # JSON too, but encoded by the cache, which has to know its size.
     Column("value", PlainText, nullable=False),
     Index("ix_call_cache_last_used", "last_used"),
+)
+
+dataset_origins = Table(
+    "dataset_origins",
+    metadata,
+    Column("dataset_id", SafeText, ForeignKey("datasets.id", ondelete="CASCADE"), primary_key=True),
+    Column("item_id", SafeText, primary_key=True),
+    Column("origin", JsonText, nullable=False),
+)
+
+# Under which agents and configurations there is a result that can be used again.
+cache_scopes = Table(
+    "cache_scopes",
+    metadata,
+    Column("agent_fingerprint", SafeText, primary_key=True),
+    Column("configuration_hash", SafeText, primary_key=True),
+    sqlite_with_rowid=False,
 )

@@ -1,4 +1,4 @@
-"""Keeps image projects: their history, and the runs that make it."""
+"""Image repository: projects, their history, and the runs that make it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads and writes image runs, in the caller's transaction."""
+"""Image runs: as rows and back, read and written in the caller's transaction."""
 
 from __future__ import annotations
 

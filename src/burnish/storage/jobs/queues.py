@@ -1,4 +1,4 @@
-"""Queues of jobs: which optimizations, evaluations and image runs are to be run, and who runs them."""
+"""Queues of jobs: which optimizations and evaluations are to be run, and who runs them."""
 
 from __future__ import annotations
 
@@ -28,8 +28,6 @@ from burnish.storage.engine.codec import PlainText, SafeText
 from burnish.storage.engine.database import Database
 from burnish.storage.engine.failures import is_foreign_key_violation
 from burnish.storage.experiments.tables import experiments
-from burnish.storage.images import leases as image_leases
-from burnish.storage.images.tables import image_runs
 from burnish.storage.jobs.leases import (
     EVALUATION_LEASES,
     OPTIMIZATION_LEASES,
@@ -47,7 +45,7 @@ _ready_again = _now + bindparam("seconds", type_=Double)
 _INSERTS = (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
 
 
-class _SqlJobs:
+class SqlJobs:
     """What the queues of all kinds do alike: `waiting`, `acquire`, `renew`, `depth`."""
 
     _leases: LeasedTable
@@ -137,7 +135,7 @@ _add_run = {
 }
 
 
-class SqlRunJobs(_SqlJobs):
+class SqlRunJobs(SqlJobs):
     """Optimizations that servers and workers run. A JobQueue on an open database."""
 
     _leases = OPTIMIZATION_LEASES
@@ -238,7 +236,7 @@ _add_unqueued = {
 }
 
 
-class SqlEvaluationJobs(_SqlJobs):
+class SqlEvaluationJobs(SqlJobs):
     """Evaluations that servers and workers run, and leases of those that commands run."""
 
     _leases = EVALUATION_LEASES
@@ -369,47 +367,3 @@ class SqlEvaluationJobs(_SqlJobs):
             await self._leases.release(connection, lease)
 
         await self._database.write(work)
-
-
-_images = image_runs.c
-_image_free = or_(_images.lease_owner.is_(None), _images.lease_expires <= _now)
-
-
-class SqlImageJobs(_SqlJobs):
-    """Image runs: the run's own row is its place in the queue until it has ended."""
-
-    _leases = image_leases.IMAGE_RUN_LEASES
-    _waiting = (
-        select(_images.id.label("job_id"), _image_free.label("free"), _images.lease_owner)
-        .where(_images.completed_at.is_(None))
-        .order_by(_image_free.desc(), _images.created_at, _images.id)
-        .limit(_at_most)
-    )
-    _depth = (
-        select(func.count())
-        .select_from(image_runs)
-        .where(_images.completed_at.is_(None), _image_free)
-    )
-    _cancel_requested = select(_images.cancel_requested).where(_images.id == _of_id)
-    _taken = select(_images.attempts, null().label("spec")).where(_images.id == _of_id)
-
-    async def renew(self, lease: Lease, *, seconds: float) -> None:
-        """Hold it for so long from now on; one that has ended needs no keeping."""
-        await self._database.write(
-            lambda connection: image_leases.keep(connection, lease.job_id, lease.token, seconds)
-        )
-
-    async def give_back(self, lease: Lease, *, seconds: float = 0.0) -> None:
-        """Let anybody have it; after a while, it is held for that long and the attempt counts."""
-        now = self._database.stamp()
-
-        async def work(connection: AsyncConnection) -> None:
-            if seconds > 0:
-                await image_leases.keep(connection, lease.job_id, lease.token, seconds)
-            else:
-                await image_leases.release(connection, lease.job_id, lease.token, now)
-
-        await self._database.write(work)
-
-    async def finish(self, lease: Lease) -> None:
-        """Nothing is left to do: the run that was saved as ended waits no more."""

@@ -1,4 +1,4 @@
-"""Remembers which parts of which optimizations an Opik server was sent."""
+"""Mirrors of optimizations: which parts of them an Opik server was sent."""
 
 from __future__ import annotations
 

@@ -139,12 +139,3 @@ overrides = Table(
     Column("tag", SafeText, primary_key=True),
     Column("document", JsonText, nullable=False),
 )
-
-# Under which agents and configurations there is a result that can be used again.
-cache_scopes = Table(
-    "cache_scopes",
-    metadata,
-    Column("agent_fingerprint", SafeText, primary_key=True),
-    Column("configuration_hash", SafeText, primary_key=True),
-    sqlite_with_rowid=False,
-)

@@ -1,4 +1,4 @@
-"""Keeps the versions of agents' configurations, one of them active."""
+"""Agent versions: configurations of agents over time, one of them active."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps versions of configured objects, one of them active."""
+"""Configured objects: their versions, one of them active."""
 
 from __future__ import annotations
 

@@ -69,14 +69,6 @@ optimizer_runs = Table(
     Index("ix_optimizer_runs_started", "optimizer_id", "started_at", "id"),
 )
 
-dataset_origins = Table(
-    "dataset_origins",
-    metadata,
-    Column("dataset_id", SafeText, ForeignKey("datasets.id", ondelete="CASCADE"), primary_key=True),
-    Column("item_id", SafeText, primary_key=True),
-    Column("origin", JsonText, nullable=False),
-)
-
 
 # Which version is active stands here and nowhere else: so there is never more than one.
 agents = Table(

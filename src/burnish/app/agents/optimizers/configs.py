@@ -9,10 +9,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from burnish.app.agents.cron import Schedule
+from burnish.app.agents.optimizers.cron import Schedule
 from burnish.app.agents.registry import AgentRegistry
 from burnish.app.datasets.suites import KnownSuite, SuiteRegistry
-from burnish.app.names import require_name
 from burnish.app.optimize.creation import prepared, settings_of
 from burnish.app.optimize.run_plan import require_room
 from burnish.app.wiring import Workspace
@@ -21,6 +20,7 @@ from burnish.config.served_project import RunRequest, ServedProject
 from burnish.domain import UsageError
 from burnish.domain.registry import ObjectKind, ObjectVersion
 from burnish.optimizers.gepa.sections import narrowed
+from burnish.support.names import require_name
 
 
 class PromptMutationStrategy(StrEnum):

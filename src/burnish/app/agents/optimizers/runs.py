@@ -6,7 +6,7 @@ import contextlib
 import uuid
 from typing import Literal
 
-from burnish.app.agents.optimizer_configs import OptimizerConfigs, read_config, request_of
+from burnish.app.agents.optimizers.configs import OptimizerConfigs, read_config, request_of
 from burnish.app.datasets.suites import SuiteRegistry
 from burnish.app.optimize import cancellation
 from burnish.app.optimize.creation import create_run

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
-from burnish.app.agents.cron import Schedule
-from burnish.app.agents.optimizer_runs import start_run
+from burnish.app.agents.optimizers.cron import Schedule
+from burnish.app.agents.optimizers.runs import start_run
 from burnish.app.agents.promotion import PromotionRequest, promote_candidate
 from burnish.app.wiring import Workspace
 from burnish.config.served_project import ServedProject

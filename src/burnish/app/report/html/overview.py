@@ -20,7 +20,7 @@ from burnish.app.report.html.markup import (
     signed,
 )
 from burnish.app.report.html.material import Material
-from burnish.app.report.run_evidence import (
+from burnish.app.report.runs.evidence import (
     counted_measures,
     is_proven,
     is_refuted,

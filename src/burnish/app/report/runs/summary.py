@@ -11,7 +11,7 @@ from burnish.app.evaluate.result import Intervals, repeats_of, score_intervals
 from burnish.app.optimize.client_lease import is_of_client
 from burnish.app.optimize.run_spec import ranked
 from burnish.app.report.html.material import prompt_tokens
-from burnish.app.report.run_lines import RunLine, line_of, read_usage
+from burnish.app.report.runs.lines import RunLine, line_of, read_usage
 from burnish.app.wiring import Workspace
 from burnish.domain import (
     Candidate,

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.report.differences import difference
-from burnish.app.report.run_evidence import (
+from burnish.app.report.runs.evidence import (
     change_words,
     counted_measures,
     is_proven,

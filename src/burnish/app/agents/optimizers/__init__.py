@@ -1,0 +1,1 @@
+"""Configured optimizers of agents: what they are, their runs, and their schedules."""

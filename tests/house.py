@@ -1,0 +1,186 @@
+"""The layout of the source in numbers: `python -m tests.house` prints them; the layout test holds them.
+
+The rule for a file's place stands in docs/architecture.md. A module exists for one neighbour when exactly
+one other module imports it (`__init__` files aside), in the same top-level package, and both together
+would stay within `LONGEST` lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+import sys
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src"
+MOST_FILES, MOST_LINES = 620, 92_000
+LONGEST, FULLEST = 400, 20
+MOST_SINGLES = 39
+# What no rule of ours decides: Alembic's folder, files that `burnish init` copies, scripts of peers.
+FREE = ("burnish.storage.migrations", "burnish.cli.templates", "burnish.benchmarks.peers")
+PACKAGES = (
+    *("cli", "server", "benchmarks", "integrations", "app", "config", "jobs", "runtime"),
+    *("optimization", "optimizers", "images", "evaluation", "overrides", "models", "storage"),
+    *("support", "domain", "testing"),
+)
+
+
+@dataclass(frozen=True)
+class Module:
+    """One file of the source."""
+
+    name: str
+    path: Path
+    text: str
+
+    @property
+    def is_package(self) -> bool:
+        return self.path.name == "__init__.py"
+
+    @property
+    def folder(self) -> str:
+        return self.name if self.is_package else self.name.rpartition(".")[0]
+
+    @cached_property
+    def lines(self) -> int:
+        return self.text.count("\n")
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text)
+
+    @property
+    def summary(self) -> str:
+        return (ast.get_docstring(self.tree) or "").split("\n")[0]
+
+
+class House:
+    """All modules, and who imports whom."""
+
+    def __init__(self, source: Path = SOURCE) -> None:
+        self.modules: dict[str, Module] = {}
+        for path in sorted(source.glob("burnish/**/*.py")):
+            name = ".".join(path.relative_to(source).with_suffix("").parts)
+            name = name.removesuffix(".__init__")
+            self.modules[name] = Module(name, path, path.read_text(encoding="utf-8"))
+
+    @cached_property
+    def importers(self) -> dict[str, set[str]]:
+        """By module: which others import it, `__init__` files aside."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for module in self.modules.values():
+            if module.is_package:
+                continue
+            for name in self._imported(module):
+                if name != module.name:
+                    found[name].add(module.name)
+        return found
+
+    def singles(self) -> list[tuple[str, str]]:
+        """Modules that exist for one neighbour, each with that neighbour."""
+        found = []
+        for module in self.ruled():
+            importers = self.importers[module.name]
+            if module.is_package or len(importers) != 1:
+                continue
+            (host,) = importers
+            together = module.lines + self.modules[host].lines
+            if top(host) == top(module.name) != "testing" and together <= LONGEST:
+                found.append((module.name, host))
+        return found
+
+    def ruled(self) -> list[Module]:
+        """The modules that the rules are about."""
+        return [
+            one
+            for one in self.modules.values()
+            if not any(one.name == free or one.name.startswith(f"{free}.") for free in FREE)
+        ]
+
+    def files_by_folder(self) -> dict[str, list[Module]]:
+        """By folder: its modules, without `__init__`."""
+        found = defaultdict(list)
+        for module in self.ruled():
+            if not module.is_package:
+                found[module.folder].append(module)
+        return found
+
+    def prefixes(self) -> list[tuple[str, str, list[str]]]:
+        """By folder: three or more files whose names share a first word, which are to be a folder."""
+        found = []
+        for folder, modules in self.files_by_folder().items():
+            words = Counter(one.name.rpartition(".")[2].split("_")[0] for one in modules)
+            for word, count in words.items():
+                if count >= 3:
+                    names = [one.name.rpartition(".")[2] for one in modules]
+                    names = [one for one in names if one.split("_")[0] == word]
+                    if any("_" in one for one in names):
+                        found.append((folder, word, names))
+        return found
+
+    def _imported(self, module: Module) -> set[str]:
+        found = set()
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ImportFrom):
+                base = node.module or ""
+                if node.level:
+                    parts = module.folder.split(".")
+                    base = ".".join([*parts[: len(parts) - node.level + 1], base]).strip(".")
+                for alias in node.names:
+                    inner = f"{base}.{alias.name}"
+                    found.add(inner if inner in self.modules else base)
+            elif isinstance(node, ast.Import):
+                found.update(alias.name for alias in node.names)
+        return found & self.modules.keys()
+
+
+def top(name: str) -> str:
+    """The top-level package of a module."""
+    return name.split(".")[1] if "." in name else ""
+
+
+def figures(house: House) -> list[tuple[str, str, str]]:
+    """Name, figure and target of what is measured."""
+    files, lines = len(house.modules), sum(one.lines for one in house.modules.values())
+    folder, fullest = max(house.files_by_folder().items(), key=lambda pair: len(pair[1]))
+    longest = max(house.ruled(), key=lambda one: one.lines)
+    return [
+        ("files", f"{files}", f"at most {MOST_FILES}"),
+        ("lines", f"{lines:,}", f"at most {MOST_LINES:,}"),
+        ("files a 1,000 lines", f"{1000 * files / lines:.1f}", "at most 6.7"),
+        ("largest folder", f"{len(fullest)} ({folder})", f"at most {FULLEST}"),
+        ("longest file", f"{longest.lines} ({longest.name})", f"at most {LONGEST}"),
+        (
+            "modules that exist for one neighbour",
+            f"{len(house.singles())}",
+            f"at most {MOST_SINGLES}",
+        ),
+    ]
+
+
+def drawn(house: House, count: int, seed: int) -> list[Module]:
+    """Files drawn at random, the same for the same seed."""
+    names = sorted(one.name for one in house.ruled() if not one.is_package)
+    return [house.modules[one] for one in random.Random(seed).sample(names, count)]
+
+
+def main() -> None:
+    """Print the figures, modules of one neighbour, and files drawn with the seed that is given."""
+    house = House(Path(sys.argv[2]) / "src" if len(sys.argv) > 2 else SOURCE)
+    for name, figure, target in figures(house):
+        print(f"{name:40}{figure:45}{target}")
+    print("\nmodules that exist for one neighbour:")
+    for name, host in house.singles():
+        print(f"  {name} -> {host}")
+    seed = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    print(f"\nten files drawn with the seed {seed}:")
+    for module in drawn(house, 10, seed):
+        print(f"  {module.name.replace('.', '/')}.py: {module.summary}")
+
+
+if __name__ == "__main__":
+    main()
