@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -18,13 +17,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from burnish.domain import Clock, InvariantError, SystemClock, UsageError
 from burnish.storage.engine import failpoints, failures, schema
 from burnish.storage.engine.connections import Address, Engines, Transactions, Work
+from burnish.support.retry import RetryPolicy, retry
 
 T = TypeVar("T")
 AnyRow = Row[*tuple[Any, ...]]
 
 _LONGEST_LOCK_SECONDS = 5.0
-_FIRST_DELAY = 0.05
-_LONGEST_DELAY = 2.0
+_BACKOFF = RetryPolicy(
+    max_attempts=None, first_wait_seconds=0.05, longest_wait_seconds=2.0, deadline_seconds=None
+)
 _UNREACHABLE_AT_OPEN_SECONDS = 1.0
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -258,13 +259,9 @@ class RetryLimits:
 async def with_retries(work: Callable[[], Awaitable[T]], limits: RetryLimits, clock: Clock) -> T:
     """The work's result, or the error of the last attempt. The work must bear being repeated."""
     start = clock.monotonic()
-    delay = _FIRST_DELAY
-    while True:
-        try:
-            return await work()
-        except Exception as error:
-            if not limits.covers(failures.passing(error), clock.monotonic() - start):
-                raise
-        # Half fixed, half drawn: those who failed together do not come back together.
-        await clock.sleep(delay / 2 + random.random() * delay / 2)  # noqa: S311
-        delay = min(delay * 2, _LONGEST_DELAY)
+    return await retry(
+        lambda _: work(),
+        policy=_BACKOFF,
+        passing=lambda error: limits.covers(failures.passing(error), clock.monotonic() - start),
+        clock=clock,
+    )

@@ -17,6 +17,7 @@ from burnish.storage.engine.codec import SafeText, decode_jsons, decode_text, de
 from burnish.storage.engine.connections import Address
 from burnish.storage.engine.database import Database, parse_time
 from burnish.storage.optimizations.tables import optimization_events, optimizations
+from burnish.support.retry import RetryPolicy
 
 if TYPE_CHECKING:
     import psycopg
@@ -64,7 +65,7 @@ _last_sequence = (
 )
 _positions = select(optimizations.c.id, _last_sequence).where(optimizations.c.id.in_(_of_many))
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
+_RECONNECT = RetryPolicy(first_wait_seconds=0.2, longest_wait_seconds=10.0)
 _CONNECT_SECONDS = 10
 
 
@@ -154,18 +155,19 @@ class PostgresListener:
         """Ids of optimizations with new events."""
         import psycopg  # noqa: PLC0415 - an extra, and slow to load
 
-        pause = _FIRST_PAUSE
+        failures = 0
         while True:
             try:
                 self._connection = await self._connect()
                 # Whatever came between two connections was not heard.
                 yield None
-                pause = _FIRST_PAUSE
+                failures = 0
                 async for heard in self._connection.notifies():
                     yield decode_text(heard.payload)
             except (psycopg.Error, OSError):
-                await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - only jitter
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                failures += 1
+                draw = random.random()  # noqa: S311 - only jitter
+                await asyncio.sleep(_RECONNECT.wait_seconds(failures, None, draw))
             finally:
                 await self.close()
 
