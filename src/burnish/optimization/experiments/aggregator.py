@@ -19,6 +19,7 @@ from burnish.domain import (
     UnavailableError,
 )
 from burnish.optimization.experiments.adapter import ExperimentAdapter, RawExperimentResults
+from burnish.support.retry import RetryPolicy, retry
 
 ORPHANED = "orphaned_experiment"
 T = TypeVar("T")
@@ -83,13 +84,18 @@ class ResultAggregator:
     async def _read(self, read: Callable[[], Awaitable[T]]) -> T:
         """One read, tried again with growing, jittered waits while storage is away."""
         settings = self._settings
-        for attempt in range(1, settings.read_attempts):
-            try:
-                return await read()
-            except UnavailableError:
-                wait = settings.first_wait_seconds * 2.0 ** (attempt - 1)
-                await self._clock.sleep(wait * (0.5 + 0.5 * self._draw()))
-        return await read()
+        policy = RetryPolicy(
+            max_attempts=settings.read_attempts,
+            first_wait_seconds=settings.first_wait_seconds,
+            deadline_seconds=None,
+        )
+        return await retry(
+            lambda _: read(),
+            policy=policy,
+            passing=lambda error: isinstance(error, UnavailableError),
+            clock=self._clock,
+            draw=self._draw,
+        )
 
 
 def normalise(one: StepCandidate, raw: RawExperimentResults) -> TrialResult:
