@@ -1,8 +1,8 @@
 """The layout of the source in numbers: `python -m tests.house` prints them; the layout test holds them.
 
-The rule for a file's place stands in docs/architecture.md. A module exists for one neighbour when exactly
-one other module imports it (`__init__` files aside), in the same top-level package, and both together
-would stay within `LONGEST` lines.
+The rule for a file's place stands in docs/architecture.md. A module exists for one neighbour when
+exactly one other module imports it (`__init__` files aside), in the same top-level package, and both
+together would stay within `LONGEST` lines.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import pytest
 from redis.asyncio import Redis
 
 from burnish.domain import SystemClock
-from burnish.runtime.mailboxes import redis_stream
+from burnish.runtime.mailboxes.redis import stream as redis_stream
 from burnish.testing.mailbox_contract import MailboxContract, MailboxRefusalsContract
 from burnish.testing.mailbox_faults_contract import MailboxFaultsContract, MailboxWaitingContract
 from burnish.testing.samples.mailboxes import RedisWorld

@@ -16,7 +16,7 @@ from burnish.app.wiring import Workspace
 from burnish.app.worker.shard_worker import shard_evaluator
 from burnish.runtime.mailboxes import RedisMailbox
 from burnish.runtime.shards import ShardSettings, ShardSize
-from burnish.runtime.shards.shard_loop import ShardLoop
+from burnish.runtime.shards.loop import ShardLoop
 
 # Impatient, so that tests are quick; none of it changes a result.
 QUICK = ShardSettings(

@@ -22,9 +22,9 @@ from optimize_project import Here
 from burnish.app.wiring import Workspace
 from burnish.domain import UnavailableError
 from burnish.domain.opik import MirrorTarget
-from burnish.integrations.opik import mirror as mirroring
-from burnish.integrations.opik.mirror import deliver
-from burnish.integrations.opik.mirror_client import MirrorClient
+from burnish.integrations.opik.mirror import mirror as mirroring
+from burnish.integrations.opik.mirror.client import MirrorClient
+from burnish.integrations.opik.mirror.mirror import deliver
 from burnish.server.http.auth import Keys
 from burnish.support.retry import RetryPolicy
 

@@ -10,8 +10,8 @@ from redis.asyncio import Redis
 from tests.support.child_processes import children, line
 
 from burnish.domain import ConflictError
-from burnish.runtime.mailboxes.redis_link import RedisLink
-from burnish.runtime.mailboxes.redis_stream import RedisStream
+from burnish.runtime.mailboxes.redis.link import RedisLink
+from burnish.runtime.mailboxes.redis.stream import RedisStream
 from burnish.testing.samples.mailboxes import (
     Note,
     RedisWorld,

@@ -17,7 +17,7 @@ from burnish.app.wiring import Workspace
 from burnish.app.worker.shard_worker import shard_evaluator
 from burnish.config.search import SearchSpec
 from burnish.runtime.mailboxes import RedisMailbox
-from burnish.runtime.shards.shard_loop import ShardLoop
+from burnish.runtime.shards.loop import ShardLoop
 
 ROWS = [
     {"id": f"{split}{n}", "task": f"{split} {n}", "split": split}

@@ -29,7 +29,7 @@ from burnish.domain import (
     TrialResult,
     TrialSummary,
 )
-from burnish.optimization.plan import candidate_id
+from burnish.optimization.search_plan import candidate_id
 from burnish.storage import Database
 from burnish.storage.experiments.repository import experiment_row
 from burnish.storage.experiments.tables import experiments

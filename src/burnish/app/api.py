@@ -18,7 +18,7 @@ from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import Budget, Optimizer, SearchSpace, UsageError
 from burnish.evaluation.progress import Progress
 from burnish.optimization.attempt import Sitting
-from burnish.optimization.objectives.reading import read_objective
+from burnish.optimization.objectives.objective import read_objective
 
 if TYPE_CHECKING:
     from burnish.app.compress.compressions import CompressionResult

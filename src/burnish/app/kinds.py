@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from burnish.domain import BurnishError
 from burnish.domain.setting_schemas import sentences, settings_schema
-from burnish.evaluation.scorers.catalog import scorer_makers
+from burnish.evaluation.scorers.catalog import scorer_maker, scorer_makers, third_party_kinds
 from burnish.optimization.objectives.front import MEASURES
 from burnish.optimization.racing import RacingMode
 from burnish.optimizers.catalog import is_built_in, list_optimizers, optimizer_maker
@@ -80,29 +80,26 @@ def optimizer_kinds() -> list[Kind]:
 
 
 def scorer_kinds() -> list[Kind]:
-    """Every kind of scorer; those with code stand in burnish.toml only."""
-    kinds = []
-    for name, make in scorer_makers().items():
-        schema = settings_schema(make)
-        summary, description = _words(make)
-        schema["properties"]["weight"] = dict(_WEIGHT)
-        schema["additionalProperties"] = False
-        kinds.append(
-            Kind(
-                name=name,
-                summary=summary,
-                description=description,
-                settings=schema,
-                model=_model_use(schema),
-                over_http=name not in _CODE_KINDS,
-            )
-        )
-    return kinds
+    """Every kind of scorer, those of other packages too; code stands in burnish.toml only."""
+    built_in = scorer_makers()
+    return [_scorer(name, built_in=name in built_in) for name in (*built_in, *third_party_kinds())]
+
+
+def _scorer(name: str, *, built_in: bool) -> Kind:
+    kind = _kind(name, scorer_maker, built_in=built_in)
+    kind.settings["properties"]["weight"] = dict(_WEIGHT)
+    if built_in:
+        kind.settings["additionalProperties"] = False
+    return replace(kind, over_http=name not in _CODE_KINDS)
 
 
 def _optimizer(name: str) -> Kind:
+    return _kind(name, optimizer_maker, built_in=is_built_in(name))
+
+
+def _kind(name: str, find: Callable[[str], Callable[..., Any]], *, built_in: bool) -> Kind:
     try:
-        make = optimizer_maker(name)
+        make = find(name)
         schema = settings_schema(make)
     except (BurnishError, TypeError, ValueError) as error:
         # Another package's that cannot be loaded: it is there, and says why it cannot be used.
@@ -121,7 +118,7 @@ def _optimizer(name: str) -> Kind:
         description=description,
         settings=schema,
         model=_model_use(schema),
-        built_in=is_built_in(name),
+        built_in=built_in,
     )
 
 

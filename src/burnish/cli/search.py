@@ -35,7 +35,7 @@ from burnish.domain import (
     OptimizationStatus,
 )
 from burnish.domain.opik import MirrorTarget
-from burnish.integrations.opik.mirror import MirrorOutcome, mirror_target, mirrored
+from burnish.integrations.opik.mirror.mirror import MirrorOutcome, mirror_target, mirrored
 from burnish.optimization.attempt import Sitting
 from burnish.optimization.checkpoint import Phase
 from burnish.optimization.orchestrator import Orchestrator

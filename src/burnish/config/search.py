@@ -8,8 +8,7 @@ from typing import Any
 
 from burnish.config.schema import BudgetTable, Settings
 from burnish.domain import Budget, Optimizer, SearchSpace, UsageError
-from burnish.optimization.objectives.objective import Objective
-from burnish.optimization.objectives.reading import read_objective
+from burnish.optimization.objectives.objective import Objective, read_objective
 from burnish.optimization.racing import RacingMode
 
 DEFAULT_OPTIMIZER = "edits"

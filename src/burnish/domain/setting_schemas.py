@@ -25,7 +25,7 @@ def settings_schema(make: Callable[..., Any], *, leave_out: Sequence[str] = ()) 
 
     Each setting is described by the sentences of the docstring that name it.
     """
-    hints = _hints(make)
+    hints = parameter_types(make)
     words = sentences(make)
     properties: dict[str, Any] = {}
     required: list[str] = []
@@ -96,7 +96,7 @@ def _default(parameter: inspect.Parameter) -> dict[str, Any]:
     return {"default": value} if plain and value is not parameter.empty else {}
 
 
-def _hints(make: Callable[..., Any]) -> dict[str, Any]:
+def parameter_types(make: Callable[..., Any]) -> dict[str, Any]:
     """Types by name; none where they cannot be resolved, as in a module that imports lazily."""
     target = make.__init__ if inspect.isclass(make) else make
     try:

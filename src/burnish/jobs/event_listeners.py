@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 
 from burnish import storage
 from burnish.domain.optimizations.records import EventListener
+from burnish.support.retry import RetryPolicy
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 VARIABLE = "BURNISH_EVENTS"
 _CHANNEL = "burnish:events"
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
+_RECONNECT = RetryPolicy(first_wait_seconds=0.2, longest_wait_seconds=10.0)
 _PUBLISH_SECONDS = 2.0
 
 
@@ -88,19 +89,20 @@ class RedisListener:
         """Ids of optimizations with new events."""
         import redis  # noqa: PLC0415 - an extra
 
-        pause = _FIRST_PAUSE
+        failures = 0
         while True:
             try:
                 async with self._client.pubsub(ignore_subscribe_messages=True) as listening:
                     await listening.subscribe(_CHANNEL)
                     # Whatever came between two connections was not heard.
                     yield None
-                    pause = _FIRST_PAUSE
+                    failures = 0
                     async for heard in listening.listen():
                         yield _text(heard["data"])
             except (redis.RedisError, OSError):
-                await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - only jitter
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                failures += 1
+                draw = random.random()  # noqa: S311 - only jitter
+                await asyncio.sleep(_RECONNECT.wait_seconds(failures, None, draw))
 
     async def close(self) -> None:
         """Let go of the connection."""

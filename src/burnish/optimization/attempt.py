@@ -25,10 +25,9 @@ from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.suite import Suite
 from burnish.models import as_model
 from burnish.optimization import events
-from burnish.optimization.budget_gate import BudgetGate
+from burnish.optimization.budget_gate import BudgetGate, ModelOpener, OwnModels
 from burnish.optimization.checkpoint import Checkpoint, Phase
-from burnish.optimization.confirmation import Confirmation, Confirmer
-from burnish.optimization.confirmation_reserve import ConfirmationReserve
+from burnish.optimization.confirmation import Confirmation, ConfirmationReserve, Confirmer
 from burnish.optimization.experiments.aggregator import ResultAggregator
 from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, Workbench
 from burnish.optimization.experiments.local_adapter import LocalExperimentAdapter
@@ -36,7 +35,6 @@ from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.optimization.optimizer_calls import OptimizerCalls
 from burnish.optimization.orchestrator import Orchestrator, Parts
 from burnish.optimization.outcome import outcome_document
-from burnish.optimization.own_models import ModelOpener, OwnModels
 from burnish.optimization.racing import Racing
 from burnish.optimization.search_plan import SearchPlan
 from burnish.optimization.step_planner import Admission

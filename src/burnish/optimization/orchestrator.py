@@ -21,15 +21,13 @@ from burnish.domain import (
 from burnish.optimization import events
 from burnish.optimization.budget_gate import BudgetGate, BudgetReached
 from burnish.optimization.checkpoint import Checkpoint, Pending, Phase, ProgressPoint
-from burnish.optimization.confirmation_reserve import ConfirmationReserve
-from burnish.optimization.history import History
+from burnish.optimization.confirmation import ConfirmationReserve
 from burnish.optimization.objectives.front import Measures
 from burnish.optimization.optimizer_calls import OptimizerCalls
-from burnish.optimization.plan import baseline_candidate, experiment_id
-from burnish.optimization.search_plan import SearchPlan
+from burnish.optimization.search_plan import SearchPlan, baseline_candidate, experiment_id
 from burnish.optimization.step_planner import Admission, ran_out_of_budget
 from burnish.optimization.step_runner import StepRunner
-from burnish.optimization.trial_index import Book
+from burnish.optimization.trial_index import Book, History
 
 # An optimizer that proposes nothing usable this often in a row has run dry.
 _MAX_EMPTY_STEPS = 3

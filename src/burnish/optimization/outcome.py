@@ -1,15 +1,40 @@
-"""The result of an optimization as the one document that every surface shows."""
+"""Outcome of an optimization: the one document that every surface shows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from burnish.domain import ExperimentType, OptimizationStatus, Spending, TrialResult
+from burnish.domain import (
+    ExperimentStatus,
+    ExperimentType,
+    OptimizationStatus,
+    Spending,
+    TrialResult,
+)
 from burnish.optimization.confirmation import Confirmation
-from burnish.optimization.no_improvement import why_no_improvement
-from burnish.optimization.objectives.document import objective_document
+from burnish.optimization.objectives.front import Point, Ranking
+from burnish.optimization.objectives.objective import Objective
 from burnish.optimization.orchestrator import Orchestrator
+
+
+def why_no_improvement(
+    trials: Sequence[TrialResult], rejected: int, objective: Objective | None = None
+) -> str:
+    """In words, why the baseline is the result."""
+    tried = [trial for trial in trials if trial.type.value == "trial"][1:]
+    if not tried:
+        refused = f"; {rejected} proposals were refused" if rejected else ""
+        return f"no candidate was run{refused}"
+    finished = [trial for trial in tried if trial.counts]
+    pruned = sum(1 for trial in tried if trial.status is ExperimentStatus.PRUNED)
+    if not finished and not pruned:
+        return f"none of the {len(tried)} trials could be scored"
+    ended = f", {pruned} of them ended early" if pruned else ""
+    better = "scored above the baseline"
+    if objective is not None and objective.measures:
+        better = f"was better than the baseline by the objective ({objective.in_words()})"
+    return f"none of the {len(tried)} candidates tried {better}{ended}"
 
 
 def outcome_document(
@@ -102,3 +127,63 @@ def _evidence(confirmation: Confirmation | str | None) -> dict[str, Any]:
         },
         "confirmation": f"compared on {comparison.items} {where}",
     }
+
+
+def objective_document(
+    ranking: Ranking,
+    points: Sequence[Point],
+    confirmation: Confirmation | str | None,
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:
+    """What the result says under `objective`.
+
+    `allowance` is the score that the measures are worth against the baseline's: a chosen point that
+    lies no more than that below it is still better by the objective.
+    """
+    best = ranking.best(points)
+    baseline = next((one for one in points if one.number == 0), None)
+    confirmed = confirmation if isinstance(confirmation, Confirmation) else None
+    return {
+        **ranking.objective.to_json(),
+        "chosen": None if best is None else point_json(ranking, best),
+        "baseline": None if baseline is None else point_json(ranking, baseline),
+        "allowance": _allowance(ranking, best, baseline, confirmed),
+        "held_out": _held_out(confirmed),
+        "unmeasured": sum(1 for one in points if _is_unmeasured(ranking, one)),
+        "notes": list(notes),
+        "front": front_json(ranking, points),
+    }
+
+
+def front_json(ranking: Ranking, points: Sequence[Point]) -> list[dict[str, Any]]:
+    """The front from cheap to dear."""
+    return [point_json(ranking, one) for one in ranking.front(points)]
+
+
+def point_json(ranking: Ranking, point: Point) -> dict[str, Any]:
+    """A point; with weights its utility too."""
+    utility = {"utility": ranking.merit(point)} if ranking.objective.weights else {}
+    return {**point.to_json(), **utility}
+
+
+def _allowance(
+    ranking: Ranking, best: Point | None, baseline: Point | None, confirmed: Confirmation | None
+) -> float:
+    if best is None or baseline is None or best is baseline:
+        return 0.0
+    if confirmed is not None:
+        return ranking.allowance(confirmed.best_measures, confirmed.baseline_measures)
+    return ranking.allowance(best.measures, baseline.measures)
+
+
+def _held_out(confirmed: Confirmation | None) -> dict[str, Any] | None:
+    if confirmed is None or not confirmed.held_out:
+        return None
+    return {
+        "baseline": confirmed.baseline_measures.to_json(),
+        "chosen": confirmed.best_measures.to_json(),
+    }
+
+
+def _is_unmeasured(ranking: Ranking, point: Point) -> bool:
+    return any(point.measures.of_name(name) is None for name in ranking.objective.measures)

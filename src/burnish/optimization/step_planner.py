@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from burnish.domain import CandidateProposal, ReasonCode, Rejection, StepCandidate
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.checkpoint import Pending
-from burnish.optimization.plan import plan_step
-from burnish.optimization.search_plan import SearchPlan
+from burnish.optimization.search_plan import SearchPlan, plan_step
 from burnish.optimization.trial_index import Book
 from burnish.optimization.validator import Accepted, CandidateValidator, Refused
 

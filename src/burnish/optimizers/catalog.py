@@ -9,7 +9,7 @@ from typing import Any
 from burnish.domain import Optimizer, UsageError
 from burnish.support.entry_points import Seam
 from burnish.support.hints import nearest
-from burnish.support.setting_checks import check_settings
+from burnish.support.setting_checks import check_settings, make_with
 
 SEAM = Seam(
     group="burnish.optimizers",
@@ -45,15 +45,7 @@ def build_optimizer(name: str, settings: Mapping[str, Any]) -> Optimizer:
     """
     make = optimizer_maker(name)
     check_settings("optimizer", name, make, settings)
-    try:
-        optimizer = make(**settings)
-    except TypeError as error:
-        raise UsageError(
-            what=f"the optimizer {name!r} cannot be made",
-            why=str(error),
-            fix="correct its settings",
-            code="invalid_setting",
-        ) from error
+    optimizer: Optimizer = make_with("optimizer", name, make, settings)
     missing = next((one for one in _METHODS if not callable(getattr(optimizer, one, None))), None)
     if missing:
         raise UsageError(

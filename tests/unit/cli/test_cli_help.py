@@ -90,12 +90,16 @@ def test_only_the_module_of_the_invoked_command_is_loaded():
 def test_a_list_loads_no_schema_and_no_migrations(tmp_path):
     code = (
         "import sys; from burnish.cli.invocation import run_command; "
-        f"code = run_command(['-c', {str(tmp_path)!r}, 'list']); "
+        "code = run_command(['list']); "
         "heavy = ('pydantic', 'alembic', 'openai', 'fastapi', 'burnish.evaluation', 'burnish.config'); "
         "print(code, [name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-P", "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
     )
 
     assert done.stdout.splitlines()[-1] == "0 []"

@@ -7,9 +7,8 @@ from tests.support.memory_experiments import MemoryExperimentRepository
 
 from burnish.domain import Budget, ErrorKind, ItemError, ModelRequest, Purpose, Spending, Usage
 from burnish.models import as_model
-from burnish.optimization.budget_gate import BudgetGate, BudgetReached
-from burnish.optimization.confirmation_reserve import ConfirmationReserve
-from burnish.optimization.own_models import OwnModels
+from burnish.optimization.budget_gate import BudgetGate, BudgetReached, OwnModels
+from burnish.optimization.confirmation import ConfirmationReserve
 from burnish.optimization.trial_index import Book
 from burnish.testing.clocks import FakeClock
 from burnish.testing.samples.experiments import make_experiment, make_result

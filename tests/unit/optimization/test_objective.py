@@ -6,10 +6,8 @@ import pytest
 
 from burnish.config.search import SearchSpec
 from burnish.domain import ExperimentType, UsageError
-from burnish.optimization.objectives.front import Measures, Point
-from burnish.optimization.objectives.objective import Objective
-from burnish.optimization.objectives.ranking import Ranking
-from burnish.optimization.objectives.reading import read_objective
+from burnish.optimization.objectives.front import Measures, Point, Ranking
+from burnish.optimization.objectives.objective import Objective, read_objective
 from burnish.optimization.racing import RacingMode
 from burnish.optimization.trial_index import Book
 from burnish.testing.samples.optimizations import make_candidate, make_trial

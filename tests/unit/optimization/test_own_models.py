@@ -14,8 +14,7 @@ from burnish.domain import (
     SystemClock,
 )
 from burnish.models import as_model
-from burnish.optimization.budget_gate import BudgetGate, BudgetReached
-from burnish.optimization.own_models import OwnModels
+from burnish.optimization.budget_gate import BudgetGate, BudgetReached, OwnModels
 from burnish.optimizers.shared.asking import Asker
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from burnish.runtime.mailboxes.coalescer import Coalescer
+from burnish.runtime.mailboxes.redis.link import Coalescer
 
 
 class Wire:

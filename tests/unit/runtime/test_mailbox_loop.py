@@ -7,7 +7,7 @@ import pytest
 from burnish.domain import ConflictError, UnavailableError, UsageError
 from burnish.runtime import InMemoryMailbox
 from burnish.runtime.loops import GivenBack, LoopState, MailboxLoop, RetryRules
-from burnish.runtime.loops.watchdog import Watchdog
+from burnish.runtime.loops.health import Watchdog
 from burnish.testing.clocks import FakeClock
 from burnish.testing.samples.mailboxes import Note, known_types
 

@@ -4,7 +4,7 @@ import weakref
 
 from burnish.runtime import InMemoryMailbox
 from burnish.runtime.mailboxes import MemoryHouse
-from burnish.runtime.mailboxes.memory_queue import MemoryQueue
+from burnish.runtime.mailboxes.memory_mailbox import MemoryQueue
 from burnish.runtime.mailboxes.message_types import Packed
 from burnish.runtime.mailboxes.rules import MAX_DEAD_LETTERS
 from burnish.testing.clocks import FakeClock

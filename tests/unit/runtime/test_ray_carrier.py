@@ -4,7 +4,7 @@ import asyncio
 
 from burnish.runtime.shards import ShardRequest
 from burnish.runtime.shards.messages import read_request, reply_to, written
-from burnish.runtime.shards.ray_transport import RayCarrier
+from burnish.runtime.shards.ray import RayTransport
 
 REQUEST = ShardRequest(
     shard_id="s",
@@ -36,7 +36,7 @@ class Tasks:
 
 async def test_a_reply_comes_back_as_it_was_given():
     tasks = Tasks()
-    carrier = RayCarrier(tasks, where="here")
+    carrier = RayTransport(tasks, where="here")
     await carrier.send(REQUEST)
     [(request, task)] = tasks.started
     assert request == REQUEST
@@ -52,7 +52,7 @@ async def test_a_reply_comes_back_as_it_was_given():
 
 async def test_what_the_cluster_gives_up_is_refused_with_the_reason():
     tasks = Tasks()
-    carrier = RayCarrier(tasks, where="here")
+    carrier = RayTransport(tasks, where="here")
     await carrier.send(REQUEST)
 
     tasks.started[0][1].set_exception(ModuleNotFoundError("No module named 'burnish'"))
@@ -64,7 +64,7 @@ async def test_what_the_cluster_gives_up_is_refused_with_the_reason():
 
 async def test_closing_cancels_what_runs():
     tasks = Tasks()
-    carrier = RayCarrier(tasks, where="here")
+    carrier = RayTransport(tasks, where="here")
     await carrier.send(REQUEST)
 
     await carrier.close()

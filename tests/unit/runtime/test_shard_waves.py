@@ -27,12 +27,12 @@ from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.scorers import build_scorers
 from burnish.evaluation.suite import Suite
 from burnish.optimization.budget_gate import BudgetGate, BudgetReached
-from burnish.optimization.experiments.blocks import Block, RunnerLost
-from burnish.optimization.experiments.evaluation_gate import EvaluationGate
+from burnish.optimization.experiments.adapter import Block, RunnerLost
+from burnish.optimization.experiments.block_adapter import EvaluationGate
 from burnish.runtime.shards import ShardSettings, ShardSize
+from burnish.runtime.shards.blocks import ShardedBlocks
 from burnish.runtime.shards.messages import read_request, reply_to, written
-from burnish.runtime.shards.shard_suite import only, waves
-from burnish.runtime.shards.sharded_blocks import ShardedBlocks
+from burnish.runtime.shards.suite import only, apart
 
 QUICK = ShardSettings(
     look_seconds=0.01,
@@ -424,7 +424,7 @@ def test_a_small_block_is_cut_into_equal_shards(count, sizes):
 def test_a_question_that_stands_twice_waits_for_its_first_answer():
     twin = Item(id="twin", data=ITEMS[0].data)
 
-    assert waves([(ITEMS[0], 0), (twin, 0), (ITEMS[1], 0)]) == [
+    assert apart([(ITEMS[0], 0), (twin, 0), (ITEMS[1], 0)]) == [
         [(ITEMS[0], 0), (ITEMS[1], 0)],
         [(twin, 0)],
     ]

@@ -21,7 +21,7 @@ from burnish.domain import (
     OptimizerState,
     UsageError,
 )
-from burnish.optimization.history import History
+from burnish.optimization.trial_index import History
 from burnish.optimizers.compress.examples import part_tokens, parts_of
 from burnish.optimizers.compress.optimizer import Compress
 from burnish.optimizers.compress.report import (

@@ -12,7 +12,7 @@ from burnish.app.datasets.uploads import StoredUpload, store_rows
 from burnish.app.wiring import Workspace
 from burnish.domain import Experiment, Item, ItemResult, UsageError
 from burnish.evaluation.datasets import Dataset
-from burnish.optimization.plan import candidate_id as candidate_of
+from burnish.optimization.search_plan import candidate_id as candidate_of
 
 _SHOWN = 2000
 

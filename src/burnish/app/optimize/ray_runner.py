@@ -18,8 +18,7 @@ from burnish.optimization.experiments.block_adapter import BlockExperimentAdapte
 from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.runtime.shards import ShardEvaluator, ShardSettings
 from burnish.runtime.shards.messages import read_request, written
-from burnish.runtime.shards.ray_adapter import RayExperimentAdapter
-from burnish.runtime.shards.ray_transport import RayCarrier
+from burnish.runtime.shards.ray import RayTransport, RayExperimentAdapter
 
 _Key = tuple[str, str, int]
 _services: dict[_Key, _Service] = {}
@@ -106,7 +105,7 @@ class RayRunner:
             materializer,
             gate,
             lease,
-            carrier=RayCarrier(tasks, where=f"the Ray cluster at {self._address}"),
+            transport=RayTransport(tasks, where=f"the Ray cluster at {self._address}"),
             settings=self._settings,
         )
 

@@ -114,16 +114,16 @@ class MailboxRunner:
     ) -> BlockExperimentAdapter:
         """An adapter with a connection of its own, which it closes."""
         from burnish.runtime.mailboxes import RedisMailbox  # noqa: PLC0415 - redis is an extra
-        from burnish.runtime.shards.adapter import MailboxExperimentAdapter  # noqa: PLC0415
-        from burnish.runtime.shards.transport import MailboxCarrier  # noqa: PLC0415
+        from burnish.runtime.shards.blocks import MailboxExperimentAdapter  # noqa: PLC0415
+        from burnish.runtime.shards.transport import MailboxTransport  # noqa: PLC0415
         from burnish.support.redis_client import open_client  # noqa: PLC0415 - an extra
 
         client = open_client(self._url, what="the mailboxes cannot be opened")
-        carrier = MailboxCarrier(
+        transport = MailboxTransport(
             RedisMailbox(self._mailbox, client),
             where=self._place,
             advice=f"start one with `burnish worker --mailbox {self._place}` in the project's folder",
-            farewell=client.aclose,
+            on_close=client.aclose,
         )
         return MailboxExperimentAdapter(
             workbench,
@@ -131,7 +131,7 @@ class MailboxRunner:
             materializer,
             gate,
             lease,
-            carrier=carrier,
+            transport=transport,
             settings=self._settings,
         )
 

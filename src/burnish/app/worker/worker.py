@@ -39,7 +39,7 @@ from burnish.runtime.loops.worker_loop import LoopState
 from burnish.runtime.mailboxes import RedisMailbox
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES
 from burnish.runtime.shards import SHARD_REQUESTS
-from burnish.runtime.shards.shard_loop import ShardLoop
+from burnish.runtime.shards.loop import ShardLoop
 from burnish.support.redis_client import open_client
 
 OVERRIDES_VARIABLE = "BURNISH_OVERRIDES"

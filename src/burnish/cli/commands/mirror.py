@@ -11,7 +11,7 @@ from burnish.cli.options import Config, Db, Json
 from burnish.cli.parser import Commands
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
-from burnish.integrations.opik.mirror import MirrorOutcome, flush
+from burnish.integrations.opik.mirror.mirror import MirrorOutcome, flush
 
 _BEHIND = 4
 

@@ -44,8 +44,8 @@ from burnish.domain import (
     TrialResult,
     UsageError,
 )
-from burnish.optimization.objectives.document import front_json
 from burnish.optimization.objectives.front import points_of
+from burnish.optimization.outcome import front_json
 
 _EXPERIMENT, _OPTIMIZATION = "Of an experiment", "Of an optimization"
 _PAGE = 1000

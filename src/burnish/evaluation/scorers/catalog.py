@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,7 +19,13 @@ from burnish.evaluation.scorers.numeric import NumericTolerance
 from burnish.evaluation.scorers.patterns import Contains, Regex
 from burnish.evaluation.scorers.scorer_set import ScorerSet, Weighted, is_scorer
 from burnish.evaluation.scorers.text import ExactMatch, Similarity
+from burnish.support.entry_points import Seam
+from burnish.support.hints import nearest
+from burnish.support.setting_checks import check_settings, make_with
 
+SEAM = Seam(
+    group="burnish.scorers", noun="scorer", wants="a class, or a function that returns a scorer"
+)
 # Settings of `build_scorer` itself, which every kind takes.
 COMMON = ("kind", "weight")
 _TEXTS = ("field", "pattern", "path", "name", "match", "decimal", "version")
@@ -43,14 +48,6 @@ _MAKERS: Mapping[str, Callable[..., Scorer]] = {
 _ALIASES = {"llm_judge": "judge", "numeric_tolerance": "numeric", "function": "python"}
 # Kinds whose field holds the right answer, of which there may be only a few: worth stratifying by.
 _LABELLED = ("exact_match", "contains", "json_field", "regex")
-
-
-def nearest(name: str, choices: Iterable[str]) -> str:
-    """A hint for people: the choice most like the name, and all there are."""
-    known = sorted(choices)
-    close = get_close_matches(name, known, n=1)
-    every = ", ".join(known)
-    return f"did you mean {close[0]!r}? There are {every}" if close else f"use one of {every}"
 
 
 def checked_settings(
@@ -110,8 +107,21 @@ def _is_text_list(value: Any) -> bool:
 
 
 def scorer_makers() -> Mapping[str, Callable[..., Scorer]]:
-    """What makes each kind of scorer, but for `weighted`, which is made of others."""
+    """What makes each built-in kind of scorer, but for `weighted`, which is made of others."""
     return _MAKERS
+
+
+def scorer_maker(kind: str) -> Callable[..., Scorer]:
+    """What makes a scorer of a kind, built in or registered by an installed package."""
+    make = _MAKERS.get(kind) or SEAM.load(kind)
+    if make is None:
+        raise _unknown_kind(kind)
+    return make
+
+
+def third_party_kinds() -> list[str]:
+    """Kinds that installed packages add; a built-in kind or its other name wins over theirs."""
+    return sorted(set(SEAM.installed()) - {*_MAKERS, *_ALIASES, "weighted"})
 
 
 def build_scorers(specs: Sequence[ScorerSpec], *, open_model: OpenModel, folder: Path) -> ScorerSet:
@@ -171,6 +181,8 @@ def _from_table(spec: Mapping[str, Any], open_model: OpenModel, folder: Path) ->
     kind = _kind_of(spec)
     if kind == "weighted":
         return _weighted(spec, open_model, folder)
+    if kind not in _MAKERS:
+        return _third_party(kind, spec, open_model)
     make = _MAKERS[kind]
     if kind == "judge":
         spec = {**spec, "criteria": _criteria(spec.get("criteria"), folder)}
@@ -188,15 +200,36 @@ def _from_table(spec: Mapping[str, Any], open_model: OpenModel, folder: Path) ->
 
 def _kind_of(spec: Mapping[str, Any]) -> str:
     given = spec.get("kind")
-    kinds = [*_MAKERS, "weighted"]
     kind = _ALIASES.get(str(given), given)
-    if kind in kinds:
+    # What is installed is looked at only for a name that is not ours.
+    if kind in (*_MAKERS, "weighted") or kind in third_party_kinds():
         return str(kind)
-    raise UsageError(
+    raise _unknown_kind(given)
+
+
+def _unknown_kind(given: object) -> UsageError:
+    return UsageError(
         what="a scorer has no kind" if given is None else f"there is no scorer {given!r}",
         why="a scorer is one of the built-in kinds or your own function",
-        fix=nearest(str(given), kinds) + ', or "module:function"',
+        fix=nearest(str(given), [*_MAKERS, "weighted", *third_party_kinds()])
+        + ', or "module:function"',
         code="unknown_scorer",
+    )
+
+
+def _third_party(kind: str, spec: Mapping[str, Any], open_model: OpenModel) -> Scorer:
+    make = scorer_maker(kind)
+    settings = {key: value for key, value in spec.items() if key not in COMMON}
+    check_settings("scorer", kind, make, settings)
+    if settings.get("model") is not None:
+        settings["model"] = open_model(settings["model"])
+    scorer = make_with("scorer", kind, make, settings)
+    if is_scorer(scorer):
+        return scorer
+    raise SEAM.broken(
+        f"{kind!r} cannot be used as a scorer",
+        f"what it makes, a {type(scorer).__name__}, lacks name, fingerprint or score",
+        "give it all three; fingerprint = None means that it is not known",
     )
 
 

@@ -29,7 +29,7 @@ from burnish.integrations.opik.projection import OpikProjection
 from burnish.optimization import events
 from burnish.optimization.experiments.aggregator import trial_of
 from burnish.optimization.experiments.masks import CandidateMaterializer
-from burnish.optimization.plan import candidate_id
+from burnish.optimization.search_plan import candidate_id
 
 # A mutation is a look at a changed prompt on some items: nothing that could be best.
 _TYPES = {

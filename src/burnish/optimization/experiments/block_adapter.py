@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from burnish.domain import (
@@ -17,6 +18,7 @@ from burnish.domain import (
     Item,
     ItemResult,
     Lease,
+    Spending,
     UsageError,
 )
 from burnish.evaluation.progress import Progress
@@ -25,11 +27,12 @@ from burnish.evaluation.suite import Suite
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.experiments.adapter import (
     UNSCORED,
+    Block,
+    BlockRunner,
     ExperimentRequest,
     RawExperimentResults,
+    RunnerLost,
 )
-from burnish.optimization.experiments.blocks import Block, BlockRunner, RunnerLost
-from burnish.optimization.experiments.evaluation_gate import EvaluationGate, Seen
 from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.optimization.racing import Racing, RacingMode
 
@@ -277,3 +280,40 @@ def _repeated(suite: Suite, repeats: int | None) -> Suite:
     return (
         suite if repeats is None else replace(suite, policy=replace(suite.policy, repeats=repeats))
     )
+
+
+Seen = set[tuple[str, str, int]]
+
+
+class EvaluationGate:
+    """The budget as one experiment sees it.
+
+    What this optimization has evaluated before is free. What only an earlier optimization's cache can
+    answer counts as an evaluation, though nothing is paid: so the same seed and budget run the same
+    search, whether the cache is cold or warm.
+    """
+
+    def __init__(self, budget: BudgetGate, seen: Seen, configuration_hash: str) -> None:
+        self._budget = budget
+        self._seen = seen
+        self._hash = configuration_hash
+
+    def admit(self, item: Item, repeat: int) -> None:
+        """Count a run that is new to this optimization."""
+        key = (self._hash, item.id, repeat)
+        if key not in self._seen:
+            self._budget.admit()
+            self._seen.add(key)
+
+    def running(self) -> AbstractContextManager[None]:
+        """Around a run."""
+        return self._budget.running()
+
+    def record(self, result: ItemResult) -> None:
+        """Add what it cost."""
+        self._budget.record(result)
+
+    def pay(self, spending: Spending) -> bool:
+        """Add a part of what a run costs; no more once a limit is reached."""
+        self._budget.spend(spending)
+        return self._budget.reached() is None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from burnish.domain import ExperimentRepository, Lease, experiment_scope
 from burnish.evaluation.runner import ExperimentRunner
 from burnish.optimization.budget_gate import BudgetGate
+from burnish.optimization.experiments.adapter import Block
 from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, Workbench
-from burnish.optimization.experiments.blocks import Block
 from burnish.optimization.experiments.masks import CandidateMaterializer
 
 

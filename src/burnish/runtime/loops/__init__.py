@@ -1,10 +1,9 @@
 """Loops that serve mailboxes, and the group that runs them as one worker."""
 
 from burnish.runtime.loops.asking import ask, ask_all, run_eval
-from burnish.runtime.loops.delivery import Delivery, GivenBack, RetryRules
-from burnish.runtime.loops.eval_loop import EvalLoop
-from burnish.runtime.loops.eval_messages import (
+from burnish.runtime.loops.eval_loop import (
     EVAL_REQUESTS,
+    EvalLoop,
     EvalReport,
     EvalRequest,
     EvalResult,
@@ -13,18 +12,16 @@ from burnish.runtime.loops.eval_messages import (
 )
 from burnish.runtime.loops.loop_group import GroupSettings, LoopGroup
 from burnish.runtime.loops.mailbox_loop import MailboxLoop
-from burnish.runtime.loops.main_loop import MainLoop
-from burnish.runtime.loops.main_messages import MAIN_REQUESTS, MainLoopRequest, MainLoopResult
+from burnish.runtime.loops.main_loop import MAIN_REQUESTS, MainLoop, MainLoopRequest, MainLoopResult
+from burnish.runtime.loops.message_handler import Delivery, GivenBack, RetryRules
 from burnish.runtime.loops.optimize_loop import (
     MAX_OPTIMIZE_DELIVERIES,
-    OptimizeLoop,
-    RequestOptimizer,
-)
-from burnish.runtime.loops.optimize_messages import (
     OPTIMIZE_REQUESTS,
     OptimizationReport,
+    OptimizeLoop,
     OptimizeRequest,
     OptimizeResult,
+    RequestOptimizer,
 )
 from burnish.runtime.loops.worker_loop import LoopState, WorkerLoop
 

@@ -11,9 +11,9 @@ from uuid import UUID, uuid4
 
 from burnish.domain import BurnishError, ExperimentContext, Item, UnavailableError
 from burnish.domain.mailboxes import Mailbox, Message
-from burnish.runtime.loops.eval_messages import EvalReport, EvalRequest, EvalResult
-from burnish.runtime.loops.main_messages import MainLoopRequest, MainLoopResult
-from burnish.runtime.loops.optimize_messages import OptimizeRequest, OptimizeResult
+from burnish.runtime.loops.eval_loop import EvalReport, EvalRequest, EvalResult
+from burnish.runtime.loops.main_loop import MainLoopRequest, MainLoopResult
+from burnish.runtime.loops.optimize_loop import OptimizeRequest, OptimizeResult
 
 RequestT = TypeVar("RequestT", MainLoopRequest, EvalRequest, OptimizeRequest)
 Result = MainLoopResult | EvalResult | OptimizeResult

@@ -2,26 +2,222 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+from uuid import UUID, uuid4
 
 from burnish.domain import (
+    AgentOutput,
     Clock,
     ErrorKind,
+    ExperimentContext,
+    Item,
     ItemResult,
+    Score,
+    Spending,
     UnavailableError,
     experiment_scope,
 )
 from burnish.domain.mailboxes import Mailbox
+from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.item_runner import ItemRunner, describe
 from burnish.evaluation.scorers import ScorerSet, build_scorers
 from burnish.models import as_model
-from burnish.runtime.loops.delivery import Delivery, RetryRules
-from burnish.runtime.loops.eval_messages import EvalRequest, EvalResult
+from burnish.runtime.loops import reading
 from burnish.runtime.loops.mailbox_loop import MailboxLoop
-from burnish.runtime.loops.main_loop import MainLoop
+from burnish.runtime.loops.main_loop import MainLoop, now
+from burnish.runtime.loops.message_handler import Delivery, RetryRules
+from burnish.runtime.mailboxes import MESSAGE_TYPES
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES
+
+EVAL_REQUESTS = "eval-requests"
+
+
+def samples_of(rows: Any) -> tuple[Item, ...]:
+    """Rows as samples: a list of dicts, or a path to JSONL, JSON, CSV or Parquet."""
+    return tuple(Dataset.of(rows).items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalRequest:
+    """One sample to run and to judge, under an experiment's tag."""
+
+    sample: Item
+    experiment: ExperimentContext | None = None
+    repeat: int = 0
+    request_id: UUID = field(default_factory=uuid4)
+    created_at: datetime = field(default_factory=now)
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that travels."""
+        return {
+            "sample": reading.item_json(self.sample),
+            "experiment": None if self.experiment is None else self.experiment.to_json(),
+            "repeat": self.repeat,
+            "request_id": str(self.request_id),
+            "created_at": self.created_at.isoformat(),
+        }
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> EvalRequest:
+        """From the form that travels."""
+        return cls(
+            sample=reading.item(value["sample"]),
+            experiment=reading.optional(value, "experiment", ExperimentContext.of),
+            repeat=reading.of_type(value, "repeat", int),
+            request_id=UUID(value["request_id"]),
+            created_at=reading.moment(value["created_at"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalResult:
+    """A sample's verdict. An error is a failed sample with score 0, never a missing one.
+
+    `score` is the objective of all scorers; its `passed` is what the suite's threshold says.
+    """
+
+    request_id: UUID
+    sample_id: str
+    score: Score
+    scores: tuple[Score, ...] = ()
+    repeat: int = 0
+    experiment_id: str | None = None
+    output: AgentOutput | None = None
+    error: str | None = None
+    error_kind: ErrorKind | None = None
+    usage: Spending = field(default_factory=Spending)
+    latency_ms: float = 0.0
+    stale: tuple[str, ...] = ()
+    completed_at: datetime = field(default_factory=now)
+
+    @property
+    def success(self) -> bool:
+        """Whether it could be judged."""
+        return self.error is None
+
+    @property
+    def passed(self) -> bool:
+        """Judged and good enough."""
+        return self.success and self.score.passed is True
+
+    @classmethod
+    def of_item(
+        cls, request: EvalRequest, result: ItemResult, *, stale: tuple[str, ...] = ()
+    ) -> EvalResult:
+        """The answer to a request."""
+        error = result.error
+        return cls(
+            request_id=request.request_id,
+            sample_id=request.sample.id,
+            score=Score(result.score, passed=result.passed, reason=_reason(result)),
+            scores=result.scores,
+            repeat=request.repeat,
+            experiment_id=None if request.experiment is None else request.experiment.id,
+            output=result.output,
+            error=None if error is None else error.message,
+            error_kind=None if error is None else error.kind,
+            usage=result.spending,
+            latency_ms=result.latency_ms,
+            stale=stale,
+        )
+
+    @classmethod
+    def failed(cls, request: EvalRequest, error: str, kind: ErrorKind) -> EvalResult:
+        """The answer to a request that could not be served."""
+        return cls(
+            request_id=request.request_id,
+            sample_id=request.sample.id,
+            score=Score(0.0, passed=False),
+            repeat=request.repeat,
+            experiment_id=None if request.experiment is None else request.experiment.id,
+            error=error,
+            error_kind=kind,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that travels."""
+        return {
+            "request_id": str(self.request_id),
+            "sample_id": self.sample_id,
+            "score": self.score.to_json(),
+            "scores": [one.to_json() for one in self.scores],
+            "repeat": self.repeat,
+            "experiment_id": self.experiment_id,
+            "output": None if self.output is None else self.output.to_json(),
+            "error": self.error,
+            "error_kind": None if self.error_kind is None else self.error_kind.value,
+            "usage": reading.spending_json(self.usage),
+            "latency_ms": self.latency_ms,
+            "stale": list(self.stale),
+            "completed_at": self.completed_at.isoformat(),
+        }
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> EvalResult:
+        """From the form that travels."""
+        return cls(
+            request_id=UUID(value["request_id"]),
+            sample_id=reading.of_type(value, "sample_id", str),
+            score=reading.score(value["score"]),
+            scores=tuple(map(reading.score, value["scores"])),
+            repeat=reading.of_type(value, "repeat", int),
+            experiment_id=reading.optional(value, "experiment_id", reading.text),
+            output=reading.optional(value, "output", reading.output),
+            error=reading.optional(value, "error", reading.text),
+            error_kind=reading.optional(value, "error_kind", ErrorKind),
+            usage=reading.spending(value["usage"]),
+            latency_ms=reading.number(value["latency_ms"]),
+            stale=tuple(map(reading.text, value["stale"])),
+            completed_at=reading.moment(value["completed_at"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EvalReport:
+    """The results of one run over a dataset."""
+
+    results: tuple[EvalResult, ...]
+
+    @property
+    def pass_rate(self) -> float:
+        """Of all samples, those in error included."""
+        passed = sum(one.passed for one in self.results)
+        return passed / len(self.results) if self.results else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class EvalSummary:
+    """Several runs over the same dataset: samples that pass now and then are nobody's gate."""
+
+    pass_rate: float
+    consistently_passed: frozenset[str]
+
+    @classmethod
+    def from_reports(cls, reports: Sequence[EvalReport]) -> Self:
+        """The mean pass rate, and the samples that passed in every run."""
+        if not reports:
+            return cls(0.0, frozenset())
+        passed = [{one.sample_id for one in report.results if one.passed} for report in reports]
+        return cls(
+            sum(report.pass_rate for report in reports) / len(reports),
+            frozenset.intersection(*map(frozenset, passed)),
+        )
+
+
+def _reason(result: ItemResult) -> str:
+    return "; ".join(one.reason for one in result.scores if one.reason)
+
+
+MESSAGE_TYPES.declare(
+    EvalRequest, "burnish.eval-request", dump=EvalRequest.to_json, load=EvalRequest.of
+)
+MESSAGE_TYPES.declare(
+    EvalResult, "burnish.eval-result", dump=EvalResult.to_json, load=EvalResult.of
+)
 
 
 class EvalLoop(MailboxLoop[EvalRequest, EvalResult]):

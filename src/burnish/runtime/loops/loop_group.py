@@ -1,4 +1,4 @@
-"""All loops of a worker, run together: signals, watchdog and health in one place."""
+"""Loop group: all loops of a worker run together, with signals, watchdog and health."""
 
 from __future__ import annotations
 
@@ -6,16 +6,46 @@ import asyncio
 import contextlib
 import logging
 import os
+import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.domain import Clock, SystemClock, UsageError
 from burnish.evaluation.item_runner import describe
-from burnish.runtime.loops.health import HealthServer
-from burnish.runtime.loops.signals import draining_signals
-from burnish.runtime.loops.watchdog import STALL_SECONDS, Watchdog
+from burnish.runtime.loops.health import STALL_SECONDS, HealthServer, Watchdog
 from burnish.runtime.loops.worker_loop import WorkerLoop
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def draining_signals(on_first: Callable[[str], None]) -> Iterator[None]:
+    """Within, the first signal is handed over by its name. Threads other than the main one may not
+    listen to signals: there nothing happens."""
+    loop = asyncio.get_running_loop()
+    heard = False
+
+    def hear(number: signal.Signals) -> None:
+        nonlocal heard
+        if heard:
+            # What is under way is dropped; its messages come back once their time is over.
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        heard = True
+        on_first(number.name)
+
+    listening = []
+    for number in _SIGNALS:
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(number, hear, number)
+            listening.append(number)
+    try:
+        yield
+    finally:
+        for number in listening:
+            loop.remove_signal_handler(number)
+
 
 _log = logging.getLogger(__name__)
 Probe = Callable[[], Awaitable[object]]

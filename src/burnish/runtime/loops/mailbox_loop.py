@@ -12,8 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from burnish.domain import Clock, InvariantError, UnavailableError, UsageError
 from burnish.domain.mailboxes import Mailbox, Message
-from burnish.runtime.loops.delivery import Delivery, RetryRules
-from burnish.runtime.loops.message_handler import Courier, Ending
+from burnish.runtime.loops.message_handler import MessageHandler, Delivery, Ending, RetryRules
 from burnish.runtime.loops.worker_loop import LoopState, WorkerLoop
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES, check_count
 from burnish.support.retry import RetryPolicy
@@ -211,7 +210,7 @@ class MailboxLoop(WorkerLoop, Generic[RequestT, ReplyT]):
         task.add_done_callback(self._work.discard)
 
     async def _serve(self, message: Message[RequestT, ReplyT], visibility_timeout: float) -> None:
-        courier = Courier(
+        handler = MessageHandler(
             message,
             visibility_timeout=visibility_timeout,
             delivery=Delivery(
@@ -223,7 +222,7 @@ class MailboxLoop(WorkerLoop, Generic[RequestT, ReplyT]):
             clock=self._clock,
         )
         try:
-            ending = await courier.serve(self.handle, self.failed)
+            ending = await handler.serve(self.handle, self.failed)
         except asyncio.CancelledError:
             self._endings["given_back"] += 1
             raise

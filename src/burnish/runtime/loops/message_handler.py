@@ -4,24 +4,65 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from burnish.domain import BurnishError, Clock, ConflictError, UnavailableError, UsageError
 from burnish.domain.mailboxes import Message
 from burnish.evaluation.item_runner import describe
-from burnish.runtime.loops.delivery import Delivery, GivenBack, RetryRules
-from burnish.support.retry import RetryPolicy
+from burnish.support.retry import RetryPolicy, retry
+
+# As the seed has it: a request that keeps failing is left alone for ever longer, up to a cap.
+_STEP_SECONDS = 60.0
+_LONGEST_SECONDS = 900.0
+# A mailbox allows at most so many hours for one delivery; whatever takes longer has hung.
+_LONGEST_WORK_SECONDS = 12 * 3600.0
+
+
+class GivenBack(Exception):  # noqa: N818 - no error: another worker goes on with it
+    """Raised by a handler that will not finish: the message goes back for others to take."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        super().__init__("given back")
+        self.seconds = seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """One delivery of a request. `last` says that after this one there is no other.
+
+    `stopping` is set when the worker shuts down: work that cannot end within a grace period ends
+    where it can be gone on with.
+    """
+
+    count: int = 1
+    last: bool = False
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryRules:
+    """When a request that failed comes back, and how long a result may wait for its mailbox."""
+
+    step_seconds: float = _STEP_SECONDS
+    longest_seconds: float = _LONGEST_SECONDS
+    settle_seconds: float = 300.0
+    work_seconds: float = _LONGEST_WORK_SECONDS
+
+    def wait_seconds(self, delivery_count: int) -> float:
+        """How long a request rests after so many deliveries."""
+        return min(self.step_seconds * delivery_count, self.longest_seconds)
+
 
 RequestT = TypeVar("RequestT")
 ReplyT = TypeVar("ReplyT")
 
 _log = logging.getLogger(__name__)
 # How long work that was cancelled, or a mailbox that is told so, may take.
-_FAREWELL_SECONDS = 2.0
-_RETRIES = RetryPolicy(first_wait_seconds=0.1, longest_wait_seconds=5.0)
+_GIVE_BACK_SECONDS = 2.0
+_RETRIES = RetryPolicy(max_attempts=None, first_wait_seconds=0.1, longest_wait_seconds=5.0)
 
 
 class Ending(StrEnum):
@@ -33,7 +74,7 @@ class Ending(StrEnum):
     LOST = "lost"
 
 
-class Courier(Generic[RequestT, ReplyT]):
+class MessageHandler(Generic[RequestT, ReplyT]):
     """Serves one delivery. The message stays this worker's for as long as the work goes on.
 
     When the mailbox says that the message is not ours any more, the work is cancelled: somebody
@@ -71,13 +112,13 @@ class Courier(Generic[RequestT, ReplyT]):
             try:
                 return await asyncio.shield(settling)
             except asyncio.CancelledError:
-                await asyncio.wait({settling}, timeout=_FAREWELL_SECONDS)
+                await asyncio.wait({settling}, timeout=_GIVE_BACK_SECONDS)
                 settling.cancel()
                 raise
         except asyncio.CancelledError:
             if not working.done():
                 working.cancel()
-                await asyncio.wait({working}, timeout=_FAREWELL_SECONDS)
+                await asyncio.wait({working}, timeout=_GIVE_BACK_SECONDS)
                 await self._give_back(0)
             raise
         finally:
@@ -199,7 +240,7 @@ class Courier(Generic[RequestT, ReplyT]):
         if self._lost:
             return
         telling = asyncio.ensure_future(self._message.nack(visibility_timeout=seconds))
-        await asyncio.wait({telling}, timeout=_FAREWELL_SECONDS)
+        await asyncio.wait({telling}, timeout=_GIVE_BACK_SECONDS)
         if not telling.done():
             telling.cancel()
         elif not telling.cancelled() and (error := telling.exception()) is not None:
@@ -208,17 +249,12 @@ class Courier(Generic[RequestT, ReplyT]):
 
     async def _patiently(self, call: Callable[[], Awaitable[None]]) -> None:
         """Until it is done, while the mailbox is away and time is left."""
-        deadline = self._clock.monotonic() + self._rules.settle_seconds
-        failures = 0
-        while True:
-            try:
-                return await call()
-            except UnavailableError:
-                failures += 1
-                wait = _RETRIES.wait_seconds(failures, None, random.random())  # noqa: S311
-                if self._clock.monotonic() + wait > deadline or self._lost:
-                    raise
-            await self._clock.sleep(wait)
+        await retry(
+            lambda _: call(),
+            policy=replace(_RETRIES, deadline_seconds=self._rules.settle_seconds),
+            passing=lambda error: isinstance(error, UnavailableError) and not self._lost,
+            clock=self._clock,
+        )
 
     def _hung(self) -> UnavailableError:
         return UnavailableError(

@@ -4,14 +4,211 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID, uuid4
 
-from burnish.domain import Clock, UnavailableError
+from burnish.domain import DEFAULT_TAG, Budget, Clock, Item, Json, UnavailableError
 from burnish.domain.mailboxes import Mailbox
 from burnish.evaluation.item_runner import describe
-from burnish.runtime.loops.delivery import Delivery, GivenBack, RetryRules
+from burnish.optimizers.compress.report import Modification, RejectedModification
+from burnish.overrides import PromptDescriptor
+from burnish.runtime.loops import reading
 from burnish.runtime.loops.mailbox_loop import MailboxLoop
-from burnish.runtime.loops.optimize_messages import OptimizeRequest, OptimizeResult
+from burnish.runtime.loops.main_loop import now
+from burnish.runtime.loops.message_handler import Delivery, GivenBack, RetryRules
+from burnish.runtime.mailboxes import MESSAGE_TYPES
+
+OPTIMIZE_REQUESTS = "optimize-requests"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizeRequest:
+    """A prompt to make shorter without failing what it passes.
+
+    The prompt is the worker's own: `descriptor` says which, and which text of it is meant. Rows
+    travel in `dataset` as long as they fit a message; `dataset_id` names rows that the workers'
+    database has; with neither the worker's own suite is used. `settings` are those of the compress
+    optimizer. A request that is sent again with the same `request_id` is the same optimization.
+    """
+
+    descriptor: PromptDescriptor
+    dataset: tuple[Item, ...] = ()
+    dataset_id: str | None = None
+    baseline_tag: str = DEFAULT_TAG
+    eval_runs: int = 3
+    flags: Mapping[str, bool] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict)
+    budget: Budget | None = None
+    seed: int = 0
+    request_id: UUID = field(default_factory=uuid4)
+    created_at: datetime = field(default_factory=now)
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that travels."""
+        return {
+            "descriptor": self.descriptor.to_json(),
+            "dataset": [reading.item_json(one) for one in self.dataset],
+            "dataset_id": self.dataset_id,
+            "baseline_tag": self.baseline_tag,
+            "eval_runs": self.eval_runs,
+            "flags": dict(self.flags),
+            "settings": dict(self.settings),
+            "budget": None if self.budget is None else self.budget.to_json(),
+            "seed": self.seed,
+            "request_id": str(self.request_id),
+            "created_at": self.created_at.isoformat(),
+        }
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> OptimizeRequest:
+        """From the form that travels."""
+        flags = reading.of_type(value, "flags", dict)
+        if not all(isinstance(state, bool) for state in flags.values()):
+            raise TypeError("flags are true or false")
+        return cls(
+            descriptor=PromptDescriptor.from_json(value["descriptor"]),
+            dataset=tuple(map(reading.item, value["dataset"])),
+            dataset_id=reading.optional(value, "dataset_id", reading.text),
+            baseline_tag=reading.of_type(value, "baseline_tag", str),
+            eval_runs=reading.of_type(value, "eval_runs", int),
+            flags=flags,
+            settings=reading.of_type(value, "settings", dict),
+            budget=reading.optional(value, "budget", reading.budget),
+            seed=reading.of_type(value, "seed", int),
+            request_id=UUID(value["request_id"]),
+            created_at=reading.moment(value["created_at"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizationReport:
+    """What became of a prompt. `experiment_id` is the optimization's id in the database.
+
+    The `original_hash` of a modification is that of the prompt's own text, as an override needs it,
+    also where the baseline tag had replaced that text already.
+    """
+
+    experiment_id: str
+    prompt_ns: str
+    prompt_key: str
+    baseline_pass_rate: float
+    modifications: tuple[Modification, ...] = ()
+    rejected: tuple[RejectedModification, ...] = ()
+    candidate_pass_rate: float = 0.0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    regressions: tuple[str, ...] = ()
+    evaluations: int = 0
+    stop_message: str | None = None
+    held_out: Mapping[str, Json] | None = None
+
+    @property
+    def total_token_reduction(self) -> int:
+        """What one prompt is shorter by."""
+        return sum(one.token_reduction for one in self.modifications)
+
+    @property
+    def has_modifications(self) -> bool:
+        """Whether anything was shortened."""
+        return bool(self.modifications)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether held-out items show more than chance that the result is worse: keep it not."""
+        high = None if self.held_out is None else self.held_out.get("ci_high")
+        return isinstance(high, (int, float)) and high < 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that travels."""
+        return {
+            "experiment_id": self.experiment_id,
+            "prompt_ns": self.prompt_ns,
+            "prompt_key": self.prompt_key,
+            "baseline_pass_rate": self.baseline_pass_rate,
+            "modifications": [one.to_json() for one in self.modifications],
+            "rejected": [one.to_json() for one in self.rejected],
+            "candidate_pass_rate": self.candidate_pass_rate,
+            "tokens_before": self.tokens_before,
+            "tokens_after": self.tokens_after,
+            "regressions": list(self.regressions),
+            "evaluations": self.evaluations,
+            "stop_message": self.stop_message,
+            "held_out": self.held_out,
+        }
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> OptimizationReport:
+        """From the form that travels."""
+        return cls(
+            experiment_id=reading.of_type(value, "experiment_id", str),
+            prompt_ns=reading.of_type(value, "prompt_ns", str),
+            prompt_key=reading.of_type(value, "prompt_key", str),
+            baseline_pass_rate=reading.number(value["baseline_pass_rate"]),
+            modifications=tuple(map(Modification.of, value["modifications"])),
+            rejected=tuple(map(RejectedModification.of, value["rejected"])),
+            candidate_pass_rate=reading.number(value["candidate_pass_rate"]),
+            tokens_before=reading.of_type(value, "tokens_before", int),
+            tokens_after=reading.of_type(value, "tokens_after", int),
+            regressions=tuple(map(reading.text, value["regressions"])),
+            evaluations=reading.of_type(value, "evaluations", int),
+            stop_message=reading.optional(value, "stop_message", reading.text),
+            held_out=value.get("held_out"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizeResult:
+    """The answer to a request; with an `error` the report is empty."""
+
+    request_id: UUID
+    report: OptimizationReport
+    completed_at: datetime = field(default_factory=now)
+    error: str | None = None
+
+    @classmethod
+    def failed(cls, request: OptimizeRequest, error: str) -> OptimizeResult:
+        """The answer to a request that could not be served."""
+        report = OptimizationReport(
+            experiment_id="failed",
+            prompt_ns=request.descriptor.namespace,
+            prompt_key=request.descriptor.key,
+            baseline_pass_rate=0.0,
+        )
+        return cls(request_id=request.request_id, report=report, error=error)
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that travels."""
+        return {
+            "request_id": str(self.request_id),
+            "report": self.report.to_json(),
+            "completed_at": self.completed_at.isoformat(),
+            "error": self.error,
+        }
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> OptimizeResult:
+        """From the form that travels."""
+        return cls(
+            request_id=UUID(value["request_id"]),
+            report=OptimizationReport.of(value["report"]),
+            completed_at=reading.moment(value["completed_at"]),
+            error=reading.optional(value, "error", reading.text),
+        )
+
+
+MESSAGE_TYPES.declare(
+    OptimizeRequest,
+    "burnish.optimize-request",
+    dump=OptimizeRequest.to_json,
+    load=OptimizeRequest.of,
+)
+MESSAGE_TYPES.declare(
+    OptimizeResult, "burnish.optimize-result", dump=OptimizeResult.to_json, load=OptimizeResult.of
+)
+
 
 _log = logging.getLogger(__name__)
 # How long an optimization may take to leave its state and its lease in order.

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from burnish.domain.mailboxes import DeadLetter, Mailbox, Message
-from burnish.runtime.mailboxes.dead_letters import packed_body
-from burnish.runtime.mailboxes.memory_mailbox import InMemoryMailbox
-from burnish.runtime.mailboxes.memory_queue import MemoryHouse
-from burnish.runtime.mailboxes.message_types import MESSAGE_TYPES, MessageTypes, message_type
+from burnish.runtime.mailboxes.memory_mailbox import InMemoryMailbox, MemoryHouse
+from burnish.runtime.mailboxes.message_types import (
+    MESSAGE_TYPES,
+    MessageTypes,
+    message_type,
+    packed_body,
+)
 
 if TYPE_CHECKING:
-    from burnish.runtime.mailboxes.redis_mailbox import RedisMailbox
+    from burnish.runtime.mailboxes.redis.mailbox import RedisMailbox
 
 __all__ = [
     "MESSAGE_TYPES",
@@ -30,7 +33,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # On first use: redis is an extra, and its absence is told to those who need it.
     if name == "RedisMailbox":
-        from burnish.runtime.mailboxes.redis_mailbox import RedisMailbox  # noqa: PLC0415
+        from burnish.runtime.mailboxes.redis.mailbox import RedisMailbox  # noqa: PLC0415
 
         return RedisMailbox
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,27 +1,212 @@
-"""A mailbox in this process."""
+"""Mailbox in this process: its queue, its clock and its handles."""
 
 from __future__ import annotations
 
+import asyncio
+import math
+from collections import deque
 from collections.abc import Sequence
 from functools import cached_property
+from heapq import heapify, heappop, heappush
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from burnish.domain import Clock, SystemClock
 from burnish.domain.mailboxes import DeadLetter, Mailbox
-from burnish.runtime.mailboxes.dead_letters import dead_letter
 from burnish.runtime.mailboxes.held_message import HeldMessage
-from burnish.runtime.mailboxes.memory_queue import Entry, MemoryHouse, MemoryQueue
-from burnish.runtime.mailboxes.message_types import MessageTypes, UndecodableError
+from burnish.runtime.mailboxes.message_types import (
+    MessageTypes,
+    Packed,
+    UndecodableError,
+    dead_letter,
+)
 from burnish.runtime.mailboxes.rules import (
     MAX_DEAD_LETTERS,
     MAX_DELIVERIES,
+    MailboxSettings,
+    address,
     check_receive,
     closed,
     foreign_reply_mailbox,
     full,
     receipt_expired,
 )
-from burnish.runtime.mailboxes.settings import MailboxSettings, address
+
+# Entries of the heap that mean nothing any more are swept out once they are in the majority.
+_SWEEP_FROM = 64
+
+
+class Entry:
+    """A message. `holder` names the delivery that counts, 0 for none; `turn` its place in the heap."""
+
+    __slots__ = ("count", "due", "holder", "id", "packed", "reply_box", "reply_to", "turn")
+
+    def __init__(self, id_: str, packed: Packed, reply_to: str | None, reply_box: Any) -> None:
+        self.id = id_
+        self.packed = packed
+        self.reply_to = reply_to
+        self.reply_box = reply_box
+        self.count = 0
+        self.holder = 0
+        self.due = 0.0
+        self.turn = 0
+
+
+class MemoryQueue:
+    """New messages in the order they came, and a heap of held ones by the time they are due."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._fresh: deque[Entry] = deque()
+        self._heap: list[tuple[float, int, Entry]] = []
+        self._held = 0
+        self._sent = 0
+        self._turns = 0
+        self._waiters: deque[asyncio.Future[None]] = deque()
+
+    def __len__(self) -> int:
+        return len(self._fresh) + self._held
+
+    def put(self, packed: Packed, reply_to: str | None = None, reply_box: Any = None) -> str:
+        """Add a message, and wake one who waits."""
+        self._sent += 1
+        entry = Entry(str(self._sent), packed, reply_to, reply_box)
+        self._fresh.append(entry)
+        if self._waiters:
+            self._wake_one()
+        return entry.id
+
+    def take(self, most: int, seconds: float) -> list[Entry]:
+        """Those that came back, earliest first, then new ones; each is held for so many seconds."""
+        now = self._clock.monotonic()
+        taken: list[Entry] = []
+        heap = self._heap
+        while heap and heap[0][0] <= now and len(taken) < most:
+            _, turn, entry = heappop(heap)
+            if entry.turn == turn:
+                self._held -= 1
+                taken.append(entry)
+        fresh = self._fresh
+        while fresh and len(taken) < most:
+            taken.append(fresh.popleft())
+        for entry in taken:
+            entry.count += 1
+            self._schedule(entry, now + seconds)
+            entry.holder = entry.turn
+            self._held += 1
+        return taken
+
+    def holds(self, entry: Entry, holder: int) -> bool:
+        """Whether that delivery still counts."""
+        return entry.holder == holder and entry.due > self._clock.monotonic()
+
+    def drop(self, entry: Entry) -> None:
+        """Remove a held message."""
+        entry.holder = entry.turn = 0
+        self._held -= 1
+        if len(self._heap) > 2 * self._held + _SWEEP_FROM:
+            self._sweep()
+
+    def drop_oldest(self) -> None:
+        """Make room by losing the message that has been there longest."""
+        if self._fresh:
+            self._fresh.popleft()
+        elif self._next_due() < math.inf:
+            self.drop(self._heap[0][2])
+
+    def defer(self, entry: Entry, seconds: float, *, keep: bool) -> None:
+        """Make a held message due in so many seconds."""
+        if not keep:
+            entry.holder = 0
+        self._schedule(entry, self._clock.monotonic() + seconds)
+
+    def clear(self) -> int:
+        """Remove all messages; no delivery counts any more."""
+        count = len(self)
+        for _, _, entry in self._heap:
+            entry.holder = entry.turn = 0
+        self._heap.clear()
+        self._fresh.clear()
+        self._held = 0
+        return count
+
+    async def wait(self, deadline: float) -> None:
+        """Return when there may be something to take, and at the deadline at the latest."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        seconds = min(deadline, self._next_due()) - self._clock.monotonic()
+        timer = asyncio.ensure_future(self._clock.sleep(max(0.0, seconds)))
+        try:
+            await asyncio.wait({waiter, timer}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            if waiter.done() and self._waiters:
+                self._wake_one()  # It was meant for somebody who takes it.
+            raise
+        finally:
+            timer.cancel()
+            if not waiter.done():
+                self._waiters.remove(waiter)
+
+    def wake_all(self) -> None:
+        """Let all who wait look again."""
+        while self._waiters:
+            self._wake_one()
+
+    def _schedule(self, entry: Entry, due: float) -> None:
+        # Whoever waits has reckoned with a later time.
+        sooner = bool(self._waiters) and due < self._next_due()
+        self._turns += 1
+        entry.due, entry.turn = due, self._turns
+        heappush(self._heap, (due, self._turns, entry))
+        if sooner:
+            self.wake_all()
+
+    def _next_due(self) -> float:
+        heap = self._heap
+        while heap and heap[0][2].turn != heap[0][1]:
+            heappop(heap)
+        return heap[0][0] if heap else math.inf
+
+    def _wake_one(self) -> None:
+        self._waiters.popleft().set_result(None)
+
+    def _sweep(self) -> None:
+        self._heap = [item for item in self._heap if item[2].turn == item[1]]
+        heapify(self._heap)
+
+
+class MemoryHouse:
+    """The mailboxes of a process that find each other by name."""
+
+    def __init__(self, clock: Clock, *, max_queues: int = 10_000) -> None:
+        self.clock = clock
+        self._max_queues = max_queues
+        self._queues: dict[str, MemoryQueue] = {}
+        self._handles: dict[str, int] = {}
+
+    def enter(self, name: str) -> MemoryQueue:
+        """The queue of that name, for a handle that will leave it."""
+        self._handles[name] = self._handles.get(name, 0) + 1
+        return self.find(name)
+
+    def leave(self, name: str) -> None:
+        """The handle is closed; an empty queue without handles is forgotten."""
+        self._handles[name] -= 1
+        if not self._handles[name]:
+            del self._handles[name]
+            if not self._queues[name]:
+                del self._queues[name]
+
+    def find(self, name: str) -> MemoryQueue:
+        """The queue of that name. Of too many, the oldest that nobody has open goes."""
+        found = self._queues.get(name)
+        if found is None:
+            if len(self._queues) >= self._max_queues:
+                forgotten = next((old for old in self._queues if old not in self._handles), None)
+                if forgotten is not None:
+                    del self._queues[forgotten]
+            found = self._queues[name] = MemoryQueue(self.clock)
+        return found
+
 
 BodyT = TypeVar("BodyT")
 ReplyT = TypeVar("ReplyT")

@@ -11,14 +11,76 @@ from typing import TYPE_CHECKING
 
 from burnish.domain import BurnishError, Item, ItemResult, UnavailableError
 from burnish.evaluation.runner import FailureStreak
-from burnish.optimization.experiments.blocks import Block
-from burnish.runtime.shards.failures import error_of, nobody_works, shard_lost
-from burnish.runtime.shards.in_flight import Flight
-from burnish.runtime.shards.messages import ShardReply, ShardRequest
-from burnish.runtime.shards.shard_suite import ShardSize
+from burnish.optimization.experiments.adapter import Block
+from burnish.runtime.shards.messages import (
+    ShardReply,
+    ShardRequest,
+    error_of,
+    nobody_works,
+    shard_lost,
+)
+from burnish.runtime.shards.suite import ShardSize
 
 if TYPE_CHECKING:
-    from burnish.runtime.shards.sharded_blocks import ShardedBlocks
+    from burnish.runtime.shards.blocks import ShardedBlocks
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
+
+from burnish.runtime.shards.suite import Pair
+from burnish.support.retry import RetryPolicy
+
+_REFUSED = RetryPolicy(first_wait_seconds=0.1, longest_wait_seconds=5.0)
+
+
+@dataclass(slots=True)
+class InFlightShard:
+    """One shard until all its pairs have a result. `due` is when to send it; None is not now."""
+
+    request: ShardRequest
+    missing: dict[Pair, ExitStack]
+    due: float | None = 0.0
+    refusals: int = 0
+    lost: int = 0
+    # Whether a worker said that it is done: then also results that look old are its.
+    done: bool = field(default=False)
+
+    @classmethod
+    def of(cls, request: ShardRequest, running: Iterable[AbstractContextManager[None]]) -> InFlightShard:
+        """A shard whose pairs count as running from now on."""
+        missing: dict[Pair, ExitStack] = {}
+        for pair, one in zip(request.pairs, running, strict=True):
+            missing[pair] = ExitStack()
+            missing[pair].enter_context(one)
+        return cls(request, missing)
+
+    def take(self, result: ItemResult) -> bool:
+        """Whether the result is one that was missing."""
+        running = self.missing.pop((result.item_id, result.repeat), None)
+        if running is None:
+            return False
+        running.close()
+        return True
+
+    def next_request(self) -> ShardRequest:
+        """What to send now: the pairs that are still missing."""
+        request = replace(self.request, pairs=tuple(self.missing))
+        self.request = replace(request, attempt=request.attempt + 1)
+        self.due = None
+        self.done = False
+        return request
+
+    def refuse(self, now: float) -> None:
+        """Wait a moment, longer each time, and let another worker try."""
+        self.refusals += 1
+        self.due = now + _REFUSED.backoff_seconds(self.refusals)
+
+    def land(self) -> None:
+        """Its pairs are not running any more."""
+        for running in self.missing.values():
+            running.close()
+        self.missing.clear()
+
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +95,7 @@ class _Unreadable(Exception):  # noqa: N818 - a state, soon over
     """The database does not answer."""
 
 
-class Wave:
+class ShardDispatch:
     """Sends shards as room and budget allow, and ends when each pair has a result or none may start.
 
     Pairs are admitted by the budget's gate before they are sent, in order, and each is told to the
@@ -50,7 +112,7 @@ class Wave:
             largest=min(settings.size.largest, self._window),
         )
         self._waiting = deque(size.cut(runs))
-        self.flights: dict[str, Flight] = {}
+        self.in_flight: dict[str, InFlightShard] = {}
         self._replies: list[ShardReply] = []
         self._news = asyncio.Event()
         self._streak = FailureStreak(block.options.max_failures_in_a_row)
@@ -63,8 +125,8 @@ class Wave:
         self._stall_seconds = 60.0 + 2 * self._item_seconds
 
     def hear(self, reply: ShardReply) -> None:
-        """A reply came in; it may be another wave's."""
-        if reply.shard_id in self.flights:
+        """A reply came in; it may be another dispatch's."""
+        if reply.shard_id in self.in_flight:
             self._replies.append(reply)
             self._post.note_sign()
             self._news.set()
@@ -76,14 +138,14 @@ class Wave:
     async def run(self) -> None:
         """Until all is done. Raises what ends the experiment."""
         try:
-            while self.flights or (self._waiting and self._refusal is None):
+            while self.in_flight or (self._waiting and self._refusal is None):
                 await self._send()
-                if self.flights or self._waiting:
+                if self.in_flight or self._waiting:
                     await self._listen()
         finally:
-            for flight in self.flights.values():
-                self._post.arrive(len(flight.missing))
-                flight.land()
+            for shard in self.in_flight.values():
+                self._post.arrive(len(shard.missing))
+                shard.land()
         if self._refusal is not None:
             raise self._refusal
 
@@ -91,19 +153,19 @@ class Wave:
 
     async def _send(self) -> None:
         now = self._post.clock.monotonic()
-        for flight in list(self.flights.values()):
-            if flight.due is not None and flight.due <= now:
-                await self._dispatch(flight)
+        for shard in list(self.in_flight.values()):
+            if shard.due is not None and shard.due <= now:
+                await self._dispatch(shard)
         while self._waiting and self._refusal is None:
             if not self._post.has_room(len(self._waiting[0]), self._window):
                 return
             admitted = self._admit(self._waiting.popleft())
             if admitted is not None:
-                self.flights[admitted.request.shard_id] = admitted
+                self.in_flight[admitted.request.shard_id] = admitted
                 await self._dispatch(admitted)
 
-    def _admit(self, runs: Runs) -> Flight | None:
-        """A flight of those that may start."""
+    def _admit(self, runs: Runs) -> InFlightShard | None:
+        """A shard of those that may start."""
         gate = self._block.options.gate
         admitted = []
         for item, repeat in runs:
@@ -116,7 +178,7 @@ class Wave:
         if not admitted:
             return None
         self._post.depart(len(admitted))
-        return Flight.of(self._request(admitted), [gate.running() for _ in admitted])
+        return InFlightShard.of(self._request(admitted), [gate.running() for _ in admitted])
 
     def _request(self, pairs: Sequence[tuple[str, int]]) -> ShardRequest:
         block, lease = self._block, self._post.lease
@@ -141,18 +203,18 @@ class Wave:
             flags=context.flags,
         )
 
-    async def _dispatch(self, flight: Flight) -> None:
+    async def _dispatch(self, shard: InFlightShard) -> None:
         try:
-            await self._post.carrier.send(flight.next_request())
+            await self._post.transport.send(shard.next_request())
         except UnavailableError as error:
             log.warning("a shard cannot be sent now: %s", error.why)
-            flight.due = self._post.clock.monotonic() + _RETRY_SECONDS
+            shard.due = self._post.clock.monotonic() + _RETRY_SECONDS
 
     # --- listening ----------------------------------------------------------------------------
 
     async def _listen(self) -> None:
         """Wait for replies, or look at the database after a while without."""
-        due = [flight.due for flight in self.flights.values() if flight.due is not None]
+        due = [shard.due for shard in self.in_flight.values() if shard.due is not None]
         next_due = min(due, default=float("inf")) - self._post.clock.monotonic()
         heard = True
         try:
@@ -176,9 +238,9 @@ class Wave:
 
     async def _heed(self, replies: Sequence[ShardReply]) -> None:
         concerned = {
-            reply.shard_id: self.flights[reply.shard_id]
+            reply.shard_id: self.in_flight[reply.shard_id]
             for reply in replies
-            if reply.shard_id in self.flights
+            if reply.shard_id in self.in_flight
         }
         for reply in replies:
             if reply.status == "done" and reply.shard_id in concerned:
@@ -186,29 +248,29 @@ class Wave:
         await self._read(concerned.values())
         now = self._post.clock.monotonic()
         for reply in replies:
-            flight = self.flights.get(reply.shard_id)
-            if flight is None:
+            shard = self.in_flight.get(reply.shard_id)
+            if shard is None:
                 continue
             if reply.status == "failed":
                 raise error_of(reply)
             if reply.status == "done":
-                self._ask_again(flight, now)  # The worker's database is not this one, or lags.
+                self._ask_again(shard, now)  # The worker's database is not this one, or lags.
             elif reply.status == "stopped":
-                flight.due = now
+                shard.due = now
             else:
                 self._post.note_refusal(reply)
-                flight.refuse(now)
+                shard.refuse(now)
         self._post.require_takers(self._item_seconds)
 
     async def _look(self) -> None:
         """Nobody said anything: see what the database has, and whether the shards are still there."""
-        if await self._read(self.flights.values()):
+        if await self._read(self.in_flight.values()):
             return
         self._look_seconds = min(self._look_seconds * 2, self._post.settings.longest_look_seconds)
         quiet = self._require_patience()
         self._post.require_takers(self._item_seconds)
         try:
-            outstanding = await self._post.carrier.outstanding()
+            outstanding = await self._post.transport.outstanding()
         except UnavailableError as error:
             log.warning("the mailbox cannot be looked at now: %s", error.why)
             return
@@ -223,28 +285,28 @@ class Wave:
             self._empty_since = None
             self._send_again(now, lost=not outstanding)
 
-    async def _read(self, flights: Collection[Flight]) -> int:
+    async def _read(self, in_flight: Collection[InFlightShard]) -> int:
         """Take in what the database has of these; how many results were new."""
-        missing = {item: None for flight in flights for item, _ in flight.missing}
+        missing = {item: None for shard in in_flight for item, _ in shard.missing}
         if not missing:
             return 0
-        by_pair = {pair: flight for flight in flights for pair in flight.missing}
+        by_pair = {pair: shard for shard in in_flight for pair in shard.missing}
         found = 0
         results = await self._results(list(missing))
         try:
             for result in results:
-                flight = by_pair.get((result.item_id, result.repeat))
-                if flight is None or (not flight.done and self._is_stale(result)):
+                shard = by_pair.get((result.item_id, result.repeat))
+                if shard is None or (not shard.done and self._is_stale(result)):
                     continue
-                if flight.take(result):
+                if shard.take(result):
                     found += 1
                     self._tell(result)
         finally:
             if found:  # Also when one of them ends the experiment: others wait for the room.
                 self._post.arrive(found)
-        for flight in list(flights):
-            if not flight.missing:
-                self.flights.pop(flight.request.shard_id, None)
+        for shard in list(in_flight):
+            if not shard.missing:
+                self.in_flight.pop(shard.request.shard_id, None)
         if found:
             self._look_seconds = self._post.settings.look_seconds
             self._empty_since = None
@@ -278,23 +340,23 @@ class Wave:
         While something still waits there may just be no worker yet: that is no attempt.
         """
         self._asked_again_at = now
-        silent = [flight for flight in self.flights.values() if flight.due is None]
-        for flight in silent:
+        silent = [shard for shard in self.in_flight.values() if shard.due is None]
+        for shard in silent:
             if lost:
-                self._ask_again(flight, now)
+                self._ask_again(shard, now)
             else:
-                flight.due = now
+                shard.due = now
         if silent:
             log.warning("%d shards are asked for again", len(silent))
 
-    def _ask_again(self, flight: Flight, now: float) -> None:
-        flight.lost += 1
-        if flight.lost >= self._post.settings.max_attempts:
-            raise shard_lost(len(flight.missing), flight.lost)
-        flight.due = now + _PAUSE_SECONDS * (flight.lost - 1)
+    def _ask_again(self, shard: InFlightShard, now: float) -> None:
+        shard.lost += 1
+        if shard.lost >= self._post.settings.max_attempts:
+            raise shard_lost(len(shard.missing), shard.lost)
+        shard.due = now + _PAUSE_SECONDS * (shard.lost - 1)
 
     def _require_patience(self) -> float:
         quiet = self._post.quiet_seconds()
         if quiet >= self._post.settings.give_up_seconds:
-            raise nobody_works(self._post.carrier, quiet)
+            raise nobody_works(self._post.transport, quiet)
         return quiet

@@ -6,26 +6,153 @@ import asyncio
 import logging
 import os
 import socket
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Protocol
 
 from burnish.domain import (
+    Agent,
     BurnishError,
+    ConflictError,
     Experiment,
     ExperimentContext,
     ExperimentRepository,
+    Item,
     OptimizationRepository,
     OverlayStore,
     experiment_scope,
 )
 from burnish.evaluation.item_runner import describe
 from burnish.evaluation.runner import ExperimentRunner, RunOptions
+from burnish.evaluation.suite import Suite
 from burnish.optimization.experiments.masks import tag_problem
-from burnish.runtime.shards.benches import ShardBench, ShardBenches, require_same
-from burnish.runtime.shards.claims import Claims
+from burnish.runtime.shards.guard import STOPPING, ShardGuard
 from burnish.runtime.shards.messages import ShardReply, ShardRequest, ShardStatus, reply_to
-from burnish.runtime.shards.shard_guard import STOPPING, ShardGuard
-from burnish.runtime.shards.shard_suite import only, with_runs_of
-from burnish.runtime.shards.workload import Workload
+from burnish.runtime.shards.suite import only, with_runs_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardBench:
+    """An agent, its suite and the dataset's items by id."""
+
+    agent: Agent
+    suite: Suite
+    items: Mapping[str, Item]
+
+
+class ShardBenches(Protocol):
+    """Where a worker's agents come from. Code is the worker's own and never comes in a request."""
+
+    def use(self, request: ShardRequest) -> AbstractAsyncContextManager[ShardBench]:
+        """The bench of a request's optimization, open within the block.
+
+        UsageError or ConflictError when this worker has none.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Free what the agents hold."""
+        ...
+
+
+def require_same(bench: ShardBench, experiment: Experiment, request: ShardRequest) -> None:
+    """Refuse where this worker's results could not be compared with the others'."""
+    if bench.agent.name != experiment.agent_name:
+        raise _differs(
+            f"it serves the agent {bench.agent.name!r}, and the run is of {experiment.agent_name!r}"
+        )
+    then = {
+        "agent's code or model": (request.agent_fingerprint, bench.agent.fingerprint),
+        "scorers' code or settings": (
+            request.scorers_fingerprint,
+            bench.suite.scorers.fingerprint,
+        ),
+    }
+    for part, (asked, here) in then.items():
+        if None not in (asked, here) and asked != here:
+            raise _differs(f"its {part} differs from what the run was started with")
+    refine = bench.suite.refine
+    if request.refine_fingerprint != (refine.fingerprint if refine else None):
+        raise _differs("its settings of refinement differ from what the run was started with")
+    if experiment.configuration.hash != request.configuration_hash:
+        raise _differs("the configuration in its database is not the one that the run evaluates")
+    missing = [item for item, _ in request.pairs if item not in bench.items]
+    if missing:
+        raise _differs(f"its dataset has no item {missing[0]!r}")
+
+
+def _differs(why: str) -> ConflictError:
+    return ConflictError(
+        what="a worker refused its work",
+        why=why,
+        fix="give every worker the same code and settings, and restart it",
+        code="worker_differs",
+    )
+
+
+_LOOK_SECONDS = 1.0
+Key = tuple[str, str, int]
+
+
+class Claims:
+    """Which (experiment, item, repeat) some task of this process evaluates now."""
+
+    def __init__(self) -> None:
+        self._held: dict[Key, asyncio.Event] = {}
+
+    @asynccontextmanager
+    async def of(self, request: ShardRequest, guard: ShardGuard) -> AsyncIterator[None]:
+        """Have all pairs of a request to oneself, as soon as nobody else here is at any of them."""
+        keys = [(request.experiment_id, item, repeat) for item, repeat in request.pairs]
+        while (
+            busy := next((self._held[key] for key in keys if key in self._held), None)
+        ) is not None:
+            guard.require_going_on()
+            try:
+                async with asyncio.timeout(_LOOK_SECONDS):
+                    await busy.wait()
+            except TimeoutError:
+                continue
+        free = asyncio.Event()
+        self._held.update(dict.fromkeys(keys, free))
+        try:
+            yield
+        finally:
+            for key in keys:
+                self._held.pop(key, None)
+            free.set()
+
+
+class Workload:
+    """Counts runs that were taken and have not ended.
+
+    A worker takes the next shard when half of its places are about to be free: early enough that no
+    place stays empty while it is fetched, and late enough that other workers get theirs first.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._enough = places // 2
+        self._open = 0
+        self.room = asyncio.Event()
+        self.room.set()
+
+    def take(self, runs: int) -> None:
+        """So many more are in hand."""
+        self._open += runs
+        self._look()
+
+    def end(self, runs: int) -> None:
+        """So many are through, or given up."""
+        self._open -= runs
+        self._look()
+
+    def _look(self) -> None:
+        if self._open <= self._enough:
+            self.room.set()
+        else:
+            self.room.clear()
+
 
 log = logging.getLogger(__name__)
 

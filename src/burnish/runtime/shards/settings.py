@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from burnish.runtime.shards.shard_suite import ShardSize
+from burnish.runtime.shards.suite import ShardSize
 
 
 def _to_nobody(text: str) -> None:

@@ -15,7 +15,7 @@ _WAIT_SECONDS = 10.0
 _REPLIES_AT_ONCE = 100
 
 
-class ShardCarrier(Protocol):
+class ShardTransport(Protocol):
     """Takes shards to workers. It may lose, delay and double anything: results go another way."""
 
     @property
@@ -45,7 +45,7 @@ class ShardCarrier(Protocol):
         ...
 
 
-class MailboxCarrier:
+class MailboxTransport:
     """Shards on a mailbox, with a mailbox for the replies on the same backend."""
 
     def __init__(
@@ -54,7 +54,7 @@ class MailboxCarrier:
         *,
         where: str,
         advice: str,
-        farewell: Callable[[], Awaitable[None]] | None = None,
+        on_close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._requests = requests
         self._replies: Mailbox[ShardReply, Any] = requests.sibling(
@@ -62,7 +62,7 @@ class MailboxCarrier:
         )
         self.where = where
         self.advice = advice
-        self._farewell = farewell
+        self._on_close = on_close
 
     async def send(self, request: ShardRequest) -> None:
         """Send it, with where to reply to."""
@@ -88,5 +88,5 @@ class MailboxCarrier:
             await self._replies.purge()
         await self._replies.close()
         await self._requests.close()
-        if self._farewell is not None:
-            await self._farewell()
+        if self._on_close is not None:
+            await self._on_close()

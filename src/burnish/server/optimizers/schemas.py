@@ -19,7 +19,7 @@ from burnish.app.kinds import FRAMEWORK, Kind
 from burnish.app.optimize.run_plan import RunPlan
 from burnish.domain import ExperimentStatus, OptimizationStatus, SystemClock
 from burnish.domain.registry import CandidateLine, ObjectVersion, RunLine
-from burnish.optimization.plan import candidate_id
+from burnish.optimization.search_plan import candidate_id
 from burnish.server.http.examples import WITH_EXAMPLES
 from burnish.server.http.requests import (
     ExpectedVersion,

@@ -22,9 +22,9 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.domain.optimizations.pages import RunCounts, RunSpan
-from burnish.optimization.objectives.document import front_json
 from burnish.optimization.objectives.front import points_of
-from burnish.optimization.plan import candidate_id
+from burnish.optimization.outcome import front_json
+from burnish.optimization.search_plan import candidate_id
 
 AMOUNTS = ("trials", "evaluations", "calls", "tokens", "cost_usd", "seconds")
 Amounts = Mapping[str, float | None]

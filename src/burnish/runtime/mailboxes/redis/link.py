@@ -1,14 +1,88 @@
-"""Calls to a Redis server that may be away for a while, and its failures in Burnish's words."""
+"""Redis calls of mailboxes: batched, repeated while the server is away, failures in Burnish's words."""
 
 from __future__ import annotations
 
 import asyncio
-import random
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from burnish.domain import BurnishError, UnavailableError, UsageError
-from burnish.runtime.mailboxes.redis_scripts import Script
+from burnish.domain import BurnishError, SystemClock, UnavailableError, UsageError
+from burnish.runtime.mailboxes.redis.scripts import Script
+from burnish.support.retry import RetryPolicy, retry
+
+CallT = TypeVar("CallT")
+AnswerT = TypeVar("AnswerT")
+
+
+class Coalescer(Generic[CallT, AnswerT]):
+    """Sends what was submitted meanwhile as one batch, one batch at a time, in order.
+
+    A call whose caller gave up before its batch left is not made.
+    """
+
+    def __init__(
+        self,
+        flush: Callable[[list[CallT]], Awaitable[Sequence[AnswerT]]],
+        *,
+        most: int = 256,
+        heaviest: int = 4 * 1024 * 1024,
+        weigh: Callable[[CallT], int] = lambda call: 0,
+    ) -> None:
+        self._flush = flush
+        self._most = most
+        self._heaviest = heaviest
+        self._weigh = weigh
+        self._waiting: deque[tuple[CallT, asyncio.Future[AnswerT]]] = deque()
+        self._sender: asyncio.Task[None] | None = None
+
+    async def submit(self, call: CallT) -> AnswerT:
+        """The answer to this call."""
+        future: asyncio.Future[AnswerT] = asyncio.get_running_loop().create_future()
+        self._waiting.append((call, future))
+        if self._sender is None:
+            self._sender = asyncio.create_task(self._send())
+        return await future
+
+    async def _send(self) -> None:
+        try:
+            while self._waiting:
+                await self._send_batch(self._next_batch())
+        finally:
+            self._sender = None
+
+    async def _send_batch(self, batch: list[tuple[CallT, asyncio.Future[AnswerT]]]) -> None:
+        if not batch:
+            return
+        try:
+            answers = await self._flush([call for call, _ in batch])
+        except BaseException as error:
+            for _, future in batch:
+                if not future.done():
+                    if isinstance(error, Exception):
+                        future.set_exception(error)
+                    else:
+                        future.cancel()
+            if not isinstance(error, Exception):
+                raise
+        else:
+            for (_, future), answer in zip(batch, answers, strict=True):
+                if not future.done():
+                    future.set_result(answer)
+
+    def _next_batch(self) -> list[tuple[CallT, asyncio.Future[AnswerT]]]:
+        batch: list[tuple[CallT, asyncio.Future[AnswerT]]] = []
+        weight = 0
+        while self._waiting and len(batch) < self._most:
+            call, future = self._waiting[0]
+            weight += self._weigh(call)
+            if batch and weight > self._heaviest:
+                break
+            self._waiting.popleft()
+            if not future.done():
+                batch.append((call, future))
+        return batch
+
 
 try:
     from redis import asyncio as redis_asyncio
@@ -29,6 +103,13 @@ if TYPE_CHECKING:
 
 _FIRST_DELAY = 0.02
 _LONGEST_DELAY = 1.0
+_BACKOFF = RetryPolicy(
+    max_attempts=None,
+    first_wait_seconds=_FIRST_DELAY,
+    longest_wait_seconds=_LONGEST_DELAY,
+    deadline_seconds=None,
+)
+_CLOCK = SystemClock()
 _REFUSED = (failures.AuthenticationError, failures.AuthorizationError)
 _PASSING = (
     failures.ConnectionError,
@@ -84,19 +165,22 @@ class RedisLink:
     async def call(self, *words: Any) -> Any:
         """What the server says."""
         failure: Exception | None = None
-        delay = _FIRST_DELAY
+
+        def passing(error: Exception) -> bool:
+            nonlocal failure
+            if isinstance(error, _REFUSED) or not isinstance(error, _PASSING):
+                return False
+            failure = error
+            return True
+
         try:
             async with asyncio.timeout(self._patience):
-                while True:
-                    try:
-                        return await self._client.execute_command(*words, **_RAW)
-                    except _REFUSED:
-                        raise
-                    except _PASSING as error:
-                        failure = error
-                    # Half fixed, half drawn: those who failed together do not come back together.
-                    await asyncio.sleep(delay / 2 + random.random() * delay / 2)  # noqa: S311
-                    delay = min(delay * 2, _LONGEST_DELAY)
+                return await retry(
+                    lambda _: self._client.execute_command(*words, **_RAW),
+                    policy=_BACKOFF,
+                    passing=passing,
+                    clock=_CLOCK,
+                )
         except failures.NoScriptError:
             raise
         except TimeoutError:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from burnish.evaluation.item_runner import describe
+from burnish.runtime.shards.blocks import MailboxExperimentAdapter
 from burnish.runtime.shards.messages import (
     ShardReply,
     ShardRequest,
@@ -23,7 +24,7 @@ _LONGEST_REASON = 300
 
 
 class RayTasks(Protocol):
-    """What a carrier needs of Ray."""
+    """What a transport needs of Ray."""
 
     def submit(self, payload: bytes) -> Any:
         """Start a task; what it returns can be awaited and gives the reply's bytes."""
@@ -34,8 +35,8 @@ class RayTasks(Protocol):
         ...
 
 
-class RayCarrier:
-    """A ShardCarrier on Ray. Ray moves a task of a node that died to another one; whatever it gives
+class RayTransport:
+    """A ShardTransport on Ray. Ray moves a task of a node that died to another one; whatever it gives
     up comes back as a refused shard, and is sent again after a pause."""
 
     advice = "add nodes to the cluster with `ray start --address …`"
@@ -92,3 +93,7 @@ class RayCarrier:
                 fix="give every node Burnish, the project's folder and the way to the database",
             )
         self._arrived.put_nowait(reply)
+
+
+class RayExperimentAdapter(MailboxExperimentAdapter):
+    """The same shards under the same rules; only the transport is Ray's."""

@@ -24,15 +24,14 @@ from burnish.domain import (
 )
 from burnish.domain.opik import Mirror, MirrorTarget
 from burnish.domain.optimizations.pages import HeldOutRun, RunPoint
-from burnish.integrations.opik.mirror_client import MirrorClient
-from burnish.integrations.opik.mirror_documents import OpikWords
+from burnish.integrations.opik.mirror.client import MirrorClient
+from burnish.integrations.opik.mirror.documents import OpikWords
 from burnish.support.retry import RetryPolicy
 
 _PART = 200
 _BEGUN, _STATUS = "begun", "status"
 _log = logging.getLogger(__name__)
-_LOOK_SECONDS = 1.0
-_LONGEST_PAUSE = 60.0
+_LOOKS = RetryPolicy(first_wait_seconds=1.0, longest_wait_seconds=60.0)
 DRAIN_SECONDS = 5.0
 # A run goes on beside it and looks again anyway, so each look tries but a little.
 _BRIEF = RetryPolicy(max_attempts=2, longest_wait_seconds=2.0, longest_retry_after_seconds=10.0)
@@ -163,9 +162,9 @@ class _Background:
 
     async def _pause(self) -> None:
         """A while, in which news gather; a longer one after failures."""
-        pause = min(_LOOK_SECONDS * 2.0**self._failures, _LONGEST_PAUSE)
+        pause = _LOOKS.wait_seconds(self._failures + 1, None, random.random())  # noqa: S311
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(pause * (0.5 + 0.5 * random.random())):  # noqa: S311
+            async with asyncio.timeout(pause):
                 await self.ending.wait()
 
     async def _look(self) -> None:

@@ -7,7 +7,7 @@ import pytest
 from burnish.domain import Configuration, ErrorKind
 from burnish.domain.opik import OpikItem, OpikRun, OpikScore
 from burnish.integrations.opik.experiments import configuration_of
-from burnish.integrations.opik.mirror_documents import made_id, usable_id
+from burnish.integrations.opik.mirror.documents import made_id, usable_id
 from burnish.integrations.opik.projection import result_of
 
 ITEM = OpikItem(id="i", experiment_id="e", item_id="row", trace_id="t")

@@ -11,20 +11,25 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from burnish.domain import BurnishError
 from burnish.domain.mailboxes import DeadLetter, Mailbox
-from burnish.runtime.mailboxes.dead_letters import dead_letter
 from burnish.runtime.mailboxes.held_message import HeldMessage
-from burnish.runtime.mailboxes.message_types import MessageTypes, Packed, UndecodableError
-from burnish.runtime.mailboxes.redis_link import RedisLink
-from burnish.runtime.mailboxes.redis_stream import Delivered, Receipt, RedisStream, Taken
+from burnish.runtime.mailboxes.message_types import (
+    MessageTypes,
+    Packed,
+    UndecodableError,
+    dead_letter,
+)
+from burnish.runtime.mailboxes.redis.link import RedisLink
+from burnish.runtime.mailboxes.redis.stream import Delivered, Receipt, RedisStream, Taken
 from burnish.runtime.mailboxes.rules import (
     MAX_DELIVERIES,
+    MailboxSettings,
+    address,
     check_receive,
     closed,
     foreign_reply_mailbox,
     full,
     receipt_expired,
 )
-from burnish.runtime.mailboxes.settings import MailboxSettings, address
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -34,7 +39,7 @@ ReplyT = TypeVar("ReplyT")
 
 _PATIENCE = 15.0
 # How long a handle that is closed or cancelled may still talk to a server that may be gone.
-_FAREWELL = 1.0
+_CLOSING_SECONDS = 1.0
 _MAX_CORRESPONDENTS = 256
 
 
@@ -140,7 +145,7 @@ class RedisMailbox(Generic[BodyT, ReplyT]):
         if not self._has_received:
             return
         with suppress(BurnishError, TimeoutError):
-            async with asyncio.timeout(_FAREWELL):
+            async with asyncio.timeout(_CLOSING_SECONDS):
                 await self._stream.leave()
 
     async def settle(self, receipt: Receipt) -> None:
@@ -170,7 +175,7 @@ class RedisMailbox(Generic[BodyT, ReplyT]):
             return await asyncio.shield(taking)
         except asyncio.CancelledError:
             with suppress(BurnishError, TimeoutError):
-                async with asyncio.timeout(_FAREWELL):
+                async with asyncio.timeout(_CLOSING_SECONDS):
                     taken = await taking
                     await asyncio.gather(
                         *(self._stream.defer(one.receipt, 0, keep=False) for one in taken.messages)

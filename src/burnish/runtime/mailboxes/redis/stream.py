@@ -11,10 +11,9 @@ import socket
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from burnish.runtime.mailboxes.coalescer import Coalescer
 from burnish.runtime.mailboxes.message_types import Packed
-from burnish.runtime.mailboxes.redis_link import NoGroupError, RedisLink
-from burnish.runtime.mailboxes.redis_scripts import (
+from burnish.runtime.mailboxes.redis.link import Coalescer, NoGroupError, RedisLink
+from burnish.runtime.mailboxes.redis.scripts import (
     BURY,
     CREATE,
     LEAVE,

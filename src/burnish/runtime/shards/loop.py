@@ -6,8 +6,8 @@ import asyncio
 
 from burnish.domain import Clock
 from burnish.domain.mailboxes import Mailbox, Message
-from burnish.runtime.loops.delivery import Delivery, RetryRules
 from burnish.runtime.loops.mailbox_loop import MailboxLoop
+from burnish.runtime.loops.message_handler import Delivery, RetryRules
 from burnish.runtime.shards.evaluator import ShardEvaluator
 from burnish.runtime.shards.messages import ShardReply, ShardRequest
 

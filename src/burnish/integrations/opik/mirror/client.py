@@ -6,14 +6,14 @@ import asyncio
 import gzip
 import json
 import os
-import random
 from collections.abc import Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from burnish.domain import Clock, SystemClock, UnavailableError, UsageError
 from burnish.domain.opik import MirrorTarget
-from burnish.support.retry import RetryPolicy
+from burnish.support.retry import RetryPolicy, retry
 
 if TYPE_CHECKING:
     import httpx2
@@ -23,6 +23,14 @@ _WORTH_PACKING = 1_000
 _AGAIN = (408, 425, 429, 500, 502, 503, 504)
 _MOST_BYTES = 4_000_000
 PATIENT = RetryPolicy(max_attempts=4, longest_wait_seconds=10.0, longest_retry_after_seconds=30.0)
+
+
+class _PassingError(Exception):
+    """What went wrong and may go right another time; `retry_after` is the server's own wish."""
+
+    def __init__(self, problem: str, retry_after: float | None = None) -> None:
+        super().__init__(problem)
+        self.retry_after = retry_after
 
 
 class MirrorClient:
@@ -66,18 +74,22 @@ class MirrorClient:
     async def send(self, method: str, path: str, body: dict[str, Any]) -> None:
         """One request, until it is answered or has failed often enough."""
         content, headers = await asyncio.to_thread(_packed, body)
-        for failures in range(1, self._policy.max_attempts + 1):
-            problem, wait = await self._once(method, path, content, headers)
-            if problem is None:
-                return
-            if failures < self._policy.max_attempts:
-                draw = random.random()  # noqa: S311 - jitter
-                await self._clock.sleep(self._policy.wait_seconds(failures, wait, draw))
-        raise UnavailableError(
-            what=f"the Opik server at {self.target.url} was not told",
-            why=str(problem),
-            fix="nothing is lost: `burnish mirror flush` sends it once the server is there",
-            code="mirror_unavailable",
+
+        def give_up(problem: Exception, _why: str) -> UnavailableError:
+            return UnavailableError(
+                what=f"the Opik server at {self.target.url} was not told",
+                why=str(problem),
+                fix="nothing is lost: `burnish mirror flush` sends it once the server is there",
+                code="mirror_unavailable",
+            )
+
+        await retry(
+            lambda _: self._once(method, path, content, headers),
+            policy=replace(self._policy, deadline_seconds=None),
+            passing=lambda error: isinstance(error, _PassingError),
+            clock=self._clock,
+            retry_after=lambda error: getattr(error, "retry_after", None),
+            give_up=give_up,
         )
 
     async def send_list(
@@ -87,10 +99,8 @@ class MirrorClient:
         for part in await asyncio.to_thread(lambda: list(_parts(values))):
             await self.send(method, path, {**beside, name: part})
 
-    async def _once(
-        self, method: str, path: str, content: bytes, headers: dict[str, str]
-    ) -> tuple[str | None, float | None]:
-        """What went wrong, if it may go right another time, and how long to wait for that."""
+    async def _once(self, method: str, path: str, content: bytes, headers: dict[str, str]) -> None:
+        """One request; _PassingError if it may go right another time."""
         import httpx2  # noqa: PLC0415
 
         assert self._http is not None
@@ -98,13 +108,13 @@ class MirrorClient:
         try:
             answer = await self._http.request(method, url, content=content, headers=headers)
         except httpx2.HTTPError as error:
-            return f"{type(error).__name__}: {error}", None
+            raise _PassingError(f"{type(error).__name__}: {error}") from None
         if answer.is_success:
-            return None, None
+            return
         problem = f"{method} {path} was answered with {answer.status_code}"
         if answer.status_code in _AGAIN:
             after = answer.headers.get("retry-after", "")
-            return problem, float(after) if after.isdecimal() else None
+            raise _PassingError(problem, float(after) if after.isdecimal() else None)
         raise UsageError(
             what=f"the Opik server at {self.target.url} refuses what it was told",
             why=f"{problem}: {_told(answer.text)}",

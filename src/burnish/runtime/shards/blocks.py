@@ -10,18 +10,19 @@ from burnish.domain import Clock, ExperimentRepository, Lease, SystemClock
 from burnish.evaluation.item_runner import describe
 from burnish.evaluation.work_source import runs_of
 from burnish.optimization.budget_gate import BudgetGate
-from burnish.optimization.experiments.blocks import Block
-from burnish.runtime.shards.dispatch import Wave
-from burnish.runtime.shards.failures import refused_by_all
-from burnish.runtime.shards.messages import ShardReply
+from burnish.optimization.experiments.adapter import Block
+from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, Workbench
+from burnish.optimization.experiments.masks import CandidateMaterializer
+from burnish.runtime.shards.dispatch import ShardDispatch
+from burnish.runtime.shards.messages import ShardReply, refused_by_all
 from burnish.runtime.shards.settings import ShardSettings
-from burnish.runtime.shards.shard_suite import waves
-from burnish.runtime.shards.transport import ShardCarrier
+from burnish.runtime.shards.suite import apart
+from burnish.runtime.shards.transport import ShardTransport
+from burnish.support.retry import RetryPolicy
 
 log = logging.getLogger(__name__)
 
-_PAUSE = 0.2
-_LONGEST_PAUSE = 5.0
+_UNHEARD = RetryPolicy(first_wait_seconds=0.2, longest_wait_seconds=5.0)
 
 
 class ShardedBlocks:
@@ -33,20 +34,20 @@ class ShardedBlocks:
 
     def __init__(
         self,
-        carrier: ShardCarrier,
+        transport: ShardTransport,
         experiments: ExperimentRepository,
         gate: BudgetGate,
         lease: Lease,
         settings: ShardSettings,
         clock: Clock | None = None,
     ) -> None:
-        self.carrier = carrier
+        self.transport = transport
         self.experiments = experiments
         self.lease = lease
         self.settings = settings
         self.clock = clock or SystemClock()
         self._gate = gate
-        self._waves: set[Wave] = set()
+        self._dispatches: set[ShardDispatch] = set()
         self._in_flight = 0
         self._listener: asyncio.Task[None] | None = None
         self._last_sign = self.clock.monotonic()
@@ -61,15 +62,15 @@ class ShardedBlocks:
             self._listener = asyncio.create_task(self._listen())
         pairs = list(runs_of(block.items, block.suite.policy.repeats, block.skip))
         remembers = block.options.use_cache and block.agent.fingerprint is not None
-        for runs in waves(pairs) if remembers else [pairs]:
-            if not self._waves:
+        for runs in apart(pairs) if remembers else [pairs]:
+            if not self._dispatches:
                 self.note_sign()  # Nobody was waited for until now.
-            wave = Wave(self, block, runs)
-            self._waves.add(wave)
+            dispatch = ShardDispatch(self, block, runs)
+            self._dispatches.add(dispatch)
             try:
-                await wave.run()
+                await dispatch.run()
             finally:
-                self._waves.discard(wave)
+                self._dispatches.discard(dispatch)
 
     async def close(self) -> None:
         """Listen no more. Workers notice by themselves that nobody waits."""
@@ -77,9 +78,9 @@ class ShardedBlocks:
             self._listener.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._listener
-        await self.carrier.close()
+        await self.transport.close()
 
-    # --- for its waves ------------------------------------------------------------------------
+    # --- for its apart ------------------------------------------------------------------------
 
     def window(self, block: Block) -> int:
         """How many runs may be under way: few as long as nobody knows what one costs."""
@@ -97,8 +98,8 @@ class ShardedBlocks:
     def arrive(self, count: int) -> None:
         """So many are not any more; whoever waits for room looks again."""
         self._in_flight -= count
-        for wave in self._waves:
-            wave.wake()
+        for dispatch in self._dispatches:
+            dispatch.wake()
 
     def note_refusal(self, reply: ShardReply) -> None:
         """Some worker cannot do the work; the first time, it is told to whoever watches."""
@@ -132,24 +133,45 @@ class ShardedBlocks:
         quiet = self.clock.monotonic() - self._last_sign
         if quiet >= self.settings.notice_seconds and not self._noticed:
             self._noticed = True
-            carrier = self.carrier
-            text = f"no result from any worker on {carrier.where} for {quiet:.0f} s"
-            self.settings.on_notice(f"{text}; if none is running there, {carrier.advice}")
+            transport = self.transport
+            text = f"no result from any worker on {transport.where} for {quiet:.0f} s"
+            self.settings.on_notice(f"{text}; if none is running there, {transport.advice}")
         return quiet
 
     # --- replies ------------------------------------------------------------------------------
 
     async def _listen(self) -> None:
-        pause = _PAUSE
+        failures = 0
         while True:
             try:
-                replies = await self.carrier.replies()
+                replies = await self.transport.replies()
             except Exception as error:  # noqa: BLE001 - without replies it only takes longer
                 log.warning("replies cannot be read now: %s", describe(error))
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                failures += 1
+                await asyncio.sleep(_UNHEARD.backoff_seconds(failures))
                 continue
-            pause = _PAUSE
+            failures = 0
             for reply in replies:
-                for wave in self._waves:
-                    wave.hear(reply)
+                for dispatch in self._dispatches:
+                    dispatch.hear(reply)
+
+
+class MailboxExperimentAdapter(BlockExperimentAdapter):
+    """The adapter of a run whose evaluations go to workers over mailboxes.
+
+    Racing, budget and idempotency are those of every run; only the blocks are evaluated elsewhere.
+    """
+
+    def __init__(
+        self,
+        workbench: Workbench,
+        experiments: ExperimentRepository,
+        materializer: CandidateMaterializer,
+        gate: BudgetGate,
+        lease: Lease,
+        *,
+        transport: ShardTransport,
+        settings: ShardSettings | None = None,
+    ) -> None:
+        blocks = ShardedBlocks(transport, experiments, gate, lease, settings or ShardSettings())
+        super().__init__(workbench, experiments, materializer, gate, lease, blocks)

@@ -46,7 +46,7 @@ class ShardSize:
             yield from (small + (number < larger) for number in range(-(-left // self.smallest)))
 
 
-def waves(pairs: Sequence[tuple[Item, int]]) -> list[list[tuple[Item, int]]]:
+def apart(pairs: Sequence[tuple[Item, int]]) -> list[list[tuple[Item, int]]]:
     """Pairs apart: each question once, then the same questions again under other ids.
 
     What stands twice in a dataset is so paid for once: the second is answered from the first.
@@ -58,7 +58,7 @@ def waves(pairs: Sequence[tuple[Item, int]]) -> list[list[tuple[Item, int]]]:
         known = (item.hash, repeat) in asked
         asked.add((item.hash, repeat))
         (again if known else first).append((item, repeat))
-    return [wave for wave in (first, again) if wave]
+    return [part for part in (first, again) if part]
 
 
 def with_runs_of(suite: Suite, pairs: Collection[Pair]) -> Suite:

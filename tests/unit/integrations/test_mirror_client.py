@@ -8,7 +8,7 @@ import pytest
 
 from burnish.domain import UnavailableError, UsageError
 from burnish.domain.opik import MirrorTarget
-from burnish.integrations.opik.mirror_client import MirrorClient, _parts
+from burnish.integrations.opik.mirror.client import MirrorClient, _parts
 from burnish.support.retry import RetryPolicy
 from burnish.testing.clocks import FakeClock
 

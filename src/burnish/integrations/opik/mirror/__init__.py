@@ -1,0 +1,1 @@
+"""Mirror of our optimizations on an Opik server."""
