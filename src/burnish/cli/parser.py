@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 from burnish.domain import UsageError
+from burnish.support.hints import did_you_mean
 
 # The parser's own family of errors. Some versions of typer carry their own click, so it is found
 # through a name that all of them have.
@@ -41,8 +41,18 @@ def keep_defaults(command: Any) -> None:
     for one in getattr(command, "commands", {}).values():
         keep_defaults(one)
     for parameter in command.params:
-        if parameter.nargs == 1 and not getattr(parameter, "multiple", False):
-            parameter.process_value = _Converter(parameter)
+        _keep_default(parameter)
+    help_option = command.get_help_option
+    command.get_help_option = lambda ctx: _keep_default(help_option(ctx))
+
+
+def _keep_default(parameter: Any) -> Any:
+    single = (
+        parameter is not None and parameter.nargs == 1 and not getattr(parameter, "multiple", 0)
+    )
+    if single and not isinstance(parameter.process_value, _Converter):
+        parameter.process_value = _Converter(parameter)
+    return parameter
 
 
 class _Converter:
@@ -54,10 +64,9 @@ class _Converter:
 
     def __call__(self, ctx: Any, value: Any) -> Any:
         one = self._parameter
-        plain = not one.required and one.callback is None
-        if plain and (value is None or value is one.default):
-            return value
-        return self._convert(ctx, value)
+        if one.required or not (value is None or value is one.default):
+            return self._convert(ctx, value)
+        return value if one.callback is None else one.callback(ctx, one, value)
 
 
 def explain(error: Any) -> UsageError:
@@ -91,5 +100,4 @@ def _option_names(context: Any) -> list[str]:
 
 
 def _suggest(name: str, known: list[str]) -> str | None:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"did you mean {close[0]!r}?" if close else None
+    return did_you_mean(name, known, cutoff=0.5) or None

@@ -10,6 +10,7 @@ from burnish.config.schema import BudgetTable, Settings
 from burnish.domain import Budget, Optimizer, SearchSpace, UsageError
 from burnish.optimization.objectives.objective import Objective, read_objective
 from burnish.optimization.racing import RacingMode
+from burnish.support.number_checks import is_whole
 
 DEFAULT_OPTIMIZER = "edits"
 DEFAULT_PLACES = 4
@@ -47,12 +48,12 @@ class SearchSpec:
 
     def __post_init__(self) -> None:
         places = self.candidates_per_step
-        if places is not None and (not _is_whole(places) or places < 1):
+        if places is not None and (not is_whole(places) or places < 1):
             raise _bad(
                 "candidates_per_step",
                 f"{self.candidates_per_step!r} is not a whole number from 1 up",
             )
-        if not _is_whole(self.seed) or abs(self.seed) > _LARGEST_SEED:
+        if not is_whole(self.seed) or abs(self.seed) > _LARGEST_SEED:
             raise _bad("seed", f"{self.seed!r} is not a whole number of at most 63 bits")
         if not isinstance(self.asynchronous, bool):
             raise _bad("asynchronous", f"{self.asynchronous!r} is neither true nor false")
@@ -110,7 +111,7 @@ def build_optimizer_of(search: SearchSpec) -> Optimizer:
 def places_of(search: SearchSpec, optimizer: Optimizer) -> int:
     """How many candidates a step may have."""
     wish = getattr(optimizer, "candidates_per_step", None)
-    return search.candidates_per_step or (wish if _is_whole(wish) and wish else DEFAULT_PLACES)
+    return search.candidates_per_step or (wish if is_whole(wish) and wish else DEFAULT_PLACES)
 
 
 def racing_mode(value: str) -> RacingMode:
@@ -128,10 +129,6 @@ def _space(value: Any) -> SearchSpace:
         return SearchSpace.of(value)
     except (TypeError, ValueError, AttributeError) as error:
         raise _bad("space", str(error)) from error
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _bad(name: str, why: str) -> UsageError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ from burnish.config.schema import (
 from burnish.config.search import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS
 from burnish.domain import UsageError
 from burnish.models.settings import ModelSettings
+from burnish.support.hints import did_you_mean
 
 CONFIG_NAME = "burnish.toml"
 
@@ -176,5 +176,4 @@ def _nearest(place: list[str]) -> str:
     if place[:2] == ["suite", "refine"] and len(place) > 2:
         known = RefineTable
     names = [name for name in known.model_fields if name != "requested"]
-    close = difflib.get_close_matches(place[-1], names, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(names)}"
+    return "; " + did_you_mean(place[-1], names, f"known are {', '.join(names)}", cutoff=0.5)

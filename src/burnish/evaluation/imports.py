@@ -7,13 +7,13 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from burnish.domain import UsageError
+from burnish.support.hints import did_you_mean
 
 # What was imported from users' folders: another folder's module of the same name may replace it.
 _imported: set[str] = set()
@@ -129,10 +129,8 @@ def _modules_in(folder: Path) -> Iterable[str]:
 
 def _hint(name: str, present: Iterable[str]) -> str:
     known = sorted(present)
-    close = get_close_matches(name, known, n=1)
-    if close:
-        return f"did you mean {close[0]!r}?"
-    return f"there are {', '.join(known[:20])}" if known else "check the spelling"
+    every = f"there are {', '.join(known[:20])}" if known else "check the spelling"
+    return did_you_mean(name, known, every)
 
 
 def _bad(reference: str, why: str, fix: str, code: str) -> UsageError:

@@ -7,7 +7,6 @@ label) each value is cut by itself, and the sizes of the splits still come out e
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 from collections import Counter
@@ -16,6 +15,7 @@ from typing import Any, TypeAlias
 
 from burnish.domain import SPLITS, Item, UsageError
 from burnish.evaluation.datasets import Dataset
+from burnish.support.hints import did_you_mean
 
 SplitSizes: TypeAlias = Mapping[str, float]
 
@@ -73,13 +73,10 @@ def _strata(rows: Dataset | Iterable[Item], field: str | None) -> dict[str, str]
         name = json.dumps(item.data.get(field), sort_keys=True)
         strata[item.id] = names.setdefault(name, name)
     if strata and field not in columns:
-        near = difflib.get_close_matches(field, columns, n=1)
         raise UsageError(
             what=f"rows cannot be stratified by {field!r}",
             why="no row has that column",
-            fix=f"did you mean {near[0]!r}?"
-            if near
-            else f"use one of {', '.join(sorted(columns))}",
+            fix=did_you_mean(field, columns, f"use one of {', '.join(sorted(columns))}"),
             code="unknown_field",
         )
     return strata
@@ -200,8 +197,7 @@ def _require_sizes(split: Any) -> SplitSizes:
         raise _bad_split(f"{split!r} names no sizes", example)
     for name, size in split.items():
         if name not in SPLITS:
-            near = difflib.get_close_matches(str(name), SPLITS, n=1)
-            fix = f"did you mean {near[0]!r}?" if near else f"use {', '.join(SPLITS)}"
+            fix = did_you_mean(str(name), SPLITS, f"use {', '.join(SPLITS)}")
             raise _bad_split(f"{name!r} is not the name of a split", fix)
         if isinstance(size, bool) or not isinstance(size, (int, float)) or not 0 < size < 1e15:
             fix = "give a number above 0, or leave the split out"

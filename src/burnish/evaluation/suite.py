@@ -12,6 +12,7 @@ from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.refine import RefinePlan
 from burnish.evaluation.scorers import ScorerSet
 from burnish.evaluation.split import assign_splits
+from burnish.support.number_checks import is_whole
 
 MODES = ("llm", "schema")
 
@@ -28,7 +29,7 @@ class SuitePolicy:
     stratify_by: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.repeats, bool) or not isinstance(self.repeats, int) or self.repeats < 1:
+        if not is_whole(self.repeats, least=1):
             raise _bad("repeats", f"{self.repeats!r} is not a whole number from 1 up")
         if not isinstance(self.pass_threshold, (int, float)) or not math.isfinite(
             self.pass_threshold

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from burnish.domain import (
+    BurnishError,
     CallCache,
     Json,
     Model,
@@ -21,9 +22,17 @@ from burnish.domain import (
 )
 from burnish.models.callable_model import CallableModel, TextFunction
 from burnish.models.openai.models import OpenAIModel, OpenAIResponsesModel
+from burnish.models.pricing import PricedModel
 from burnish.models.replay import ReplayModel
 from burnish.models.scripted import ScriptedModel, last_user_message
 from burnish.models.settings import ModelSettings
+from burnish.support.entry_points import Seam
+
+SEAM = Seam(
+    group="burnish.models",
+    noun="model provider",
+    wants="a function (name, settings) that returns a model",
+)
 
 
 def open_model(
@@ -31,7 +40,8 @@ def open_model(
 ) -> Model:
     """The model of a name such as `openai/gpt-4o-mini`, `local/smollm2-135m` or `replay/FILE`.
 
-    With a cache, and unless the settings turn it off, calls are remembered.
+    The provider before the slash is a built-in one, or else that of an installed package. With a
+    cache, and unless the settings turn it off, calls are remembered.
     """
     chosen = settings or ModelSettings()
     provider, slash, rest = name.partition("/")
@@ -39,9 +49,7 @@ def open_model(
         raise _unusable(name, "it is not of the form provider/name", _forms())
     opener = _PROVIDERS.get(provider)
     if opener is None:
-        close = difflib.get_close_matches(provider, _PROVIDERS, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]}/{rest}? " if close else ""
-        raise _unusable(name, f"there is no provider {provider!r}", hint + _forms())
+        return _remembering(_open_third_party(provider, rest, chosen), chosen, cache)
     # The embedded engine promises equal answers bit for bit; a service elsewhere does not.
     return _remembering(opener(rest, chosen), chosen, cache, steady=provider == "local")
 
@@ -125,8 +133,35 @@ _PROVIDERS: dict[str, Callable[[str, ModelSettings], Model]] = {
 }
 
 
+def _open_third_party(provider: str, rest: str, settings: ModelSettings) -> Model:
+    """A model of an installed package; its calls are priced as those of every endpoint."""
+    name = f"{provider}/{rest}"
+    make = SEAM.load(provider)
+    if make is None:
+        known = [*_PROVIDERS, *SEAM.installed()]
+        close = difflib.get_close_matches(provider, known, n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]}/{rest}? " if close else ""
+        raise _unusable(name, f"there is no provider {provider!r}", hint + _forms())
+    try:
+        model = make(rest, settings)
+    except BurnishError:
+        raise
+    except Exception as error:
+        why = f"its provider fails with {type(error).__name__}: {error}"
+        raise SEAM.broken(f"the model {name!r} cannot be opened", why) from error
+    if not _is_model(model):
+        raise SEAM.broken(
+            f"the model {name!r} cannot be used",
+            f"its provider returns a {type(model).__name__}",
+            "return an object with name, fingerprint, complete and close",
+        )
+    return PricedModel(model, provider=provider, billed_as=rest, settings=settings)
+
+
 def _forms() -> str:
-    return "use one of openai/NAME, local/NAME-or-FILE.gguf, scripted/echo, replay/FILE"
+    forms = ["openai/NAME", "local/NAME-or-FILE.gguf", "scripted/echo", "replay/FILE"]
+    more = sorted(set(SEAM.installed()) - set(_PROVIDERS))
+    return f"use one of {', '.join([*forms, *(f'{provider}/…' for provider in more)])}"
 
 
 def _unusable(name: str, why: str, fix: str) -> UsageError:

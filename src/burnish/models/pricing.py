@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from burnish.domain import Usage
+from dataclasses import replace
+
+from burnish.domain import Model, ModelRequest, ModelResponse, Usage
 from burnish.models.settings import ModelSettings
 
 _MILLION = 1_000_000
@@ -15,20 +17,23 @@ def price_call(
     settings: ModelSettings,
     base_url: str | None = None,
     image_tokens: int = 0,
+    provider: str = "openai",
 ) -> float | None:
     """US dollars, or None where nobody knows the price.
 
-    Prices in the settings win. A `base_url` of None is OpenAI itself; any other address is
+    Prices in the settings win. A `base_url` of None is the provider itself; any other address is
     looked up among the vendors that genai-prices knows. `image_tokens` are those of the input
     that stand for pictures; some vendors price them otherwise.
     """
     if settings.input_price is not None and settings.output_price is not None:
         spent = usage.input_tokens * settings.input_price
         return (spent + usage.output_tokens * settings.output_price) / _MILLION
-    return _known_price(model, usage, base_url, image_tokens)
+    return _known_price(model, usage, base_url, image_tokens, provider)
 
 
-def _known_price(model: str, usage: Usage, base_url: str | None, image_tokens: int) -> float | None:
+def _known_price(
+    model: str, usage: Usage, base_url: str | None, image_tokens: int, provider: str
+) -> float | None:
     import genai_prices  # noqa: PLC0415
 
     # Named only where there are any: models that take no pictures have no price for them.
@@ -41,9 +46,41 @@ def _known_price(model: str, usage: Usage, base_url: str | None, image_tokens: i
     )
     try:
         if base_url is None:
-            price = genai_prices.calc_price(tokens, model, provider_id="openai")
+            price = genai_prices.calc_price(tokens, model, provider_id=provider)
         else:
             price = genai_prices.calc_price(tokens, model, provider_api_url=base_url)
     except (LookupError, ValueError):
         return None
     return float(price.total_price)
+
+
+class PricedModel:
+    """A model of another package, its calls priced by the settings, else as it says or the tables."""
+
+    def __init__(
+        self, model: Model, *, provider: str, billed_as: str, settings: ModelSettings
+    ) -> None:
+        self.name = model.name
+        self.fingerprint = model.fingerprint
+        self.model = model
+        self._provider = provider
+        self._billed_as = billed_as
+        self._settings = settings
+
+    async def complete(self, request: ModelRequest) -> ModelResponse:
+        """The model's answer with what it cost."""
+        response = await self.model.complete(request)
+        if response.usage.cost_usd is not None and self._settings.input_price is None:
+            return response
+        cost = price_call(
+            self._billed_as,
+            response.usage,
+            settings=self._settings,
+            base_url=self._settings.base_url,
+            provider=self._provider,
+        )
+        return replace(response, usage=replace(response.usage, cost_usd=cost))
+
+    async def close(self) -> None:
+        """Close the model behind."""
+        await self.model.close()

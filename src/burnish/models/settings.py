@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -10,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from burnish.domain import UsageError
+from burnish.support.hints import did_you_mean
 
 _APIS = ("chat", "responses")
 _TEXTS = ("base_url", "api_key_env", "api")
@@ -132,10 +132,9 @@ def _invalid(name: str, why: str) -> UsageError:
 
 
 def _unknown(key: str, known: list[str]) -> UsageError:
-    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
     return UsageError(
         what=f"the model setting {key!r} cannot be used",
         why="there is no such setting",
-        fix=f"did you mean {close[0]!r}?" if close else f"use one of {', '.join(known)}",
+        fix=did_you_mean(key, known, f"use one of {', '.join(known)}", cutoff=0.5),
         code="unknown_field",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from burnish.domain import Configuration, UsageError, text_hash
 from burnish.models.tokens import count_tokens
 from burnish.overrides.names import PromptAddress, safe_name
+from burnish.support.hints import did_you_mean
 
 NAMESPACE = "agents"
 
@@ -77,8 +77,7 @@ class PromptDescriptor:
             if section.path == path:
                 return section
         paths = [section.path for section in self.sections]
-        close = difflib.get_close_matches(path, paths, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(paths) or 'none'}"
+        hint = did_you_mean(path, paths, f"it has {', '.join(paths) or 'none'}")
         raise UsageError(
             what=f"the section {path!r} cannot be overridden",
             why=f"the prompt {self.address} has no such section",

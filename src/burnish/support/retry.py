@@ -94,8 +94,8 @@ async def retry(
         wait = policy.wait_seconds(number, retry_after(failure), draw())
         ended = policy.why_ended(number, wait, clock.monotonic() - started) or refusal()
         if ended:
-            break
+            # Outside of the `except`, so that no foreign error hangs on as context.
+            raise failure if give_up is None else give_up(failure, ended)
         _log.debug("attempt %d failed, next one in %.2f s: %s", number, wait, failure)
         await clock.sleep(wait)
-    # Outside of the `except`, so that no foreign error hangs on as context.
-    raise failure if give_up is None else give_up(failure, ended)
+    raise AssertionError("counting never ends")

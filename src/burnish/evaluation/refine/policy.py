@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from burnish.domain import AnswerChoice, Json, Model, UsageError
 from burnish.domain.experiments.refinement import PERFECT_SCORE
+from burnish.support.number_checks import is_number, is_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +31,9 @@ class RefinePolicy:
     parameters: Mapping[str, Json] | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.limit, int) or isinstance(self.limit, bool) or self.limit < 0:
+        if not is_whole(self.limit, least=0):
             raise _bad("limit", f"{self.limit!r} is not a whole number from 0 up")
-        if self.threshold is not None and not _is_number(self.threshold):
+        if self.threshold is not None and not is_number(self.threshold):
             raise _bad("threshold", f"{self.threshold!r} is not a finite number")
         choices = [choice.value for choice in AnswerChoice]
         if self.answer not in choices:
@@ -62,10 +62,6 @@ class RefinePolicy:
     def target(self) -> float:
         """The score from which an output is good enough."""
         return PERFECT_SCORE if self.threshold is None else self.threshold
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _bad(name: str, why: str) -> UsageError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from burnish.evaluation.scorers.comparison import (
     shown,
 )
 from burnish.evaluation.scorers.json_values import NotJsonError, json_of, schema_validator
+from burnish.support.number_checks import is_number
 
 SET = "assert-set"
 RUBRIC = "llm-rubric"
@@ -125,7 +125,7 @@ def _read_one(value: Any, place: str, depth: int) -> AnyCheck:
 def _common(value: Mapping[str, Any], place: str) -> dict[str, Any]:
     weight, threshold = value.get("weight"), value.get("threshold")
     for name, given in (("weight", weight), ("threshold", threshold)):
-        if given is not None and (not _is_number(given) or given < 0):
+        if given is not None and (not is_number(given) or given < 0):
             why = f"its {name} {given!r:.100} is not a finite number from 0 up"
             raise BadAssertError(f"{_named(place)}{why}")
     metric = value.get("metric")
@@ -138,15 +138,6 @@ def _common(value: Mapping[str, Any], place: str) -> dict[str, Any]:
 
 def _named(place: str) -> str:
     return f"assert {place.rstrip('.')}: " if place else ""
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
 
 
 def may_take_for_ever(pattern: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,6 +20,7 @@ from burnish.evaluation.scorers.scorer_set import ScorerSet, Weighted, is_scorer
 from burnish.evaluation.scorers.text import ExactMatch, Similarity
 from burnish.support.entry_points import Seam
 from burnish.support.hints import nearest
+from burnish.support.number_checks import is_number
 from burnish.support.setting_checks import check_settings, make_with
 
 SEAM = Seam(
@@ -78,7 +78,7 @@ def checked_settings(
 def checked_weight(spec: object) -> float:
     """A spec's weight: 1 unless it says otherwise."""
     weight = spec.get("weight", 1.0) if isinstance(spec, Mapping) else 1.0
-    if not _is_number(weight) or weight < 0:
+    if not is_number(weight) or weight < 0:
         raise bad_setting("scorer", "weight", f"{weight!r} is not a finite number from 0 up")
     return float(weight)
 
@@ -88,7 +88,7 @@ def _check_type(kind: str, key: str, value: Any) -> None:
         raise bad_setting(kind, key, f"{value!r} is not text")
     if key in _FLAGS and not isinstance(value, bool):
         raise bad_setting(kind, key, f"{value!r} is neither true nor false")
-    if key in _NUMBERS and not _is_number(value):
+    if key in _NUMBERS and not is_number(value):
         raise bad_setting(kind, key, f"{value!r} is not a finite number")
     if key == "fields" and not _is_text_list(value):
         raise bad_setting(kind, key, f"{value!r} is not a list of names")
@@ -96,10 +96,6 @@ def _check_type(kind: str, key: str, value: Any) -> None:
         raise bad_setting(kind, key, f"{value!r} is not a table")
     if key == "text" and not isinstance(value, str) and not _is_text_list(value):
         raise bad_setting(kind, key, f"{value!r} is neither text nor a list of texts")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _is_text_list(value: Any) -> bool:

@@ -8,7 +8,6 @@ import sys
 import threading
 import weakref
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -28,6 +27,8 @@ from burnish.models.local.grammar import label_tokens, labels_grammar
 from burnish.models.local.pool import Pool
 from burnish.models.local.pull import model_digest, path_of
 from burnish.models.local.worker import CONTEXT_TOKENS
+from burnish.support.hints import did_you_mean
+from burnish.support.number_checks import is_whole
 
 if TYPE_CHECKING:
     from burnish.models.settings import ModelSettings
@@ -281,10 +282,9 @@ def _check(request: ModelRequest) -> None:
         )
     for name in request.parameters:
         if name not in _PARAMETERS:
-            near = get_close_matches(name, _PARAMETERS, n=1)
             _refuse(
                 f"a local model has no parameter {name!r}",
-                f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(_PARAMETERS)}",
+                did_you_mean(name, _PARAMETERS, f"use one of {', '.join(_PARAMETERS)}"),
                 code="unknown_parameter",
             )
 
@@ -300,7 +300,7 @@ def _max_tokens(request: ModelRequest, given: Json) -> int:
 def _whole(name: str, value: Json, *, at_least: int) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or value < at_least:
+    if not is_whole(value, least=at_least):
         _refuse(
             f"{name} is {value!r}",
             f"write a whole number from {at_least} up",

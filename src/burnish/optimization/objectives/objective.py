@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.domain import UsageError
 from burnish.optimization.objectives.front import MEASURES, Measures
+from burnish.support.number_checks import is_number
 
 DEFAULT_TOLERANCE = 0.01
 
@@ -143,7 +143,7 @@ def read_objective(value: Objective | Mapping[str, Any] | None) -> Objective:
 
 
 def _weight(name: str, value: Any) -> float:
-    if not _is_number(value) or not value > 0:
+    if not is_number(value) or not value > 0:
         raise _bad(
             f"the weight of {name} is {value!r}, not a number above 0",
             f"write it like objective = {{ {name} = 0.1 }}: the score to give for a 100% change",
@@ -152,7 +152,7 @@ def _weight(name: str, value: Any) -> float:
 
 
 def _tolerance(value: Any) -> float:
-    if not _is_number(value) or value < 0:
+    if not is_number(value) or value < 0:
         raise _bad(
             f"the tolerance is {value!r}, not a number from 0 up",
             f"write it like tolerance = {DEFAULT_TOLERANCE}",
@@ -170,10 +170,6 @@ def _front_measures(value: Any) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise _bad(f"pareto names a measure twice: {', '.join(names)}", "name each once")
     return tuple(names)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _nearest(name: Any, more: Sequence[str] = ()) -> str:

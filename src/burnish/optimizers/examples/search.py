@@ -6,7 +6,6 @@ import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 
 from burnish.domain import (
@@ -28,6 +27,7 @@ from burnish.optimizers.shared.trial_reading import (
     read_trials,
     score_scale,
 )
+from burnish.support.hints import did_you_mean
 
 _COLLAPSE_PENALTY = 0.05
 # Columns that usually hold the right answer, most telling first.
@@ -139,11 +139,10 @@ def _fields(facts: RunFacts, item: Item, answer_field: str) -> dict[str, Json] |
 
 def _no_such_field(field: str, items: Sequence[Item]) -> UsageError:
     columns = sorted({name for item in items for name in item.data})
-    close = get_close_matches(field, columns, n=1)
     return UsageError(
         what=f"the answers of examples cannot be found in {field!r}",
         why="no training item has that field",
-        fix=f"did you mean {close[0]!r}?" if close else f"use one of {', '.join(columns)}",
+        fix=did_you_mean(field, columns, f"use one of {', '.join(columns)}"),
         code="unknown_field",
     )
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 
 from burnish.domain import Configuration, SearchSpace, UsageError
 from burnish.optimizers.shared.facts import RunFacts
+from burnish.support.hints import did_you_mean
 
 _TEMPLATES = {"system_template": "system", "user_template": "user"}
 # A section of fewer words says nothing that could be improved.
@@ -45,10 +45,9 @@ def _section(strategy: str, space: SearchSpace, baseline: Configuration) -> str:
         fix = f"free it in the search space, or name one of: {', '.join(free) or 'none is free'}"
     else:
         known = [*(one for one, own in _TEMPLATES.items() if own in free), *free]
-        close = get_close_matches(strategy, known, n=1)
-        hint = f"did you mean {close[0]!r}? There are " if close else "name one of: "
+        hint = did_you_mean(strategy, known)
         why = f"{strategy!r} is no strategy, and the baseline has no section {path!r}"
-        fix = hint + ", ".join(known)
+        fix = (f"{hint} There are " if hint else "name one of: ") + ", ".join(known)
     raise UsageError(
         what="the setting 'mutation_strategies' of the optimizer 'gepa' cannot be used",
         why=why,

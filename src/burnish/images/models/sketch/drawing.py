@@ -153,8 +153,8 @@ def _sky_marks(
     shown -= set(scene.absent)
     if "star" in shown:
         for _ in range(70):
-            x, y, r = luck.random() * big, luck.random() * big * horizon, luck.choice((1, 2, 3))
-            draw.ellipse((x - r, y - r, x + r, y + r), fill=(220, 224, 250))
+            x, y, dot = luck.random() * big, luck.random() * big * horizon, luck.choice((1, 2, 3))
+            draw.ellipse((x - dot, y - dot, x + dot, y + dot), fill=(220, 224, 250))
     for name, r, ink in (("sun", 0.07, light.sun or "#fff2c0"), ("moon", 0.055, "#f0eede")):
         if name in shown:
             low = name == "sun" and scene.light not in ("", "day", "softly-lit")
@@ -278,9 +278,8 @@ def _gradient(
 ) -> Picture:
     ends = [_rgb(one) if isinstance(one, str) else one for one in (top, low)]
     ends = [mix(one, COLOURS[tint], 0.6) for one in ends] if tint in COLOURS else ends
-    return ImageOps.colorize(Image.linear_gradient("L").resize((64, 256)), *ends).resize(
-        size, _SMOOTH
-    )
+    ramp = Image.linear_gradient("L").resize((64, 256))
+    return ImageOps.colorize(ramp, ends[0], ends[1]).resize(size, _SMOOTH)
 
 
 def _vignette(image: Picture) -> Picture:

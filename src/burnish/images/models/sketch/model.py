@@ -86,8 +86,8 @@ def _prompts_of(picture: Image.Image) -> tuple[str, ...]:
         found = json.loads(text) if isinstance(text, str) and len(text) <= _LONGEST_CHUNK else None
     except (ValueError, RecursionError):
         return ()
-    whole = isinstance(found, list) and all(isinstance(one, str) for one in found)
-    return tuple(found) if whole else ()
+    texts = found if isinstance(found, list) else []
+    return tuple(texts) if all(isinstance(one, str) for one in texts) else ()
 
 
 def _square(picture: Image.Image) -> Image.Image:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 import zlib
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from burnish.images.models import picture_words as lexicon
 from burnish.images.models.colours import colour_name
@@ -57,7 +58,7 @@ class Scene:
             return self
         kinds = {lexicon.singular(word) for word in banned} | banned
         kinds |= {table[word] for table in lexicon.SEEN for word in kinds if word in table}
-        kept = {
+        kept: dict[str, Any] = {
             name: tuple(one for one in getattr(self, name) if one not in kinds)
             for name in ("backdrops", "sky", "weather", "styles", "mood", "undrawn")
         }
