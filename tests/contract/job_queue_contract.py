@@ -157,6 +157,17 @@ class RunQueueContract:
         assert names(again) == ["o1"]
         assert await workspace.run_jobs.waiting() == []
 
+    async def test_one_that_is_added_while_it_is_given_back_counts_from_the_beginning(
+        self, workspace
+    ):
+        await add(workspace, JobKind.OPTIMIZATION, "o1")
+        lease = (await workspace.run_jobs.acquire("o1", owner="x", seconds=60)).lease
+        await workspace.run_jobs.add("o1")
+
+        await workspace.run_jobs.give_back(lease)
+
+        assert (await workspace.run_jobs.acquire("o1", owner="y", seconds=60)).attempts == 1
+
     async def test_removing_ends_it_and_twice_does_no_harm(self, workspace):
         await add(workspace, JobKind.OPTIMIZATION, "o1")
 
@@ -186,6 +197,51 @@ class EvaluationQueueContract:
         assert await jobs.waiting() == []
         assert await jobs.queue_again("a")
         assert (await jobs.acquire("a", owner="y", seconds=60)).attempts == 1
+
+    async def test_what_is_queued_again_is_pending_and_keeps_all_but_its_error(self, workspace):
+        await add(workspace, JobKind.EVALUATION, "a")
+        jobs, experiments = workspace.evaluation_jobs, workspace.experiments
+        lease = (await jobs.acquire("a", owner="x", seconds=60)).lease
+        said = {"error": {"code": "broken"}, "labels": ["one"]}
+        await experiments.update_experiment("a", status=ExperimentStatus.FAILED, metadata=said)
+
+        # As the owner is about to end it: that end is not the end of what was queued again.
+        await jobs.queue_again("a")
+        await jobs.finish(lease)
+
+        found = await experiments.get_experiment("a")
+        assert found.status is ExperimentStatus.PENDING
+        assert (found.metadata["error"], found.metadata["labels"]) == (None, ["one"])
+        assert [one.free for one in await jobs.waiting()] == [True]
+
+    async def test_a_wish_to_cancel_outlives_a_command_that_would_run_it_too(self, workspace):
+        await add(workspace, JobKind.EVALUATION, "a")
+        jobs = workspace.evaluation_jobs
+        await jobs.acquire("a", owner="x", seconds=60)
+        await jobs.request_cancel("a")
+
+        await jobs.register("a")
+        kept = await jobs.cancel_requested("a")
+        await jobs.register("a", dead_owner="x")
+
+        assert kept
+        assert not await jobs.cancel_requested("a")
+
+    async def test_what_is_given_back_although_it_is_to_be_cancelled_ends(self, workspace):
+        await add(workspace, JobKind.EVALUATION, "a", "b")
+        jobs = workspace.evaluation_jobs
+        lost = (await jobs.acquire("a", owner="x", seconds=0)).lease
+        await jobs.acquire("a", owner="y", seconds=60)
+        held = (await jobs.acquire("b", owner="x", seconds=60)).lease
+        for name in ("a", "b"):
+            await jobs.request_cancel(name)
+
+        await jobs.give_back(lost)
+        await jobs.give_back(held)
+
+        status = [(await workspace.experiments.get_experiment(name)).status for name in ("a", "b")]
+        assert [one is ExperimentStatus.CANCELLED for one in status] == [False, True]
+        assert names(await jobs.waiting()) == ["a"]
 
     async def test_one_that_a_command_runs_is_leased_and_never_waits(self, workspace):
         await workspace.experiments.create_experiment(make_experiment("a"))

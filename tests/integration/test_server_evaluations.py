@@ -1,16 +1,21 @@
-"""Evaluations outlive the server that began them."""
+"""Evaluations outlive the server that began them, and are cancelled and resumed from anywhere."""
 
+import subprocess
 import time
+from collections import Counter
 
 import pytest
 from serving_world import (
     API,
+    BURNISH,
     DEADLINE,
+    OPTIMIZATIONS,
     ServerThread,
     calls,
     make_served_project,
     settings_of,
     wait_for_calls,
+    wait_until_final,
 )
 
 from burnish.app.evaluate.queued import EvaluationExecutor
@@ -20,6 +25,19 @@ from burnish.domain import ExperimentStatus
 from burnish.jobs.executor import ExecutorSettings
 
 EVALUATIONS = f"{API}/evaluations"
+# The first four are answered at once, and the others once there is a file `go`.
+WAITING_AGENT = """
+import asyncio, pathlib
+
+HERE = pathlib.Path(__file__).parent
+
+async def answer(configuration, item):
+    while int(item.id[1:]) >= 4 and not (HERE / "go").exists():
+        await asyncio.sleep(0.01)
+    with (HERE / "calls.log").open("a") as log:
+        log.write(f"{item.id}\\n")
+    return item["label"]
+"""
 
 
 @pytest.fixture
@@ -27,14 +45,33 @@ def project(tmp_path):
     return make_served_project(tmp_path / "evaluations", items=24)
 
 
-def wait_until_ended(client, experiment_id):
-    deadline = time.monotonic() + DEADLINE
+@pytest.fixture
+def waiting_project(project):
+    (project / "agent.py").write_text(WAITING_AGENT)
+    return project
+
+
+def wait_until(client, experiment_id, holds):
+    deadline = time.monotonic() + 60
     while True:
         view = client.get(f"{EVALUATIONS}/{experiment_id}").json()
-        if view["status"] in ("completed", "failed", "cancelled"):
+        if holds(view):
             return view
         assert time.monotonic() < deadline, view
         time.sleep(0.02)
+
+
+def wait_until_ended(client, experiment_id):
+    ended = ("completed", "failed", "cancelled")
+    return wait_until(client, experiment_id, lambda view: view["status"] in ended)
+
+
+def has_four(view):
+    return view["result"] is not None and view["result"]["items"] == 4
+
+
+def ask(client, experiment_id, action):
+    return client.post(f"{EVALUATIONS}/{experiment_id}/{action}")
 
 
 def test_another_server_goes_on_where_one_stopped(project, monkeypatch):
@@ -91,3 +128,119 @@ def test_keys_that_stand_in_the_configuration_are_stored_nowhere(project):
     assert view["status"] == "completed"
     for file in (project / ".burnish").iterdir():
         assert b"canary-0123456789" not in file.read_bytes(), file
+
+
+def test_one_that_is_cancelled_in_mid_run_keeps_its_results_and_goes_on(waiting_project):
+    with ServerThread(settings_of(waiting_project)) as server, server.client() as client:
+        identity = client.post(EVALUATIONS, json={}).json()["experiment_id"]
+        wait_until(client, identity, has_four)
+
+        answer = ask(client, identity, "cancel")
+        cancelled = wait_until_ended(client, identity)
+        again = ask(client, identity, "cancel")
+        (waiting_project / "go").touch()
+        resumed = ask(client, identity, "resume")
+        view = wait_until_ended(client, identity)
+
+    assert (answer.status_code, again.status_code, resumed.status_code) == (202, 202, 202)
+    assert answer.json()["experiment_id"] == identity
+    assert (cancelled["status"], cancelled["result"]["items"]) == ("cancelled", 4)
+    assert again.json() == cancelled
+    assert resumed.json()["status"] in ("pending", "running", "completed")
+    assert (view["status"], view["result"]["items"], view["error"]) == ("completed", 24, None)
+    assert set(Counter(calls(waiting_project)).values()) == {1}, "nothing is asked twice"
+
+
+def test_one_that_is_cancelled_while_it_waits_ends_at_once(project):
+    with ServerThread(settings_of(project, execute=False)) as server, server.client() as client:
+        identity = client.post(EVALUATIONS, json={}).json()["experiment_id"]
+        answer = ask(client, identity, "cancel")
+
+    assert (answer.status_code, answer.json()["status"]) == (202, "cancelled")
+    with ServerThread(settings_of(project)) as server, server.client() as client:
+        assert ask(client, identity, "resume").json()["status"] != "cancelled"
+        assert wait_until_ended(client, identity)["status"] == "completed"
+
+
+def test_one_that_is_cancelled_as_its_server_ends_stays_cancelled(waiting_project):
+    async def wish(services):
+        await services.workspace.evaluation_jobs.request_cancel(identity)
+
+    with ServerThread(settings_of(waiting_project)) as server, server.client() as client:
+        identity = client.post(EVALUATIONS, json={}).json()["experiment_id"]
+        wait_until(client, identity, has_four)
+        server.call(wish(server.services))
+    with ServerThread(settings_of(waiting_project)) as server, server.client() as client:
+        view = wait_until_ended(client, identity)
+
+    assert (view["status"], view["result"]["items"]) == ("cancelled", 4)
+
+
+def test_what_has_come_to_its_end_cannot_go_on(project):
+    with ServerThread(settings_of(project)) as server, server.client() as client:
+        identity = client.post(EVALUATIONS, json={}).json()["experiment_id"]
+        completed = wait_until_ended(client, identity)
+        refused = ask(client, identity, "resume")
+        cancelled = ask(client, identity, "cancel")
+        unknown = ask(client, "nothing", "cancel"), ask(client, "nothing", "resume")
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "completed")
+    assert (cancelled.status_code, cancelled.json()) == (202, completed)
+    assert [one.status_code for one in unknown] == [404, 404]
+
+
+def test_a_trial_is_cancelled_and_resumed_with_its_optimization_only(project):
+    with ServerThread(settings_of(project)) as server, server.client() as client:
+        run = client.post(OPTIMIZATIONS, json={}).json()["optimization_id"]
+        wait_until_final(client, run, seconds=60)
+        trial = client.get(f"{OPTIMIZATIONS}/{run}/trials").json()["items"][0]["experiment_id"]
+        answers = [ask(client, trial, action) for action in ("cancel", "resume")]
+
+    assert [one.status_code for one in answers] == [409, 409]
+    assert {one.json()["code"] for one in answers} == {"part_of_optimization"}
+    assert all(run in one.json()["fix"] for one in answers)
+
+
+def test_one_that_failed_is_tried_again_without_its_error(project):
+    rows = project / "rows.jsonl"
+    kept = rows.read_text()
+    with ServerThread(settings_of(project, execute=False)) as server, server.client() as client:
+        identity = client.post(EVALUATIONS, json={}).json()["experiment_id"]
+    rows.unlink()
+    with ServerThread(settings_of(project)) as server, server.client() as client:
+        failed = wait_until_ended(client, identity)
+        rows.write_text(kept)
+        ask(client, identity, "resume")
+        view = wait_until_ended(client, identity)
+
+    assert (failed["status"], failed["error"] is None) == ("failed", False)
+    assert (view["status"], view["error"]) == ("completed", None)
+
+
+def test_one_that_a_command_runs_is_cancelled_from_another_process(waiting_project):
+    command = subprocess.Popen(
+        [*BURNISH, "eval"],
+        cwd=waiting_project,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        settings = settings_of(waiting_project, execute=False)
+        with ServerThread(settings) as server, server.client() as client:
+            deadline = time.monotonic() + 60
+            while not (found := client.get(EVALUATIONS).json()["items"]):
+                assert time.monotonic() < deadline
+            identity = found[0]["experiment_id"]
+            wait_until(client, identity, has_four)
+            ask(client, identity, "cancel")
+            view = wait_until_ended(client, identity)
+            refused = ask(client, identity, "resume")
+        said, _ = command.communicate(timeout=60)
+    finally:
+        command.kill()
+        command.wait()
+
+    assert (view["status"], view["result"]["items"]) == ("cancelled", 4)
+    assert (command.returncode, "cancelled" in said) == (3, True), said
+    assert (refused.status_code, refused.json()["code"]) == (409, "settings_not_kept")

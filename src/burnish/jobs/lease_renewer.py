@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Self
 
-from burnish.domain import ConflictError, UnavailableError
+from burnish.domain import UnavailableError
 
 LEASE_SECONDS = 30.0
 _LOOK_SECONDS = 1.0
@@ -22,7 +22,8 @@ class LeaseRenewer:
     then. `on_renewed` gets the number of each renewal. `nudge` makes it look at once.
 
     When the lease has moved, the task that entered the context is cancelled, and leaving the
-    context raises the conflict: nothing that was still under way can be written any more.
+    context raises the conflict: nothing that was still under way can be written any more. The same
+    happens with any other error but that of a database that is away: nothing runs unrenewed.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class LeaseRenewer:
         self._seconds = seconds
         self._look = min(look_seconds, seconds / 3)
         self._nudged = asyncio.Event()
-        self._lost: ConflictError | None = None
+        self._lost: Exception | None = None
         self._entered: asyncio.Task[object] | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -87,10 +88,10 @@ class LeaseRenewer:
                 if not asked and await self._cancel_requested():
                     asked = True
                     await self._on_cancel()
-            except ConflictError as error:
+            except UnavailableError:
+                continue  # The database is away; the lease may outlive that, and writes will tell.
+            except Exception as error:  # noqa: BLE001 - it is raised where the context is left
                 self._lost = error
                 if self._entered is not None:
                     self._entered.cancel()
                 return
-            except UnavailableError:
-                continue  # The database is away; the lease may outlive that, and writes will tell.

@@ -186,7 +186,7 @@ class Evaluation:
                 lease=lease,
                 cancelled=cancelled,
             )
-        if cancelled.is_set():
+        if result.experiment.status is ExperimentStatus.CANCELLED:
             raise was_cancelled(experiment.id)
         return result
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Coroutine
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, Literal
 
 from burnish.app.wiring import Workspace
 from burnish.domain import (
@@ -21,6 +21,7 @@ from burnish.jobs.lease_renewer import LEASE_SECONDS, LeaseRenewer
 from burnish.optimization import ownership
 
 _LOOK_SECONDS = 0.2
+_DONE = {"cancel": "cancelled", "resume": "resumed"}
 
 
 @contextlib.asynccontextmanager
@@ -29,12 +30,10 @@ async def leased_evaluation(
 ) -> AsyncIterator[tuple[Lease, asyncio.Event]]:
     """The lease while the context lasts, and an event that is set when somebody asks for the end."""
     jobs = workspace.evaluation_jobs
-    await jobs.register(experiment_id)
+    dead = await _dead_owner(workspace, experiment_id)
+    await jobs.register(experiment_id, dead_owner=dead)
     job = await jobs.acquire(
-        experiment_id,
-        owner=ownership.new_owner(),
-        seconds=LEASE_SECONDS,
-        replacing=await _dead_owner(workspace, experiment_id),
+        experiment_id, owner=ownership.new_owner(), seconds=LEASE_SECONDS, replacing=dead
     )
     cancelled = asyncio.Event()
 
@@ -76,26 +75,24 @@ async def cancel_evaluation(
     *,
     patience_seconds: float = 8.0,
     clock: Clock | None = None,
+    nudge: Callable[[str], None] | None = None,
 ) -> Experiment:
     """Ask for the end and wait for it a while; the experiment says how far it came.
 
     Asking twice is the same as once, and what has ended stays as it is. One that nobody runs ends here.
+    `nudge` tells an executor of this process, which need not look for the wish then.
     """
     clock = clock or SystemClock()
     experiment = await workspace.experiments.get_experiment(experiment_id)
+    _require_standalone(experiment, "cancel")
     if experiment.status.final:
         return experiment
-    if experiment.optimization_id is not None:
-        raise ConflictError(
-            what=f"evaluation {experiment_id} cannot be cancelled by itself",
-            why=f"it is part of optimization {experiment.optimization_id}",
-            fix=f"cancel that: `burnish cancel {experiment.optimization_id}`",
-            code="part_of_optimization",
-        )
     # Older versions ran evaluations without a lease: such a one is leased from now on.
     await workspace.evaluation_jobs.register(experiment_id)
     dead = await _dead_owner(workspace, experiment_id)
     await workspace.evaluation_jobs.request_cancel(experiment_id, dead_owner=dead)
+    if nudge is not None:
+        nudge(experiment_id)
     deadline = clock.monotonic() + patience_seconds
     while True:
         experiment = await workspace.experiments.get_experiment(experiment_id)
@@ -105,10 +102,11 @@ async def cancel_evaluation(
 
 
 async def resume_evaluation(workspace: Workspace, experiment_id: str) -> None:
-    """Queue an evaluation again that was cancelled, failed, or has items that ended in errors."""
+    """Queue an evaluation again that was cancelled or failed; one that waits or runs just goes on."""
     experiment = await workspace.experiments.get_experiment(experiment_id)
+    _require_standalone(experiment, "resume")
     jobs = workspace.evaluation_jobs
-    if await jobs.is_waiting(experiment_id):
+    if not experiment.status.final and await jobs.is_waiting(experiment_id):
         return
     if experiment.status is ExperimentStatus.COMPLETED:
         raise ConflictError(
@@ -124,9 +122,6 @@ async def resume_evaluation(workspace: Workspace, experiment_id: str) -> None:
             fix=f"run `burnish resume {experiment_id}` where it was started, or start a new one",
             code="settings_not_kept",
         )
-    await workspace.experiments.update_experiment(
-        experiment_id, status=ExperimentStatus.PENDING, metadata={"error": None}
-    )
 
 
 def was_cancelled(experiment_id: str) -> ConflictError:
@@ -137,6 +132,17 @@ def was_cancelled(experiment_id: str) -> ConflictError:
         fix=f"`burnish resume {experiment_id}` goes on with it",
         code="cancelled",
     )
+
+
+def _require_standalone(experiment: Experiment, action: Literal["cancel", "resume"]) -> None:
+    """Trials begin and end with their optimization."""
+    if experiment.optimization_id is not None:
+        raise ConflictError(
+            what=f"evaluation {experiment.id} cannot be {_DONE[action]} by itself",
+            why=f"it is part of optimization {experiment.optimization_id}",
+            fix=f"{action} that: `burnish {action} {experiment.optimization_id}`",
+            code="part_of_optimization",
+        )
 
 
 async def _dead_owner(workspace: Workspace, experiment_id: str) -> str | None:

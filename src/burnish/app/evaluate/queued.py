@@ -89,7 +89,7 @@ class EvaluationRunner:
         async with evaluating(self._workspace, settings) as evaluation:
             await evaluation.resume(
                 job.lease.job_id,
-                retry_errors=job.attempts > 1,
+                retry_errors=True,
                 lease=job.lease,
                 cancelled=cancelled,
             )

@@ -12,7 +12,7 @@ from typing import Self
 
 from burnish.app.images.runs import ImageRuns
 from burnish.app.wiring import Workspace
-from burnish.domain import BurnishError
+from burnish.domain import BurnishError, ConflictError
 from burnish.domain.images.protocols import LeasedRun
 from burnish.domain.images.runs import ImageRunStatus
 from burnish.domain.jobs import Job
@@ -31,7 +31,14 @@ class ImageRunner:
 
     async def run(self, job: Job, cancelled: asyncio.Event) -> None:
         """To its end, from where an earlier attempt left it."""
-        await self._images.pipeline().run(await self._leased(job), cancelled=cancelled)
+        ended = await self._images.pipeline().run(await self._leased(job), cancelled=cancelled)
+        if ended is None:
+            raise ConflictError(
+                what=f"the image run {job.lease.job_id} is not gone on with here",
+                why="its lease has moved to another owner",
+                fix=f"let that one go on; `burnish image show {job.lease.job_id}` tells how far it is",
+                code="lease_lost",
+            )
 
     async def renewed(self, job: Job, number: int) -> None:
         """Nobody needs to be told."""

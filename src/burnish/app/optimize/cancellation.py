@@ -78,7 +78,7 @@ async def _end(workspace: Workspace, lease: Lease, record: OptimizationRecord) -
         for tag in await workspace.overlays.list_tags(
             NAMESPACE, record.agent_name, prefix=f"opt-{record.id}-"
         ):
-            await workspace.overlays.delete(NAMESPACE, record.agent_name, tag)
+            await workspace.overlays.delete(NAMESPACE, record.agent_name, tag, lease=lease)
         status, reason = OptimizationStatus.CANCELLED, StopReason.CANCELLED.value
         await repository.save_status(
             lease,

@@ -1,4 +1,4 @@
-"""Routes of evaluations: one configuration on one suite, started here or elsewhere."""
+"""Routes of evaluations: list, read, start, cancel and resume one configuration on one suite."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
 
+from burnish.app.evaluate import leases
 from burnish.app.evaluate.queued import create_evaluation
 from burnish.app.evaluate.result import result_of
 from burnish.domain import Outcome, RoundEnd
@@ -24,13 +25,18 @@ from burnish.server.optimizations.trial_schemas import ItemPage, ItemView
 
 router = APIRouter(prefix="/v1/private/evaluations", tags=["evaluations"])
 _NEWEST = "-created_at"
+# One that nobody runs ends at once; an owner elsewhere is not waited for.
+_PATIENCE_SECONDS = 0.5
 ExperimentId = Annotated[str, Path(min_length=1, max_length=100, examples=[examples.EXPERIMENT_ID])]
 _LINKS: dict[str, Any] = {
     name: {
         "operationId": name,
         "parameters": {"experiment_id": "$response.body#/experiment_id"},
     }
-    for name in ("get_evaluation", "list_evaluation_items")
+    for name in (
+        *("get_evaluation", "list_evaluation_items"),
+        *("cancel_evaluation", "resume_evaluation"),
+    )
 }
 
 
@@ -84,6 +90,26 @@ async def start_evaluation(serving: Serving, new: NewEvaluation) -> EvaluationVi
 @router.get("/{experiment_id}", responses=errors(404))
 async def get_evaluation(serving: Serving, experiment_id: ExperimentId) -> EvaluationView:
     """One evaluation with what came out so far, also that of a candidate (`eval_run_id`)."""
+    return await _view(serving, experiment_id)
+
+
+@router.post("/{experiment_id}/cancel", status_code=202, responses=errors(404, 409))
+async def cancel_evaluation(serving: Serving, experiment_id: ExperimentId) -> EvaluationView:
+    """Stop it, wherever it runs. Results are kept; asking twice does no harm."""
+    await leases.cancel_evaluation(
+        serving.workspace,
+        experiment_id,
+        patience_seconds=_PATIENCE_SECONDS,
+        nudge=None if serving.evaluator is None else serving.evaluator.nudge,
+    )
+    return await _view(serving, experiment_id)
+
+
+@router.post("/{experiment_id}/resume", status_code=202, responses=errors(404, 409))
+async def resume_evaluation(serving: Serving, experiment_id: ExperimentId) -> EvaluationView:
+    """Go on with one that was cancelled or has failed: only what it lacks is run."""
+    await leases.resume_evaluation(serving.workspace, experiment_id)
+    serving.wake()
     return await _view(serving, experiment_id)
 
 

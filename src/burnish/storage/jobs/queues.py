@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     Double,
     Integer,
     Select,
     and_,
     bindparam,
+    case,
     delete,
     func,
     null,
@@ -43,6 +45,11 @@ _of_id = bindparam("of_id", type_=SafeText)
 _at_most = bindparam("at_most", type_=Integer)
 _ready_again = _now + bindparam("seconds", type_=Double)
 _INSERTS = (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+
+
+def _one_less(attempts: ColumnElement[int]) -> ColumnElement[int]:
+    """None is taken back where a job was queued anew, and its attempts forgotten, while it ran."""
+    return case((attempts > 0, attempts - 1), else_=0)
 
 
 class SqlJobs:
@@ -153,7 +160,7 @@ class SqlRunJobs(SqlJobs):
     _give_back = (
         update(run_queue)
         .where(_queued_and_held)
-        .values(attempts=_queued.attempts - 1, ready_at=_ready_again)
+        .values(attempts=_one_less(_queued.attempts), ready_at=_ready_again)
     )
     # Adding forgets the attempts: without any, it was added after the one that ends now began.
     _finish = delete(run_queue).where(_queued_and_held, _queued.attempts > 0)
@@ -262,11 +269,16 @@ class SqlEvaluationJobs(SqlJobs):
         .where(_of_evaluation, _evaluations.spec.is_not(None))
         .values(ready_at=_now, attempts=0, cancel_requested=False)
     )
-    _want = update(evaluation_jobs).where(_of_evaluation).values(cancel_requested=False)
+    # Whoever runs it still has to hear of the wish to cancel it.
+    _want = (
+        update(evaluation_jobs)
+        .where(_of_evaluation, or_(_evaluation_free, _evaluations.lease_owner == _dead))
+        .values(cancel_requested=False)
+    )
     _give_back = (
         update(evaluation_jobs)
         .where(EVALUATION_LEASES.not_replaced)
-        .values(attempts=_evaluations.attempts - 1, ready_at=_ready_again)
+        .values(attempts=_one_less(_evaluations.attempts), ready_at=_ready_again)
     )
     # As with optimizations: without attempts it was queued again since it was taken.
     _finish = (
@@ -278,16 +290,24 @@ class SqlEvaluationJobs(SqlJobs):
     # With a new token, so that an owner who was given up on cannot bring it back.
     _end_free = (
         update(evaluation_jobs)
-        .where(
-            _of_evaluation,
-            or_(_evaluation_free, _evaluations.lease_owner == bindparam("dead", type_=SafeText)),
-        )
+        .where(_of_evaluation, or_(_evaluation_free, _evaluations.lease_owner == _dead))
         .values(
             ready_at=None,
             cancel_requested=True,
             lease_owner=None,
             lease_expires=None,
             lease_token=_evaluations.lease_token + 1,
+        )
+    )
+    _end_asked = _end_free.where(_evaluations.cancel_requested)
+    _metadata = select(experiments.c.metadata).where(experiments.c.id == _of_id).with_for_update()
+    _begin_again = (
+        update(experiments)
+        .where(experiments.c.id == _of_id)
+        .values(
+            status=ExperimentStatus.PENDING.value,
+            metadata=bindparam("kept", type_=experiments.c.metadata.type),
+            updated_at=bindparam("now", type_=PlainText),
         )
     )
     _end_experiment = (
@@ -310,9 +330,12 @@ class SqlEvaluationJobs(SqlJobs):
 
         await self._database.write(work)
 
-    async def register(self, experiment_id: str) -> None:
-        """Let it be leased by a command that runs it; nobody else is to."""
-        bound = {"of_id": experiment_id, "now": self._database.stamp()}
+    async def register(self, experiment_id: str, *, dead_owner: str | None = None) -> None:
+        """Let it be leased by a command that runs it; nobody else is to.
+
+        A wish to cancel it is forgotten, unless somebody runs it who still has to hear of that.
+        """
+        bound = {"of_id": experiment_id, "now": self._database.stamp(), "dead": dead_owner}
 
         async def work(connection: AsyncConnection) -> None:
             await connection.execute(_add_unqueued[connection.dialect.name], bound)
@@ -321,12 +344,18 @@ class SqlEvaluationJobs(SqlJobs):
         await self._database.write(work)
 
     async def queue_again(self, experiment_id: str) -> bool:
-        """Let one that ended be run again; False when what it needs for that was not kept."""
+        """Let one that ended be run again; False when what it needs for that was not kept.
+
+        Its experiment is pending from then on, without the error that it ended with.
+        """
+        bound = {"of_id": experiment_id, "now": self._database.stamp()}
 
         async def work(connection: AsyncConnection) -> bool:
-            return bool(
-                (await connection.execute(self._queue_again, {"of_id": experiment_id})).rowcount
-            )
+            if not (await connection.execute(self._queue_again, bound)).rowcount:
+                return False
+            kept = {**(await connection.scalar(self._metadata, bound) or {}), "error": None}
+            await connection.execute(self._begin_again, {**bound, "kept": kept})
+            return True
 
         return await self._database.write(work)
 
@@ -351,11 +380,19 @@ class SqlEvaluationJobs(SqlJobs):
         return await self._database.read(work)
 
     async def give_back(self, lease: Lease, *, seconds: float = 0.0) -> None:
-        """Let anybody have it after so long; this attempt does not count."""
+        """Let anybody have it after so long; this attempt does not count.
+
+        One whose cancellation was asked for ends here.
+        """
+        ended = {"of_id": lease.job_id, "now": self._database.stamp(), "dead": None}
 
         async def work(connection: AsyncConnection) -> None:
-            await connection.execute(self._give_back, {**bound_to(lease), "seconds": seconds})
+            bound = {**bound_to(lease), "seconds": seconds}
+            if not (await connection.execute(self._give_back, bound)).rowcount:
+                return
             await self._leases.release(connection, lease)
+            if (await connection.execute(self._end_asked, ended)).rowcount:
+                await connection.execute(self._end_experiment, ended)
 
         await self._database.write(work)
 
