@@ -11,7 +11,7 @@ from burnish.app.evaluate.evaluations import Evaluation, Selection
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.optimize.optimizations import Optimization, run_prepared
 from burnish.app.optimize.result import OptimizationResult
-from burnish.app.optimize.runners import MailboxRunner
+from burnish.app.optimize.runners import RunnerChoice
 from burnish.app.wiring import Workspace, database_location
 from burnish.config.search import SearchSpec, racing_mode
 from burnish.config.specs import AgentSpec, SuiteSpec
@@ -101,6 +101,7 @@ async def optimize_async(
     resume: str | None = None,
     watch: Callable[[Sitting], None] | None = None,
     mailbox: str | None = None,
+    runner: str | None = None,
 ) -> OptimizationResult:
     """`optimize` for callers that have an event loop of their own.
 
@@ -110,6 +111,7 @@ async def optimize_async(
     such as {"pareto": ["tokens"], "tolerance": 0.01}. `resume` names an optimization to go on with,
     given the same agent, suite, optimizer and objective. `mailbox`, such as redis://HOST:6379/0,
     has the evaluations done by the workers there that serve this agent: see `burnish.work`.
+    `runner` names where they are done instead: mailbox, or what an installed package registers.
     """
     search = SearchSpec(
         optimizer=optimizer,
@@ -122,6 +124,7 @@ async def optimize_async(
         objective=read_objective(objective),
     )
     location = database_location(Path.cwd(), None if db is None else str(db))
+    choice = RunnerChoice(runner=runner, mailbox=mailbox)
     async with Workspace.open(location) as workspace:
         optimization = Optimization(
             workspace,
@@ -129,7 +132,7 @@ async def optimize_async(
             suite,
             search,
             budget or Budget(),
-            make_adapter=None if mailbox is None else MailboxRunner(mailbox),
+            make_adapter=choice.make_adapter(location, Path.cwd()),
         )
         return await run_prepared(optimization, name=name, resume=resume, watch=watch)
 

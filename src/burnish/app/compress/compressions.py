@@ -11,7 +11,7 @@ from burnish.app.agents.promotion import prepare_promotion, promote
 from burnish.app.compress.report import CompressionReport, read_report
 from burnish.app.optimize.optimizations import Optimization, run_prepared
 from burnish.app.optimize.result import OptimizationResult
-from burnish.app.optimize.runners import MailboxRunner
+from burnish.app.optimize.runners import RunnerChoice
 from burnish.app.wiring import STATE_FOLDER, Workspace, database_location
 from burnish.config.search import SearchSpec
 from burnish.config.specs import AgentSpec, SuiteSpec
@@ -71,6 +71,7 @@ async def compress_async(
     resume: str | None = None,
     watch: Callable[[Sitting], None] | None = None,
     mailbox: str | None = None,
+    runner: str | None = None,
 ) -> CompressionResult:
     """`compress` for callers that have an event loop of their own.
 
@@ -78,8 +79,8 @@ async def compress_async(
     baseline and the result run each item, in place of the suite's `repeats`. `tag` keeps the result
     in `overrides`, by default the folder `.burnish/overrides`; `apply` makes it the agent's active
     version. Neither is done where held-out items speak against the result (`report.refuted`).
-    `resume` names a compression to go on with, given the same arguments. `mailbox` is as for
-    `optimize`.
+    `resume` names a compression to go on with, given the same arguments. `mailbox` and
+    `runner` are as for `optimize`.
     """
     if tag is not None:
         check_tag(tag)
@@ -92,6 +93,7 @@ async def compress_async(
         lines=lines,
     )
     location = database_location(Path.cwd(), None if db is None else str(db))
+    choice = RunnerChoice(runner=runner, mailbox=mailbox)
     async with Workspace.open(location) as workspace:
         optimization = Optimization(
             workspace,
@@ -99,7 +101,7 @@ async def compress_async(
             suite if eval_runs is None else replace(suite, repeats=eval_runs),
             SearchSpec(optimizer=optimizer, seed=seed, space=_space_of(space)),
             budget or Budget(),
-            make_adapter=None if mailbox is None else MailboxRunner(mailbox),
+            make_adapter=choice.make_adapter(location, Path.cwd()),
         )
         result = await run_prepared(optimization, name=name, resume=resume, watch=watch)
         report = await read_report(

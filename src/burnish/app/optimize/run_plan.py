@@ -244,6 +244,11 @@ def _price(model: str, usage: Usage, tables: Mapping[str, Any]) -> float | None:
     if provider in _FREE:
         return 0.0
     settings = model_settings(tables, model)
+    if "/" in model and provider != "openai":
+        address = settings.base_url
+        return price_call(
+            _bare(model), usage, settings=settings, base_url=address, provider=provider
+        )
     address = settings.base_url or os.environ.get("OPENAI_BASE_URL") or None
     return price_call(_bare(model), usage, settings=settings, base_url=address)
 

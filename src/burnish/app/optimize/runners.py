@@ -1,4 +1,4 @@
-"""Where a run's experiments are evaluated: here, or by workers that listen on a mailbox."""
+"""Runners of experiments by name: this process, a mailbox's workers, Ray, another package's."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import asyncio
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from burnish.domain import ExperimentRepository, Lease, UnavailableError, UsageError
+from burnish.domain import BurnishError, ExperimentRepository, Lease, UnavailableError, UsageError
 from burnish.optimization.attempt import MakeAdapter
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, Workbench
 from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.runtime.shards import SHARD_REQUESTS, ShardSettings
+from burnish.support.entry_points import Seam
+from burnish.support.hints import did_you_mean
 
 MAILBOX_VARIABLE = "BURNISH_MAILBOX"
 _EXAMPLE = "redis://127.0.0.1:6379/0"
@@ -24,6 +27,11 @@ _RAY_VARIABLE = "RAY_ADDRESS"
 _RAY_WORDS = ("auto", "local")
 _HERE = ("127.0.0.1", "localhost", "::1", *_RAY_WORDS, None)
 RUNNERS = ("local", "mailbox", "ray")
+SEAM = Seam(
+    group="burnish.runners",
+    noun="runner",
+    wants="a function (database, folder) that returns what makes a run's adapter",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,12 +55,7 @@ class RunnerChoice:
     def make_adapter(self, database: str, folder: Path) -> MakeAdapter | None:
         """What makes a sitting's adapter; None is the local one. Raises for a bad choice."""
         if self.name not in RUNNERS:
-            raise UsageError(
-                what=f"there is no runner {self.name!r}",
-                why=f"runners are {', '.join(RUNNERS)}",
-                fix="name one of them",
-                code="unknown_runner",
-            )
+            return _third_party(self.name, database, folder)
         if self.name == "local":
             return None
         if self.name == "ray":
@@ -91,6 +94,44 @@ class RunnerChoice:
             "the database is a file of this machine: workers on other machines cannot write to it; "
             "name a PostgreSQL database with --db for those"
         )
+
+
+def _third_party(name: str, database: str, folder: Path) -> MakeAdapter:
+    """The runner of an installed package."""
+    make_runner = SEAM.load(name)
+    if make_runner is None:
+        known = [*RUNNERS, *sorted(set(SEAM.installed()) - set(RUNNERS))]
+        raise UsageError(
+            what=f"there is no runner {name!r}",
+            why=f"runners are {', '.join(known)}",
+            fix=did_you_mean(name, known, "name one of them"),
+            code="unknown_runner",
+        )
+    try:
+        make_adapter = make_runner(database, folder)
+    except BurnishError:
+        raise
+    except Exception as error:
+        why = f"it fails with {type(error).__name__}: {error}"
+        raise SEAM.broken(f"the runner {name!r} cannot be made", why) from error
+
+    def make(*inputs: Any) -> BlockExperimentAdapter:
+        adapter = make_adapter(*inputs)
+        if isinstance(adapter, BlockExperimentAdapter):
+            return adapter
+        raise SEAM.broken(
+            f"the runner {name!r} cannot be used",
+            f"it makes a {type(adapter).__name__}",
+            "make a BlockExperimentAdapter with a block runner of your own",
+        )
+
+    if callable(make_adapter):
+        return make
+    raise SEAM.broken(
+        f"the runner {name!r} cannot be used",
+        f"it returns a {type(make_adapter).__name__}",
+        f"register {SEAM.wants}",
+    )
 
 
 class MailboxRunner:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib import metadata
@@ -26,6 +26,7 @@ from burnish.config.settings import model_settings
 from burnish.domain import BurnishError, ModelRequest
 from burnish.models import as_model
 from burnish.models.local.pull import KNOWN, installed
+from burnish.support.entry_points import Seam
 from burnish.support.secrets import without_secrets
 
 _EXTRAS = {
@@ -49,18 +50,14 @@ def doctor(
     db: Db = None,
 ) -> None:
     """Check what is installed, the database, and whether each model answers."""
-
-    raise typer.Exit(examine(context.obj, ProjectLocation.of(context, config, db), offline=offline))
-
-
-def examine(streams: Streams, location: ProjectLocation, *, offline: bool) -> int:
-    """Look at everything, print it, and return the exit code of the first failure."""
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
     findings = run(_all_findings(streams, location, offline=offline))
     if streams.json_output:
         checks = [asdict(finding) for finding in findings]
         good = all(finding.ok is not False for finding in findings)
         streams.print_document({"ok": good, "burnish": __version__, "checks": checks})
-    return next((finding.exit_code for finding in findings if finding.ok is False), 0)
+    raise typer.Exit(next((finding.exit_code for finding in findings if finding.ok is False), 0))
 
 
 async def _all_findings(
@@ -89,6 +86,8 @@ async def _findings(location: ProjectLocation, *, offline: bool) -> AsyncIterato
             fix="" if path else f"burnish models pull {name}",
         )
     yield await _attempt("optimizers", _optimizers)
+    for seam, point in _entry_points():
+        yield await _attempt(f"{seam.noun} {point.name}", partial(_loaded, seam, point))
     yield await _attempt("database", partial(_database, location))
     if not location.config.exists():
         yield Finding(name="config", ok=None, detail=f"no {location.config}", fix="burnish init")
@@ -120,6 +119,24 @@ async def _optimizers() -> str:
     from burnish.optimizers.catalog import list_optimizers  # noqa: PLC0415
 
     return ", ".join(list_optimizers())
+
+
+def _entry_points() -> Iterator[tuple[Seam, metadata.EntryPoint]]:
+    """What other packages add, seam by seam."""
+    from burnish.app.optimize import runners  # noqa: PLC0415
+    from burnish.evaluation.scorers import catalog as scorers  # noqa: PLC0415
+    from burnish.models import catalog as models  # noqa: PLC0415
+    from burnish.optimizers import catalog as optimizers  # noqa: PLC0415
+
+    for seam in (optimizers.SEAM, scorers.SEAM, models.SEAM, runners.SEAM):
+        for _, point in sorted(seam.installed().items()):
+            yield seam, point
+
+
+async def _loaded(seam: Seam, point: metadata.EntryPoint) -> str:
+    seam.load_point(point)
+    package = "" if point.dist is None else f" of {point.dist.name} {point.dist.version}"
+    return f"{point.value}{package}"
 
 
 async def _database(location: ProjectLocation) -> str:
