@@ -25,7 +25,7 @@ from burnish.config.search import SearchSpec
 from burnish.domain import OptimizationStatus, UnavailableError
 from burnish.optimizers import Auto, Gepa
 from burnish.optimizers.gepa import noise as gepa_luck
-from burnish.optimizers.gepa.noise_search import Settle
+from burnish.optimizers.gepa.noise_search import NoiseSearch
 from burnish.storage.engine import failpoints
 
 TOPICS = ("parcel", "invoice", "ferry", "boiler", "passport", "voucher", "antenna", "licence")
@@ -257,14 +257,14 @@ def soon_shown(monkeypatch):
 @pytest.fixture(scope="module")
 def lucky(tmp_path_factory):
     settled = Counter()
-    moves = Settle.moves
+    moves = NoiseSearch.moves
 
     async def counted(self, places):
         settled["steps"] += 1
         return await moves(self, places)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Settle, "moves", counted)
+        patch.setattr(NoiseSearch, "moves", counted)
         patch.setattr(gepa_luck, "FEWEST_PAIRS", 1)
         world = World(tmp_path_factory.mktemp("lucky"), **LUCK)
         result = asyncio.run(sit(world, evaluations=LUCK_EVALUATIONS))

@@ -32,7 +32,7 @@ from burnish.optimization.experiments.block_adapter import EvaluationGate
 from burnish.runtime.shards import ShardSettings, ShardSize
 from burnish.runtime.shards.blocks import ShardedBlocks
 from burnish.runtime.shards.messages import read_request, reply_to, written
-from burnish.runtime.shards.suite import only, apart
+from burnish.runtime.shards.suite import only, repeats_last
 
 QUICK = ShardSettings(
     look_seconds=0.01,
@@ -424,7 +424,7 @@ def test_a_small_block_is_cut_into_equal_shards(count, sizes):
 def test_a_question_that_stands_twice_waits_for_its_first_answer():
     twin = Item(id="twin", data=ITEMS[0].data)
 
-    assert apart([(ITEMS[0], 0), (twin, 0), (ITEMS[1], 0)]) == [
+    assert repeats_last([(ITEMS[0], 0), (twin, 0), (ITEMS[1], 0)]) == [
         [(ITEMS[0], 0), (ITEMS[1], 0)],
         [(twin, 0)],
     ]
