@@ -22,7 +22,7 @@ UI_SOURCES := $(shell find ui/src ui/public ui/scripts -type f ! -name schema.d.
 UI_PACKAGES := ui/node_modules/.package-lock.json
 UI_WORLD := build/ui-world
 
-.PHONY: setup demo test test-ray opik-venv wi-venv check style types pytest test-ui check-ui screenshots chromium bench ui ui-if-possible serve openapi clean help
+.PHONY: setup demo test styled-pytest other-venvs test-ray opik-venv wi-venv check style types pytest test-ui check-ui screenshots chromium bench ui ui-if-possible serve openapi clean help
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -51,12 +51,19 @@ style: setup
 types: setup
 	$(BIN)/mypy
 
-# What takes seconds comes first. The rest goes on side by side: each of these waits now and then.
+# Side by side from the start, set-up included: the web UI needs no Python before it is opened in a
+# browser, and what is downloaded or waited for leaves a core to the others.
+test:  ## All checks and all tests, those in a browser included
+	@$(MAKE) --no-print-directory --jobs 4 types styled-pytest test-ui
+
+# What takes seconds comes first.
+styled-pytest: style other-venvs
+	$(PYTEST) tests
+
 # Where the environments of others cannot be built, the tests of them are skipped and say why.
-test: style  ## All checks and all tests, those in a browser included
-	@timeout 150 $(MAKE) --no-print-directory --jobs 2 --keep-going opik-venv wi-venv \
+other-venvs: setup
+	@timeout 300 $(MAKE) --no-print-directory --keep-going opik-venv wi-venv \
 		|| echo "Opik's or weakincentives' environment could not be built: their own tests are skipped."
-	@$(MAKE) --no-print-directory --jobs 3 types pytest test-ui
 
 pytest: setup
 	$(PYTEST) tests
@@ -104,7 +111,7 @@ check-ui: $(UI_BUILT)/index.html
 	cd ui && npm run --silent check && npm run --silent test
 
 # The world is filled anew when what fills it changed; without that it takes a second.
-test-ui: setup ui check-ui chromium  ## The web UI: types, logic, and in a browser against a server
+test-ui: ui check-ui chromium setup  ## The web UI: types, logic, and in a browser against a server
 	$(BIN)/python -m tests.ui.world $(UI_WORLD) --trials 10000 --fill-only
 	cd ui && BURNISH_UI_WORLD=$(CURDIR)/$(UI_WORLD) npm run --silent e2e
 

@@ -57,6 +57,8 @@ FORKING = {
     "test_compress.py",
     "test_gepa_reference.py",
     "test_gepa_runs.py",
+    "test_image_run_kills.py",
+    "test_image_storage_kills.py",
     "test_objectives.py",
     "test_optimization_faults.py",
     "test_optimization_kills.py",
@@ -66,15 +68,18 @@ FORKING = {
 
 
 def pytest_collection_modifyitems(config, items):
-    """Each worker begins with its part of those that fork; they take long, too, and end no run."""
+    """Each worker begins with its part of those that fork; they take long, too, and end no run.
+
+    A part is what stands together, so that what a file sets up is set up by one worker.
+    """
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     first = [item for item in items if item.path.name in FORKING]
     rest = [item for item in items if item.path.name not in FORKING]
-    size = -(-len(rest) // workers)
     items[:] = [
         item
         for worker in range(workers)
-        for item in first[worker::workers] + rest[worker * size : (worker + 1) * size]
+        for part in (first, rest)
+        for item in part[len(part) * worker // workers : len(part) * (worker + 1) // workers]
     ]
 
 

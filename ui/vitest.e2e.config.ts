@@ -10,7 +10,9 @@ export default defineConfig({
     globalSetup: './e2e/setup.ts',
     fileParallelism: false,
     isolate: false,
-    testTimeout: 45_000,
-    hookTimeout: 90_000,
+    // For what should happen soon: far more than a busy machine needs.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000, interval: 50 } },
   },
 });

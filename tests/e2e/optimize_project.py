@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -34,12 +36,19 @@ seed = 3
 max_trials = 6
 """
 # The log stands after the wait: a call that is cut off has not been answered, and is not counted.
+# After AGENT_STOPS_AT answers it waits for a file `go on`: what happens then hits a run in the middle.
 AGENT = """
 import asyncio, hashlib, os
 
+answered = 0
+
 async def answer(configuration, item):
+    global answered
     text = "\\x1f".join(configuration["sections"].values())
-    await asyncio.sleep(float(os.environ.get("AGENT_SECONDS", "0")))
+    await asyncio.sleep(0)
+    while answered == int(os.environ.get("AGENT_STOPS_AT", "-1")) and not os.path.exists("go on"):
+        await asyncio.sleep(0.02)
+    answered += 1
     name = hashlib.sha256(text.encode()).hexdigest()
     luck = int(hashlib.sha256((text + item["text"]).encode()).hexdigest()[:8], 16) / 16**8
     with open("calls.log", "a") as log:
@@ -106,21 +115,21 @@ def optimized(project, *arguments):
         env=_environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
-def _environment(seconds=0.0):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("BURNISH_")}
-    return {**kept, "AGENT_SECONDS": str(seconds)}
+def _environment():
+    return {name: value for name, value in os.environ.items() if not name.startswith("BURNISH_")}
 
 
-def start(commands, project, *arguments, seconds):
-    """A command in the background, with an agent that takes its time."""
-    return commands.start(arguments, cwd=project, env=_environment(seconds))
+def start(commands, project, *arguments, stops_at):
+    """A command in the background, with an agent that halts after so many answers."""
+    environment = {**_environment(), "AGENT_STOPS_AT": str(stops_at)}
+    return commands.start(arguments, cwd=project, env=environment)
 
 
 def calls(project):
@@ -129,10 +138,18 @@ def calls(project):
     return Counter(log.read_text().split()) if log.exists() else Counter()
 
 
+def saved(project):
+    """How many answers are kept."""
+    path = project / ".burnish" / "burnish.db"
+    with contextlib.closing(sqlite3.connect(path, timeout=60)) as database:
+        rows = database.execute("SELECT count(*) FROM experiment_items WHERE NOT cached")
+        return rows.fetchone()[0]
+
+
 def wait_for_calls(project, number, running):
-    """Until the agent has answered so often."""
-    deadline = time.monotonic() + 30
-    while calls(project).total() < number:
+    """Until the agent has answered so often, and the answers are kept."""
+    deadline = time.monotonic() + 60
+    while calls(project).total() < number or saved(project) < number:
         assert running.poll() is None, running.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -50,7 +50,7 @@ def test_the_block_runs(language, needed, code, tmp_path):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

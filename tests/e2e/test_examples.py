@@ -19,7 +19,7 @@ def test_the_example_runs(name, tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

@@ -4,7 +4,6 @@ import json
 import signal
 import sqlite3
 import sys
-import time
 from pathlib import Path
 
 import httpx2
@@ -13,12 +12,14 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
 
 from serving_world import (
+    DEADLINE,
     OPTIMIZATIONS,
     ServerProcess,
     calls,
     events_of,
     make_served_project,
     wait_for_calls,
+    wait_for_results,
     wait_until_final,
 )
 
@@ -31,12 +32,13 @@ def project(tmp_path):
 
 
 def test_a_killed_server_that_starts_again_completes_the_run_by_itself(project):
-    slow = {"AGENT_SECONDS": "0.05"}
-    with ServerProcess(project, variables=slow) as server, server.client() as client:
+    halting = {"AGENT_STOPS_AT": "20"}
+    with ServerProcess(project, variables=halting) as server, server.client() as client:
         identity = client.post(OPTIMIZATIONS, json={}).json()["optimization_id"]
         wait_for_calls(project, 20)
+        wait_for_results(project, 20)
         server.process.send_signal(signal.SIGKILL)
-        server.process.wait(10)
+        server.process.wait(DEADLINE)
     asked = len(calls(project))
 
     with ServerProcess(project) as server, server.client() as client:
@@ -44,8 +46,7 @@ def test_a_killed_server_that_starts_again_completes_the_run_by_itself(project):
 
     assert view["status"] == "completed"
     assert view["trials"] == 4
-    # What was answered before the kill is not asked again, but for what was in flight.
-    assert len(calls(project)) - len(set(calls(project))) <= 4 * 2
+    assert len(calls(project)) == len(set(calls(project))), "what was answered is not asked again"
     assert len(calls(project)) > asked
 
 
@@ -54,7 +55,7 @@ def test_sigterm_ends_streams_and_leaves_runs_to_be_resumed_even_from_a_blocked_
         "import time\n"
         "def answer(configuration, item):\n"
         "    open('calls.log', 'a').write('x\\n')\n"
-        "    time.sleep(60)\n"
+        "    time.sleep(3600)\n"
     )
     with ServerProcess(project) as server, server.client() as client:
         identity = client.post(OPTIMIZATIONS, json={}).json()["optimization_id"]
@@ -62,15 +63,12 @@ def test_sigterm_ends_streams_and_leaves_runs_to_be_resumed_even_from_a_blocked_
         with client.stream("GET", f"{OPTIMIZATIONS}/{identity}/events") as stream:
             lines = stream.iter_lines()
             next(events_of(lines))
-            started = time.monotonic()
             server.process.send_signal(signal.SIGTERM)
             rest = list(lines)
-        code = server.process.wait(15)
-        took = time.monotonic() - started
+        code = server.process.wait(DEADLINE)
         log = server.log()
 
     assert code == 0
-    assert took < 10
     assert any("connect again" in line for line in rest)
     assert "the run is given back" in log
     with sqlite3.connect(project / ".burnish" / "burnish.db") as database:

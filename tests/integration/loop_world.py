@@ -15,12 +15,16 @@ from burnish.domain import AgentOutput, Configuration, ExperimentContext, Item
 from burnish.runtime import EvalLoop, EvalRequest, MainLoop, RedisMailbox
 from burnish.runtime.loops import RetryRules
 
-DEADLINE = 20.0
-QUICK = RetryRules(step_seconds=0.01, longest_seconds=0.05, settle_seconds=20)
+# Nothing takes this long unless it never happens, on any machine.
+DEADLINE = 120.0
+QUICK = RetryRules(step_seconds=0.01, longest_seconds=0.05, settle_seconds=DEADLINE)
 
 
 class LoggedAgent:
-    """Says yes after an item's `seconds`, or at once if it is quick; each call leaves two lines."""
+    """Says yes after an item's `seconds`, or at once if it is quick; each call leaves two lines.
+
+    An item with `until` is answered once that file is there.
+    """
 
     name = "logged"
     fingerprint = "1"
@@ -34,6 +38,8 @@ class LoggedAgent:
         with self.log.open("a") as log:
             log.write(f"begin {item.id}\n")
         await asyncio.sleep(0 if self._quick else item.data.get("seconds", 0))
+        while "until" in item.data and not Path(item.data["until"]).exists():
+            await asyncio.sleep(0.01)
         with self.log.open("a") as log:
             log.write(f"end {item.id}\n")
         return AgentOutput(text="yes")
@@ -63,7 +69,7 @@ def eval_loop(client, agent, *, box="eval-requests", **settings):
     """An eval loop on the server behind a client."""
     patience = settings.pop("patience", 15.0)
     return EvalLoop(
-        loop=MainLoop(agent=agent, overrides_store=PoisonedStore(), timeout_seconds=60),
+        loop=MainLoop(agent=agent, overrides_store=PoisonedStore(), timeout_seconds=600),
         requests=RedisMailbox(box, client, patience=patience),
         scorers=[{"kind": "exact_match", "field": "label"}],
         **{"rules": QUICK, **settings},
@@ -107,7 +113,7 @@ def until_sync(holds, what="it"):
 def fetch(url):
     """The status and the JSON body of a page."""
     try:
-        with urllib.request.urlopen(url, timeout=10) as page:
+        with urllib.request.urlopen(url, timeout=DEADLINE) as page:
             return page.status, json.load(page)
     except urllib.error.HTTPError as error:
         with error:

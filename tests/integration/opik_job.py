@@ -6,10 +6,13 @@ last line on stdout is what both came to.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
 
+# What these packages load stays: looking at it again and again takes a fifth of the time.
+gc.disable()
 os.environ.update(
     LITELLM_LOCAL_MODEL_COST_MAP="True",
     OPIK_ANALYTICS_ENABLE="false",
@@ -18,7 +21,7 @@ os.environ.update(
     OPIK_CONSOLE_LOGGING_LEVEL="WARNING",
 )
 
-import litellm
+import litellm  # noqa: E402 - it reads the settings above
 
 LABELS = {"refund": "billing", "invoice": "billing", "crash": "technical", "login": "technical"}
 BETTER = "Read the ticket word by word, then answer billing or technical."
@@ -88,12 +91,14 @@ def main():
         name="router", system="Route the ticket.", user="TICKET: {ticket}", model=MODEL
     )
     common = {"prompt": prompt, "dataset": dataset, "metric": label_match}
-    gepa = GepaOptimizer(model=MODEL, n_threads=2, verbose=0, seed=7).optimize_prompt(
+    # One thread: with more, opik's executor returns its results when the last task has ended and not
+    # when that one's result has been added to them, and the score is then that of the others.
+    gepa = GepaOptimizer(model=MODEL, n_threads=1, verbose=0, seed=7).optimize_prompt(
         **common, max_trials=4, reflection_minibatch_size=3
     )
     space = {"name": "temperature", "distribution": "float", "low": 0.0, "high": 1.0}
     parameters = ParameterOptimizer(
-        model=MODEL, default_n_trials=2, n_threads=2, verbose=0, seed=7
+        model=MODEL, default_n_trials=2, n_threads=1, verbose=0, seed=7
     ).optimize_parameter(
         **common, parameter_space=ParameterSearchSpace(parameters=[space]), max_trials=2
     )

@@ -28,6 +28,7 @@ class World:
         self.log = self.folder / "calls.log"
         self.item_seconds = item_seconds
         self.id_file = self.folder / "id"
+        self.on_call = None
 
     def calls(self):
         """Each call of the agent as `configuration item`."""
@@ -37,12 +38,30 @@ class World:
     def optimization_id(self):
         return self.id_file.read_text() if self.id_file.exists() else None
 
+    def remember(self, optimization_id):
+        """Keep the id as a whole: whoever is killed while writing leaves no half of it."""
+        whole = self.id_file.with_suffix(".new")
+        whole.write_text(optimization_id)
+        whole.replace(self.id_file)
+
+
+def hang_from(world, number):
+    """Calls of the agent from this one on come to no end."""
+
+    async def called():
+        if len(world.calls()) >= number:
+            await asyncio.Event().wait()
+
+    world.on_call = called
+
 
 def agent_of(world):
     async def run(configuration, item):
         text = configuration["sections"]["system"]
         with world.log.open("a") as log:
             log.write(f"{hashlib.sha256(text.encode()).hexdigest()[:12]} {item['n']}\n")
+        if world.on_call is not None:
+            await world.on_call()
         words = len(text.split())
         await asyncio.sleep(world.item_seconds)
         chance = 0.3 + sum(worth for word, worth in WORTH.items() if word in text)
@@ -131,7 +150,7 @@ async def run(world, **options):
         optimization = await prepare(world, workspace, **options)
         try:
             if world.optimization_id is None:
-                world.id_file.write_text(await optimization.create())
+                world.remember(await optimization.create())
             return await optimization.run(world.optimization_id)
         finally:
             await optimization.close()

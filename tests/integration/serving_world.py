@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -19,7 +20,8 @@ from burnish.server.http.app import create_app
 from burnish.server.http.serving import _bind, _Server, address_of
 from burnish.server.http.settings import ServerSettings
 
-DEADLINE = 20.0
+# For what should happen soon: far more than a busy machine needs.
+DEADLINE = 60.0
 BURNISH = [sys.executable, "-P", "-c", "from burnish.cli import main; main()"]
 API = "/v1/private"
 OPTIMIZATIONS = f"{API}/optimizations"
@@ -43,13 +45,20 @@ seed = 3
 max_trials = 4
 [models."openai/gpt-test"]
 """
-# A call that is cut off has not been answered, and is not in the log.
+# A call that is cut off has not been answered, and is not in the log. After AGENT_STOPS_AT answers
+# it gives no more: whatever a test does then hits a run in the middle, on any machine.
 AGENT = """
 import asyncio, hashlib, os
 
+answered = 0
+
 async def answer(configuration, item):
+    global answered
     text = "\\x1f".join(configuration["sections"].values())
     await asyncio.sleep(float(os.environ.get("AGENT_SECONDS", "0")))
+    if answered == int(os.environ.get("AGENT_STOPS_AT", "-1")):
+        await asyncio.sleep(3600)
+    answered += 1
     name = hashlib.sha256(text.encode()).hexdigest()
     luck = int(hashlib.sha256((text + item["text"]).encode()).hexdigest()[:8], 16) / 16**8
     with open(os.path.join(os.path.dirname(__file__), "calls.log"), "a") as log:
@@ -197,3 +206,13 @@ def wait_for_calls(folder: Path, number: int) -> None:
     while len(calls(folder)) < number:
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def wait_for_results(folder: Path, number: int) -> None:
+    """Until so many answers are kept in the project's own database."""
+    deadline = time.monotonic() + DEADLINE
+    path = folder / ".burnish" / "burnish.db"
+    with contextlib.closing(sqlite3.connect(path, timeout=DEADLINE)) as database:
+        while database.execute("SELECT count(*) FROM experiment_items").fetchone()[0] < number:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)

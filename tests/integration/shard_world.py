@@ -8,6 +8,7 @@ import signal
 import time
 import uuid
 
+import redis
 from optimization_world import World, agent_of, in_child, prepare, suite
 from redis.asyncio import Redis
 
@@ -16,7 +17,7 @@ from burnish.app.wiring import Workspace
 from burnish.app.worker.shard_worker import shard_evaluator
 from burnish.runtime.mailboxes import RedisMailbox
 from burnish.runtime.shards import ShardSettings, ShardSize
-from burnish.runtime.shards.loop import ShardLoop
+from burnish.runtime.shards.loop import VISIBILITY_SECONDS, ShardLoop
 
 # Impatient, so that tests are quick; none of it changes a result.
 QUICK = ShardSettings(
@@ -51,6 +52,36 @@ class ShardWorld(World):
         os.kill(child, number)
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
+    def held_by(self, child):
+        """The shards that a worker holds."""
+        return list(self._leases(child))
+
+    def seconds_left(self, child):
+        """The longest that a shard stays a worker's own, or 0 if it holds none."""
+        return max(self._leases(child).values(), default=0.0)
+
+    def let_leases_run_out(self, child):
+        """What a worker held that is gone now is free at once; nobody else's lease changes."""
+        with redis.Redis.from_url(self.url) as client:
+            for receipt in self._leases(child):
+                client.zadd(self._due, {receipt: 0})
+
+    def _leases(self, child):
+        """Each receipt of a worker with the seconds for which it counts."""
+        with redis.Redis.from_url(self.url) as client:
+            seconds, micros = client.time()
+            held = client.zrange(self._due, 0, -1, withscores=True)
+        now = seconds + micros / 1e6
+        return {
+            receipt: max(moment / 1000 - now, 0.0)
+            for receipt, moment in held
+            if f"-{child}-".encode() in receipt.split()[-1]
+        }
+
+    @property
+    def _due(self):
+        return f"burnish:mailbox:{{{self.mailbox}}}:due"
+
     def end(self):
         for child in list(self.workers):
             with contextlib.suppress(ProcessLookupError, ChildProcessError):
@@ -61,7 +92,15 @@ class ShardWorld(World):
 
 
 async def serve(
-    world, *, visibility=2.0, concurrency=4, agent=None, suite_=None, before=None, overlays=None
+    world,
+    *,
+    visibility=VISIBILITY_SECONDS,
+    concurrency=4,
+    agent=None,
+    suite_=None,
+    before=None,
+    overlays=None,
+    grace=0.2,
 ):
     """What a worker does: the program of a team whose agent is a function."""
     if before is not None:
@@ -77,7 +116,7 @@ async def serve(
             overlays=None if overlays is None else overlays(),
         )
         loop = ShardLoop(evaluator=evaluator, requests=RedisMailbox(world.mailbox, client))
-        stop = asyncio.create_task(_until_terminated(loop))
+        stop = asyncio.create_task(_until_terminated(loop, grace))
         try:
             await loop.run(visibility_timeout=visibility, wait_time_seconds=1)
         finally:
@@ -86,11 +125,11 @@ async def serve(
             await client.aclose()
 
 
-async def _until_terminated(loop):
+async def _until_terminated(loop, grace):
     told = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, told.set)
     await told.wait()
-    await loop.shutdown(timeout=0.2)
+    await loop.shutdown(timeout=grace)
 
 
 async def run_sharded(
@@ -114,7 +153,7 @@ async def run_sharded(
             await optimization.close()
 
 
-def wait_until(check, *, seconds=10.0):
+def wait_until(check, *, seconds=60.0):
     """Until it holds; an event that only a file or a server tells of."""
     deadline = time.monotonic() + seconds
     while not check():

@@ -2,14 +2,11 @@
 
 import asyncio
 import json
-import os
-import signal
-import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from optimization_world import in_child, wait_for
+from kills import die, killed
 
 import burnish
 from burnish.app.compress.compressions import local_overrides
@@ -154,32 +151,38 @@ def fingerprint(done):
     )
 
 
-def test_a_killed_compression_resumes_into_the_same_one(tmp_path):
-    undisturbed = fingerprint(burnish.compress(agent(), suite(), db=tmp_path / "a.db", seed=3))
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+def test_a_killed_compression_resumes_into_the_same_one(share, undisturbed, tmp_path):
+    expected, calls = undisturbed
+    ids = tmp_path / "id"
+    asked = []
 
-    def slow(configuration, item):
-        time.sleep(0.02)
+    def watch(attempt):
+        ids.write_text(attempt.orchestrator._plan.optimization_id)
+
+    def deadly(configuration, item):
+        asked.append(item)
+        if len(asked) >= share * calls:
+            die()
         return answer(configuration, item)
 
-    for number, seconds in enumerate((0.5, 1.0, 1.6)):
-        db, ids = tmp_path / f"k{number}.db", tmp_path / f"id{number}"
+    killed(lambda: burnish.compress(agent(deadly), suite(), db="b.db", seed=3, watch=watch))
+    done = burnish.compress(agent(), suite(), db="b.db", seed=3, resume=ids.read_text())
 
-        def watch(sitting, ids=ids):
-            ids.write_text(sitting.orchestrator._plan.optimization_id)
+    assert fingerprint(done) == expected
 
-        child = in_child(
-            lambda db=db, watch=watch: burnish.compress(
-                agent(slow), suite(), db=db, seed=3, watch=watch
-            )
-        )
-        time.sleep(seconds)
-        os.kill(child, signal.SIGKILL)
-        wait_for(child)
 
-        resume = ids.read_text() if ids.exists() else None
-        done = burnish.compress(agent(slow), suite(), db=db, seed=3, resume=resume)
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """What it comes to, and the calls it takes."""
+    asked = []
 
-        assert fingerprint(done) == undisturbed
+    def counted(configuration, item):
+        asked.append(item)
+        return answer(configuration, item)
+
+    db = tmp_path_factory.mktemp("compress") / "b.db"
+    return fingerprint(burnish.compress(agent(counted), suite(), db=db, seed=3)), len(asked)
 
 
 CONFIG = f"""

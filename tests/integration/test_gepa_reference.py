@@ -3,20 +3,16 @@
 import asyncio
 import gc
 import json
-import os
-import signal
 import threading
 from collections import Counter
 
 import pytest
 import reference_world as world
-from optimization_world import in_child, wait_for
+from kills import die_at_write, killed
 
 import burnish
 from burnish.optimizers import GepaReference
-from burnish.optimizers.gepa_package import adapter as reference_desk
-from burnish.optimizers.gepa_package import adapter as reference_replay
-from burnish.storage.engine import failpoints
+from burnish.optimizers.gepa_package import adapter
 
 CALLS = 200
 
@@ -25,13 +21,13 @@ CALLS = 200
 def inner(monkeypatch):
     """The results that the package itself came to inside burnish."""
     found = []
-    run = reference_replay._optimize
+    run = adapter._optimize
 
     def watched(**arguments):
         found.append(run(**arguments))
         return found[-1]
 
-    monkeypatch.setattr(reference_replay, "_optimize", watched)
+    monkeypatch.setattr(adapter, "_optimize", watched)
     return found
 
 
@@ -197,29 +193,19 @@ class Forgetful:
         return await self._call("should_stop", state, history)
 
 
-def resume_after(db, settings, times, place=""):
-    """Die after so many writes (of one kind), then go on in another process."""
+def resume_after(db, settings, place, number):
+    """Die at the number-th passing of a place, then go on; the trials."""
     id_file = db.with_suffix(".id")
 
     def work(**more):
-        optimizer = GepaReference(**settings)
-        result = asyncio.run(world.run(db, optimizer, started=id_file.write_text, **more))
-        db.with_suffix(".json").write_text(json.dumps([str(one) for one in trials(result, db)]))
+        return asyncio.run(world.run(db, GepaReference(**settings), **more))
 
-    def die():
-        passed = Counter()
+    def deadly():
+        die_at_write(place, number)
+        work(started=id_file.write_text)
 
-        def reach(name):
-            passed[place in name] += 1
-            if passed[True] == times:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        failpoints.on_reach = reach
-        work()
-
-    assert wait_for(in_child(die)) == -signal.SIGKILL
-    assert wait_for(in_child(lambda: work(resume=id_file.read_text()))) == 0
-    return json.loads(db.with_suffix(".json").read_text())
+    killed(deadly)
+    return [str(one) for one in trials(work(resume=id_file.read_text()), db)]
 
 
 MERGING = {"model": world.reflect, "max_metric_calls": CALLS, "use_merge": True}
@@ -233,9 +219,13 @@ def undisturbed(tmp_path_factory):
 
 
 class TestAResumedRun:
-    @pytest.mark.parametrize("times", [40, 173, 300])
-    def test_killed_anywhere_it_ends_the_same(self, times, undisturbed, tmp_path):
-        assert resume_after(tmp_path / "db", MERGING, times) == undisturbed
+    # Its 32 steps have one experiment each, and each trial is written twice.
+    @pytest.mark.parametrize(
+        ("place", "number"),
+        [("create_experiment:before", 3), ("save_trial:after", 31), ("save_step:after", 28)],
+    )
+    def test_killed_anywhere_it_ends_the_same(self, place, number, undisturbed, tmp_path):
+        assert resume_after(tmp_path / "db", MERGING, place, number) == undisturbed
 
     @pytest.mark.parametrize("use_merge", [False, True])
     def test_without_any_memory_each_step_comes_to_the_same(self, use_merge, tmp_path):
@@ -261,7 +251,7 @@ class TestAResumedRun:
             return world.reflect(prompt).removesuffix("\n```") + f" word{number}\n```"
 
         settings = {"model": moody, "max_metric_calls": 150}
-        resume_after(tmp_path / "db", settings, 15, "save_checkpoint:after")
+        resume_after(tmp_path / "db", settings, "save_checkpoint:after", 15)
 
         prompts = asked.read_text().splitlines()
         assert len(prompts) == len(set(prompts)) > 10
@@ -299,7 +289,7 @@ class TestWhatTheFrameworkRefuses:
             return result, trials(result, tmp_path / name)
 
         _, foreseen = go("foreseen")
-        monkeypatch.setattr(reference_desk, "is_acceptable", lambda *_, **__: True)
+        monkeypatch.setattr(adapter, "is_acceptable", lambda *_, **__: True)
         result, unforeseen = go("unforeseen")
 
         assert result.to_json()["rejections"] > 3
@@ -356,7 +346,7 @@ class TestTheEnd:
 
         del optimizer
         gc.collect()
-        engine.join(timeout=5)
+        engine.join(timeout=60)
 
         assert not engine.is_alive()
 

@@ -7,26 +7,24 @@ import json
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from optimization_world import fingerprint, in_child, wait_for
+from kills import die, die_at_write, killed
+from optimization_world import fingerprint
 
 import burnish
-from burnish.app.optimize.optimizations import Optimization, load_result
+from burnish.app.optimize.optimizations import Optimization
 from burnish.app.wiring import Workspace
 from burnish.benchmarks import make_world, run_burnish
 from burnish.config.search import SearchSpec
 from burnish.domain import OptimizationStatus, UnavailableError
 from burnish.optimizers import Auto, Gepa
-from burnish.optimizers.gepa import noise as gepa_luck
+from burnish.optimizers.gepa import noise
 from burnish.optimizers.gepa.noise_search import NoiseSearch
-from burnish.storage.engine import failpoints
 
 TOPICS = ("parcel", "invoice", "ferry", "boiler", "passport", "voucher", "antenna", "licence")
 SHARES = {"train": 24, "validation": 20, "test": 12}
@@ -72,14 +70,12 @@ def judge(output, item) -> burnish.Score:
 class World:
     """An agent whose calls are logged, in a folder with a database."""
 
-    def __init__(
-        self, folder, *, seconds: float = 0.0, known: float = 0.95, guessed: float = 0.0
-    ) -> None:
+    def __init__(self, folder, *, known: float = 0.95, guessed: float = 0.0) -> None:
         self.folder = Path(folder)
         self.db = self.folder / "world.db"
         self.log = self.folder / "calls.log"
         self.id_file = self.folder / "id"
-        self.seconds = seconds
+        self.deadly_call = 0
         self.chance = {True: known, False: guessed}
 
     @property
@@ -88,7 +84,9 @@ class World:
             text = configuration["sections"]["system"]
             with self.log.open("a") as log:
                 log.write(f"{hash(text)} {item['ticket']}\n")
-            await asyncio.sleep(self.seconds)
+            if self.calls() == self.deadly_call:
+                die()
+            await asyncio.sleep(0)
             chance = self.chance[rule(item["topic"]) in text]
             usage = burnish.Usage(calls=1, input_tokens=len(text.split()), output_tokens=1)
             return burnish.AgentOutput(
@@ -149,11 +147,6 @@ async def sit(world: World, model=writer, evaluations: int = 200) -> burnish.Opt
             await optimization.close()
 
 
-async def stored(world: World) -> burnish.OptimizationResult:
-    async with Workspace.open(str(world.db)) as workspace:
-        return await load_result(workspace, world.id_file.read_text())
-
-
 def whole(result: burnish.OptimizationResult) -> dict:
     """All that must be equal between two runs: everything but ids."""
     candidates = sorted(result.candidates.values(), key=lambda one: one.number)
@@ -166,9 +159,8 @@ def whole(result: burnish.OptimizationResult) -> dict:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     world = World(tmp_path_factory.mktemp("calm"))
-    began = time.monotonic()
     result = asyncio.run(sit(world))
-    return whole(result), time.monotonic() - began, result
+    return whole(result), world.calls(), result
 
 
 class TestTheSameRun:
@@ -201,31 +193,27 @@ class TestTheSameRun:
 
         assert json.loads(said) == json.loads(json.dumps(expected))
 
-    def test_killed_at_random_moments_and_resumed(self, undisturbed, tmp_path):
-        expected, seconds, _ = undisturbed
-        chance = random.Random("kill")
-        for number in range(2):
-            folder = tmp_path / str(number)
-            folder.mkdir()
-            world = World(folder)
-            child = in_child(lambda: asyncio.run(sit(world)))  # noqa: B023
-            time.sleep((0.15 + 0.8 * chance.random()) * seconds)
-            os.kill(child, signal.SIGKILL)
-            wait_for(child)
+    @pytest.mark.parametrize("share", [0.3, 0.8])
+    def test_killed_in_a_call_and_resumed(self, share, undisturbed, tmp_path):
+        expected, calls, _ = undisturbed
+        world = World(tmp_path)
+        world.deadly_call = int(share * calls)
 
-            assert wait_for(in_child(lambda: asyncio.run(sit(world)))) == 0  # noqa: B023
+        killed(lambda: asyncio.run(sit(world)))
+        world.deadly_call = 0
 
-            assert whole(asyncio.run(stored(world))) == expected
+        assert whole(asyncio.run(sit(world))) == expected
 
-    @pytest.mark.parametrize("place", ["save_step", "save_checkpoint", "save_trial"])
+    @pytest.mark.parametrize(
+        "place", ["save_step:before", "save_checkpoint:after", "save_trial:after"]
+    )
     def test_killed_at_a_write_and_resumed(self, place, undisturbed, tmp_path):
         expected, _, _ = undisturbed
         world = World(tmp_path)
 
-        assert wait_for(in_child(lambda: die_at(world, place, 7))) == -signal.SIGKILL
-        assert wait_for(in_child(lambda: asyncio.run(sit(world)))) == 0
+        killed(lambda: sit_until(world, place, 4))
 
-        assert whole(asyncio.run(stored(world))) == expected
+        assert whole(asyncio.run(sit(world))) == expected
 
     def test_killed_while_the_model_is_asked_and_resumed(self, undisturbed, tmp_path):
         expected, _, _ = undisturbed
@@ -235,13 +223,12 @@ class TestTheSameRun:
         def deadly(prompt):
             asked["times"] += 1
             if asked["times"] == 9:
-                os.kill(os.getpid(), signal.SIGKILL)
+                die()
             return writer(prompt)
 
-        assert wait_for(in_child(lambda: asyncio.run(sit(world, deadly)))) == -signal.SIGKILL
-        assert wait_for(in_child(lambda: asyncio.run(sit(world)))) == 0
+        killed(lambda: asyncio.run(sit(world, deadly)))
 
-        assert whole(asyncio.run(stored(world))) == expected
+        assert whole(asyncio.run(sit(world))) == expected
 
 
 LUCK = {"known": 0.75, "guessed": 0.25}
@@ -251,7 +238,7 @@ LUCK_EVALUATIONS = 900
 @pytest.fixture
 def soon_shown(monkeypatch):
     """A small run has few children that show luck."""
-    monkeypatch.setattr(gepa_luck, "FEWEST_PAIRS", 1)
+    monkeypatch.setattr(noise, "FEWEST_PAIRS", 1)
 
 
 @pytest.fixture(scope="module")
@@ -265,7 +252,7 @@ def lucky(tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(NoiseSearch, "moves", counted)
-        patch.setattr(gepa_luck, "FEWEST_PAIRS", 1)
+        patch.setattr(noise, "FEWEST_PAIRS", 1)
         world = World(tmp_path_factory.mktemp("lucky"), **LUCK)
         result = asyncio.run(sit(world, evaluations=LUCK_EVALUATIONS))
     return result, settled["steps"]
@@ -292,28 +279,19 @@ class TestLuck:
         told = None if luckiest <= result.best.score else luckiest
         assert (result.overruled or {}).get("score") == told
 
-    @pytest.mark.parametrize(("place", "at"), [("save_step", 40), ("save_trial", 60)])
-    def test_killed_and_resumed_it_is_the_same_run(self, place, at, lucky, soon_shown, tmp_path):
+    def test_killed_twice_and_resumed_it_is_the_same_run(self, lucky, soon_shown, tmp_path):
         expected, _ = lucky
         world = World(tmp_path, **LUCK)
 
-        killed = in_child(lambda: die_at(world, place, at, LUCK_EVALUATIONS))
-        assert wait_for(killed) == -signal.SIGKILL
-        again = in_child(lambda: asyncio.run(sit(world, evaluations=LUCK_EVALUATIONS)))
-        assert wait_for(again) == 0
+        for place, at in [("save_step:before", 20), ("save_trial:after", 15)]:
+            killed(lambda: sit_until(world, place, at, LUCK_EVALUATIONS))  # noqa: B023
+        result = asyncio.run(sit(world, evaluations=LUCK_EVALUATIONS))
 
-        assert whole(asyncio.run(stored(world))) == whole(expected)
+        assert whole(result) == whole(expected)
 
 
-def die_at(world: World, place: str, at: int, evaluations: int = 200) -> None:
-    passed = Counter()
-
-    def reach(name):
-        passed[place] += place in name
-        if passed[place] == at:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    failpoints.on_reach = reach
+def sit_until(world: World, place: str, number: int, evaluations: int = 200) -> None:
+    die_at_write(place, number)
     asyncio.run(sit(world, evaluations=evaluations))
 
 

@@ -33,6 +33,20 @@ class Thinking(ScriptedImageModel):
         return await super().edit(base, prompt, quality=quality)
 
 
+class Meeting(ScriptedImageModel):
+    """Draws its first picture once the other one draws, too."""
+
+    def __init__(self, both):
+        super().__init__()
+        self._both, self._met = both, False
+
+    async def generate(self, prompt, *, quality):
+        if not self._met:
+            self._met = True
+            await self._both.wait()
+        return await super().generate(prompt, quality=quality)
+
+
 @asynccontextmanager
 async def serving(tmp_path, model, judge=None, *, execute=True, **table):
     """One server on the folder's database, with models of its own."""
@@ -54,24 +68,27 @@ async def serving(tmp_path, model, judge=None, *, execute=True, **table):
 
 
 async def ended(images, run_id):
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not (run := await images.get(run_id)).status.ended:
             await asyncio.sleep(0.01)
     return run
 
 
 async def test_two_servers_share_a_queue_and_carry_out_each_run_once(tmp_path):
-    models = ScriptedImageModel(latency_seconds=0.005), ScriptedImageModel(latency_seconds=0.005)
+    # Each has room for half of the runs, and ends none before the other has begun one.
+    both = asyncio.Barrier(2)
+    models = Meeting(both), Meeting(both)
     async with serving(tmp_path, models[0], execute=False) as images:
         names = [(await images.create(WISH)).run_id for _ in range(8)]
-        async with serving(tmp_path, models[0], max_calls=2), serving(tmp_path, models[1]):
+        first, second = (serving(tmp_path, one, max_calls=2) for one in models)
+        async with first, second:
             runs = [await ended(images, name) for name in names]
         commits = (await images.commits("p1")).items
 
     assert {run.status for run in runs} == {ImageRunStatus.COMPLETED}
     assert sum(model.calls for model in models) == 8 * 3
     assert all(model.calls for model in models)
-    assert models[0].most_in_flight <= 2
+    assert all(model.most_in_flight <= 2 for model in models)
     assert len({one.commit_id for one in commits}) == len(commits) == 8 * 3
 
 

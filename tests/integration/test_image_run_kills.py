@@ -2,169 +2,161 @@
 
 import asyncio
 import json
+import os
 import shutil
+import signal
+from collections import Counter
 
 import pytest
-from tests.support.child_processes import children, line
-
-from burnish.storage import Database
-
-# Forks a run that dies at each place that an undisturbed one passes, and another that goes on.
-KILLED = """
-import asyncio, json, os, signal, sys
-from collections import Counter
-from pathlib import Path
-from burnish.bootstrap import image_sitting
-from burnish.app.images.models import ImageModels
-from burnish.app.images.runs import ImageRuns
-from burnish.app.images.settings import ImageSettings
-from burnish.app.images.runs import execute
-from burnish.app.wiring import Workspace
-from burnish.domain.images.runs import VariantStatus
-from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
-from burnish.storage.engine import failpoints
+from optimization_world import in_child, wait_for
 from tests.support.image_samples import make_request
 
-template, folder = Path(sys.argv[1]), Path(sys.argv[2])
-LEASE = 0.06
-image_sitting._LOOK_SECONDS = 0.02
+from burnish.app.images import runs as image_runs
+from burnish.app.images.models import ImageModels
+from burnish.app.images.runs import ImageRuns, execute
+from burnish.app.images.settings import ImageSettings
+from burnish.app.wiring import Workspace
+from burnish.domain.images.runs import ImageRunStatus
+from burnish.images import pictures
+from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
+from burnish.storage import Database, LocalImageFiles, SqlImageRepository
+from burnish.support.threads import DaemonThreads
+
+# What dies has a lease that is over at once; what goes on has one that no slow machine outlasts.
+SHORT, LONG = 0.06, 300.0
+
+
+def _in(status):
+    return lambda run: run.status is status
+
+
+def _with(count, known):
+    return lambda run: sum(known(one) for one in run.variants) >= count
+
+
+def _drawn(count):
+    return _with(count, lambda one: one.image is not None)
+
+
+def _judged(count):
+    return _with(count, lambda one: one.composite_score is not None)
+
+
+# The first stored run of which this holds, and the stage it is in. Pictures and verdicts come
+# together or one by one, so each is a moment from which on there are so many.
+MOMENTS = {
+    "planning": ("planning", _in(ImageRunStatus.PLANNING)),
+    "planned": ("planning", lambda run: len(run.variants) > 0),
+    "generating": ("generating", _in(ImageRunStatus.GENERATING)),
+    "anchored": ("generating", lambda run: run.anchor_commit_id is not None),
+    **{f"drawn {count}": ("generating", _drawn(count)) for count in (1, 2, 3)},
+    "evaluating": ("evaluating", _in(ImageRunStatus.EVALUATING)),
+    **{f"judged {count}": ("evaluating", _judged(count)) for count in (1, 2, 3)},
+    "refining": ("refining", _in(ImageRunStatus.REFINING)),
+    "ended": ("completed", lambda run: run.status.ended),
+}
+# The anchor and three variants: each is put once, and before the run tells of it.
+PUTS = {f"put {count}": count for count in (1, 2, 3, 4)}
 
 
 def logged(place, prompt):
     with (place / "calls.log").open("a") as log:
-        log.write(json.dumps(prompt) + "\\n")
+        log.write(json.dumps(prompt) + "\n")
     return flat_picture(prompt)
 
 
-async def run(place):
-    database = str(place / "burnish.db")
-    settings = ImageSettings(folder=place)
+async def carry_out(place, lease_seconds):
+    database, settings = str(place / "burnish.db"), ImageSettings(folder=place)
+    drawing = ScriptedImageModel(picture=lambda prompt: logged(place, prompt))
     async with Workspace.open(database) as workspace:
         models = ImageModels(
             settings,
             workspace.model,
-            drawing={"scripted": ScriptedImageModel(picture=lambda one: logged(place, one))},
+            drawing={"scripted": drawing},
             judging={"scripted": ScriptedImageJudge()},
         )
         async with ImageRuns.open(workspace, database, settings, models=models) as images:
             wish = make_request(image_model="scripted", judge_model="scripted", n_variants=3)
             await images.create(wish, run_id="r1")
-            ended = await execute(images, "r1", lambda _: None, lease_seconds=LEASE)
+            ended = await execute(images, "r1", lambda _: None, lease_seconds=lease_seconds)
             commits = (await images.commits("p1")).items
             for one in commits:
                 await images.image(one.images[0].digest)
-            told = [ended.status.value, ended.top_k, sorted(one.commit_id for one in commits)]
-            told += [{name: one.calls for name, one in ended.spending.by_purpose.items()}]
-    (place / "told.json").write_text(json.dumps(told))
+            return [ended.status.value, ended.top_k, sorted(one.commit_id for one in commits)]
 
 
 async def stored(place):
-    async with Workspace.open(str(place / "burnish.db")) as workspace:
-        run = await workspace.images.run("r1")
-        drawn = [one.variant_prompt for one in run.variants if one.image]
-        drawn += [run.request.base_prompt] if run.anchor_commit_id else []
-        (place / "stored.json").write_text(json.dumps([run.status.value, drawn]))
+    """The stage that a killed run was left in, and the prompts of the pictures it has."""
+    async with await Database.open(str(place / "burnish.db")) as database:
+        run = await SqlImageRepository(database).run("r1")
+    drawn = [one.variant_prompt for one in run.variants if one.image]
+    return run.status.value, drawn + [run.request.base_prompt] * bool(run.anchor_commit_id)
 
 
-async def go_on(place):
-    await stored(place)
-    await run(place)
+def die_when(method, holds):
+    """The process ends as soon as the method has returned something of which this holds."""
 
-
-def in_child(work):
-    child = os.fork()
-    if not child:
-        try:
-            work()
-        except BaseException as error:
-            print(repr(error), flush=True)
-            os._exit(1)
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def passing(place, seen):
-    def reach(name):
-        seen.append(name)
-        if "create_run" not in name:
-            with (place / "places.log").open("a") as log:
-                log.write(name + "\\n")
-
-    failpoints.on_reach = reach
-    asyncio.run(run(place))
-
-
-def dying(place, name, count):
-    passed = Counter()
-
-    def reach(at):
-        passed[at] += 1
-        if at == name and passed[at] == count:
+    async def deadly(*arguments, **options):
+        returned = await method(*arguments, **options)
+        if holds(returned):
             os.kill(os.getpid(), signal.SIGKILL)
+        return returned
 
-    failpoints.on_reach = reach
-    asyncio.run(run(place))
-
-
-def fresh(name):
-    place = folder / name
-    place.mkdir()
-    (place / "burnish.db").write_bytes(template.read_bytes())
-    return place
+    return deadly
 
 
-def calls(place):
-    log = place / "calls.log"
-    return Counter(json.loads(one) for one in log.read_text().splitlines()) if log.exists() else {}
+def die_at(place, moment):
+    if moment == "taken":
+        SqlImageRepository.take_this_run = die_when(
+            SqlImageRepository.take_this_run, lambda leased: leased is not None
+        )
+    elif moment in PUTS:
+        done = []
+        LocalImageFiles.put = die_when(
+            LocalImageFiles.put, lambda _: done.append(1) or len(done) == PUTS[moment]
+        )
+    else:
+        SqlImageRepository.save_run = die_when(SqlImageRepository.save_run, MOMENTS[moment][1])
+    # A fork has none of the threads that its parent's pools count on.
+    pictures._background = DaemonThreads(1)
+    asyncio.run(carry_out(place, SHORT))
 
 
-probe = fresh("probe")
-assert in_child(lambda: passing(probe, [])) == 0
-expected = json.loads((probe / "told.json").read_text())
-places = Counter((probe / "places.log").read_text().splitlines())
-stages = set()
-for name, times in sorted(places.items()):
-    # After every write of the run or a file: in between nothing is stored.
-    wanted = name.endswith(":after") and name.split(".")[1][:4] in ("save", "put:", "take")
-    for count in range(1, times + 1) if wanted else ():
-        for _ in range(4):
-            place = fresh(f"{len(list(folder.iterdir()))}")
-            died = in_child(lambda: dying(place, name, count))
-            if died != 0:
-                break
-        if died == 0:
-            continue  # Writes at the same moment are one: such a run takes fewer.
-        assert died == -signal.SIGKILL, (name, died)
-        assert in_child(lambda: asyncio.run(go_on(place))) == 0, name
-        status, drawn = json.loads((place / "stored.json").read_text())
-        stages.add(status)
-        told = json.loads((place / "told.json").read_text())
-        assert told[:3] == expected[:3], (name, count, told, expected)
-        for prompt in drawn:
-            assert calls(place)[prompt] == 1, (name, count, prompt)
-print(json.dumps([sorted(stages), expected]), flush=True)
-"""
+def stage_of(moment):
+    if moment in PUTS:
+        return "generating"
+    return "queued" if moment == "taken" else MOMENTS[moment][0]
 
 
-@pytest.fixture
-def template(tmp_path):
-    """A database as it is before anything was asked for."""
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A database as it is before anything was asked for, and what a run comes to that nobody kills."""
+    folder = tmp_path_factory.mktemp("image_kills")
 
     async def make():
-        async with await Database.open(str(tmp_path / "template.db")):
-            pass
+        await (await Database.open(str(folder / "burnish.db"))).close()
+        shutil.copytree(folder, folder / "undisturbed")
+        return await carry_out(folder / "undisturbed", LONG)
 
-    asyncio.run(make())
-    return tmp_path / "template.db"
+    status, best, commits = asyncio.run(make())
+    assert status == "completed"
+    assert len(commits) == 4
+    return folder / "burnish.db", [status, best, commits]
 
 
-def test_a_run_killed_in_any_stage_goes_on_and_draws_nothing_twice(template, tmp_path):
-    folder = tmp_path / "runs"
-    folder.mkdir()
-    with children(KILLED, [(str(template), str(folder))]) as (child,):
-        stages, expected = json.loads(line(child))
+@pytest.mark.parametrize("moment", ["taken", *PUTS, *MOMENTS])
+def test_a_run_killed_in_any_stage_goes_on_and_draws_nothing_twice(
+    moment, world, tmp_path, monkeypatch
+):
+    template, expected = world
+    shutil.copy(template, tmp_path)
+    monkeypatch.setattr(image_runs, "_LOOK_SECONDS", 0.02)
 
-    assert {"queued", "planning", "generating", "evaluating", "refining"} <= set(stages)
-    assert expected[0] == "completed"
-    assert len(expected[2]) == 4
-    shutil.rmtree(folder)
+    assert wait_for(in_child(lambda: die_at(tmp_path, moment))) == -signal.SIGKILL
+    stage, drawn = asyncio.run(stored(tmp_path))
+    told = asyncio.run(carry_out(tmp_path, LONG))
+
+    assert stage == stage_of(moment)
+    assert told == expected
+    paid = Counter(map(json.loads, (tmp_path / "calls.log").read_text().splitlines()))
+    assert [paid[prompt] for prompt in drawn] == [1] * len(drawn)

@@ -1,30 +1,24 @@
 """A small image run, killed before and after each of its writes, and gone on with."""
 
 import asyncio
-import json
+import os
 import shutil
+import signal
+from dataclasses import replace
 
 import pytest
-from tests.support.child_processes import children, line
-
-from burnish.storage import Database
-
-# For every place that an undisturbed run passes: a run that dies there, and another that goes on.
-KILLED = """
-import asyncio, json, os, signal, sys
-from dataclasses import replace
-from pathlib import Path
-from burnish.domain.images.runs import ImageRunStatus as Status, VariantStatus
-from burnish.storage import Database, LocalImageFiles, SqlImageRepository
-from burnish.storage.engine import failpoints
+from optimization_world import in_child, wait_for
 from tests.support.image_samples import digest_of, make_commit, make_request, make_variant
 
-addresses, folder = json.loads(sys.argv[1]), Path(sys.argv[2])
+from burnish.domain.images.runs import ImageRunStatus as Status
+from burnish.storage import Database, LocalImageFiles, SqlImageRepository
+from burnish.storage.engine import failpoints
 
-async def run(number):
-    async with await Database.open(addresses[number]) as database:
+
+async def carry_out(place):
+    async with await Database.open(str(place / "burnish.db")) as database:
         images = SqlImageRepository(database)
-        files = LocalImageFiles(folder / str(number))
+        files = LocalImageFiles(place / "files")
         await images.create_run("r1", make_request())
         # The one before is dead: its lease of no time has run out.
         taken = await images.take_run(owner="a", seconds=0)
@@ -34,8 +28,9 @@ async def run(number):
         commits = (await images.commits("p1")).items
         for one in commits:
             assert await files.get(one.images[0].digest) == one.commit_id.encode()
-        return [run.status.value, [one.commit_id for one in run.variants],
-                sorted([one.commit_id, one.score] for one in commits)]
+    scores = sorted([one.commit_id, one.score] for one in commits)
+    return [run.status.value, [one.commit_id for one in run.variants], scores]
+
 
 async def go_on(images, files, run, token):
     for number in range(len(run.variants), 2):
@@ -49,69 +44,63 @@ async def go_on(images, files, run, token):
     run = await images.save_run(replace(run, variants=scored), token=token)
     await images.save_run(replace(run, status=Status.COMPLETED), token=token)
 
-def in_child(work):
-    child = os.fork()
-    if not child:
-        try:
-            work()
-        except BaseException as error:
-            print(repr(error), flush=True)
-            os._exit(1)
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
-def die_at(number, place):
+# One write after the other, so this is the order in which every run passes them.
+WRITE = ("before", "after")
+WRITES = [
+    ("SqlImageRepository.create_run", WRITE),
+    ("SqlImageRepository.take_run", WRITE),
+    *[
+        ("LocalImageFiles.put", ("before", "unfinished", "after")),
+        ("SqlImageRepository.save_run", WRITE),
+    ]
+    * 2,
+    *[("SqlImageRepository.save_run", WRITE)] * 2,
+]
+PLACES = [f"{method}:{when}" for method, places in WRITES for when in places]
+
+
+def die_at(place, number):
     passed = []
+
     def reach(name):
         passed.append(name)
-        if len(passed) == place:
+        if len(passed) > number:
+            assert name == PLACES[number]
             os.kill(os.getpid(), signal.SIGKILL)
+
     failpoints.on_reach = reach
-    asyncio.run(run(number))
+    asyncio.run(carry_out(place))
 
-def undisturbed():
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    """A database with all tables and no rows."""
+    path = tmp_path_factory.mktemp("image_storage") / "burnish.db"
+
+    async def make():
+        await (await Database.open(str(path))).close()
+
+    asyncio.run(make())
+    return path
+
+
+def test_an_undisturbed_run_passes_each_place(template, tmp_path, monkeypatch):
+    shutil.copy(template, tmp_path)
     passed = []
-    failpoints.on_reach = passed.append
-    found = asyncio.run(run(0))
-    (folder / "expected").write_text(json.dumps([passed, found]))
+    monkeypatch.setattr(failpoints, "on_reach", passed.append)
 
-def compare(number):
-    found = asyncio.run(run(number))
-    assert found == expected, (passed[number - 1], found)
+    told = asyncio.run(carry_out(tmp_path))
 
-assert in_child(undisturbed) == 0
-passed, expected = json.loads((folder / "expected").read_text())
-print(json.dumps([passed, expected]), flush=True)
-for number in range(1, len(passed) + 1):
-    died = in_child(lambda: die_at(number, number))
-    print(passed[number - 1], died, in_child(lambda: compare(number)), flush=True)
-"""
-
-PLACES = 2 * 2 + 2 * (3 + 2) + 2 * 2
+    assert told == ["completed", ["c0", "c1"], [["c0", 0.5], ["c1", 0.5]]]
+    assert passed == PLACES
 
 
-@pytest.fixture
-def addresses(tmp_path):
-    first = tmp_path / "0.db"
-    asyncio.run(_make(first))
-    others = [shutil.copy(first, tmp_path / f"{n}.db") for n in range(1, PLACES + 1)]
-    return list(map(str, (first, *others)))
+@pytest.mark.parametrize("number", range(len(PLACES)), ids=lambda n: f"{n}-{PLACES[n]}")
+def test_a_run_killed_at_any_write_goes_on_and_doubles_no_commit(number, template, tmp_path):
+    shutil.copy(template, tmp_path)
 
+    assert wait_for(in_child(lambda: die_at(tmp_path, number))) == -signal.SIGKILL
 
-async def _make(address):
-    await (await Database.open(address)).close()
-
-
-def test_a_run_killed_at_any_write_goes_on_and_doubles_no_commit(addresses, tmp_path):
-    with children(KILLED, [(json.dumps(addresses), str(tmp_path))]) as (parent,):
-        passed, expected = json.loads(line(parent))
-        assert expected == ["completed", ["c0", "c1"], [["c0", 0.5], ["c1", 0.5]]]
-        assert len(passed) == PLACES
-        assert {place.split(":")[0] for place in passed} == {
-            "SqlImageRepository.create_run",
-            "SqlImageRepository.take_run",
-            "LocalImageFiles.put",
-            "SqlImageRepository.save_run",
-        }
-        for place in passed:
-            assert line(parent) == f"{place} -9 0"
+    told = asyncio.run(carry_out(tmp_path))
+    assert told == ["completed", ["c0", "c1"], [["c0", 0.5], ["c1", 0.5]]]

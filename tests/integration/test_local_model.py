@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from importlib import metadata
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -221,11 +222,20 @@ def test_the_worker_ends_at_once_when_its_parent_goes_in_the_middle_of_an_answer
         assert json.loads(worker.stdout.readline()) == {"ready": True}
         worker.stdin.write(json.dumps(request).encode() + b"\n")
         worker.stdin.flush()
-        time.sleep(0.2)
+        loaded = cpu_seconds(worker.pid)
+        while cpu_seconds(worker.pid) < loaded + 0.1:
+            time.sleep(0.01)
 
         worker.stdin.close()
 
-        assert worker.wait(5) == 0
+        assert worker.wait(120) == 0
+        assert worker.stdout.read() == b""
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process has worked."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def test_a_file_is_opened_by_its_path_and_told_apart_by_its_content(model_path, tmp_path):

@@ -8,7 +8,7 @@ import time
 import urllib.request
 
 import pytest
-from loop_world import LoggedAgent, client_of, eval_loop, fetch, request, until_sync
+from loop_world import DEADLINE, LoggedAgent, client_of, eval_loop, fetch, request, until_sync
 from optimization_world import in_child, wait_for
 from tests.servers.valkey import start_valkey
 
@@ -25,17 +25,22 @@ class Worker:
         self.url = None
         self.probes = probes
         self._started = threading.Event()
-        self._settings = {"health_port": 0, "wait_time_seconds": 1, "grace_seconds": 5, **settings}
+        self._settings = {
+            "health_port": 0,
+            "wait_time_seconds": 1,
+            "grace_seconds": DEADLINE,
+            **settings,
+        }
         self._thread = threading.Thread(target=self._run, args=(make_loops,), daemon=True)
 
     def __enter__(self):
         self._thread.start()
-        assert self._started.wait(10)
+        assert self._started.wait(DEADLINE)
         return self
 
     def __exit__(self, *_error):
         self.stop()
-        self._thread.join(20)
+        self._thread.join(DEADLINE)
         assert not self._thread.is_alive()
 
     def stop(self):
@@ -76,7 +81,7 @@ def memory_loop(work, box=None):
 
 
 def test_a_worker_tells_how_it_is_until_it_drains(tmp_path):
-    agent = LoggedAgent(tmp_path / "calls")
+    agent, gate = LoggedAgent(tmp_path / "calls"), tmp_path / "gate"
     server = start_valkey(tmp_path / "valkey")
 
     @contextlib.asynccontextmanager
@@ -103,13 +108,14 @@ def test_a_worker_tells_how_it_is_until_it_drains(tmp_path):
 
             async def send():
                 async with client_of(server) as client:
-                    await eval_loop(client, agent).requests.send(request("long", seconds=0.5))
+                    await eval_loop(client, agent).requests.send(request("long", until=str(gate)))
 
             asyncio.run(send())
             until_sync(agent.calls, "taking it")
             worker.stop()
             until_sync(lambda: worker.ask("ready")[1]["status"] == "draining", "draining")
             assert worker.ask("live")[0] == 200
+            gate.touch()
         assert agent.calls("end") == {"long": 1}
     finally:
         server.stop()
@@ -122,7 +128,7 @@ def test_a_database_that_is_away_or_silent_makes_a_worker_not_ready():
         if answers["say"] == "away":
             raise UnavailableError(what="the database", why="is away", fix="wait")
         if answers["say"] == "nothing":
-            await asyncio.sleep(60)
+            await asyncio.sleep(600)
 
     async def idle(body):
         return None
@@ -141,12 +147,12 @@ def test_a_blocked_event_loop_is_not_live():
     release = threading.Event()
 
     async def block(body):
-        release.wait(10)
+        release.wait(DEADLINE)
 
     box = InMemoryMailbox("notes", types=known_types())
     with Worker(memory_loop(block, box), stall_seconds=1.0) as worker:
         until_sync(lambda: worker.ask("ready")[0] == 200, "being ready")
-        asyncio.run_coroutine_threadsafe(box.send(Note(1)), worker.loop).result(5)
+        asyncio.run_coroutine_threadsafe(box.send(Note(1)), worker.loop).result(DEADLINE)
 
         until_sync(lambda: worker.ask("live")[0] == 503, "being stalled")
         _status, body = worker.ask("live")
@@ -158,7 +164,7 @@ def test_a_blocked_event_loop_is_not_live():
 
 def test_a_stalled_worker_ends_so_that_it_can_be_started_again():
     async def block(body):
-        time.sleep(20)
+        time.sleep(600)
 
     async def serve():
         box = InMemoryMailbox("notes", types=known_types())
@@ -167,9 +173,7 @@ def test_a_stalled_worker_ends_so_that_it_can_be_started_again():
             settings = GroupSettings(stall_seconds=1.0, exit_on_stall=True, wait_time_seconds=1)
             await LoopGroup(loops, settings=settings).serve()
 
-    began = time.monotonic()
     assert wait_for(in_child(lambda: asyncio.run(serve()))) == 70
-    assert time.monotonic() - began < 10
 
 
 def test_a_loop_that_fails_ends_the_group_and_says_why():
@@ -186,7 +190,7 @@ def test_a_loop_that_fails_ends_the_group_and_says_why():
             await LoopGroup([*good, *bad]).serve()
 
     with pytest.raises(UsageError, match="Redis refused"):
-        asyncio.run(asyncio.wait_for(serve(), 10))
+        asyncio.run(asyncio.wait_for(serve(), DEADLINE))
 
 
 def test_misuse_of_groups_and_ports_is_explained():
@@ -200,7 +204,7 @@ def test_misuse_of_groups_and_ports_is_explained():
         assert fetch(f"{server.url}/health/live?x=1") == (200, {"fine": 1})
         assert fetch(f"{server.url}/other")[0] == 404
         head = urllib.request.Request(f"{server.url}/health/ready", method="HEAD")
-        with urllib.request.urlopen(head, timeout=5) as page:
+        with urllib.request.urlopen(head, timeout=DEADLINE) as page:
             assert page.read() == b""
         port = int(server.url.rpartition(":")[2])
         with pytest.raises(UnavailableError, match="--health-port"):
@@ -216,5 +220,5 @@ def test_the_health_port_may_be_on_ipv6():
 
     with HealthServer(host="::1", port=0, live=lambda: report, ready=lambda: report) as server:
         assert server.url.startswith("http://[::1]:")
-        with urllib.request.urlopen(f"{server.url}/health/live", timeout=5) as answer:
+        with urllib.request.urlopen(f"{server.url}/health/live", timeout=DEADLINE) as answer:
             assert answer.status == 200

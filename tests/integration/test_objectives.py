@@ -1,12 +1,10 @@
 """Score against tokens, cost and latency, through the Python door and real storage."""
 
 import asyncio
-import os
-import signal
-import time
 
 import pytest
-from optimization_world import World, fingerprint, in_child, result_of, run, wait_for
+from kills import die_in_call, killed
+from optimization_world import World, fingerprint, run
 
 import burnish
 from burnish.app.optimize.result import FrontPoint
@@ -340,20 +338,20 @@ def test_a_killed_run_ends_as_if_nothing_had_happened(table, tmp_path):
     options = {"objective": read_objective(table), "budget": burnish.Budget(max_trials=6)}
     (tmp_path / "whole").mkdir()
     whole = World(tmp_path / "whole")
-    began = time.monotonic()
     expected = asyncio.run(run(whole, **options))
-    seconds = time.monotonic() - began
+    calls = len(whole.calls())
 
-    for share in (0.3, 0.6, 0.9):
-        folder = tmp_path / str(share)
-        folder.mkdir()
-        world = World(folder)
-        child = in_child(lambda: asyncio.run(run(world, **options)))  # noqa: B023
-        time.sleep(seconds * share)
-        os.kill(child, signal.SIGKILL)
-        wait_for(child)
-        assert wait_for(in_child(lambda: asyncio.run(run(world, **options)))) == 0  # noqa: B023
-        result = asyncio.run(result_of(world))
+    # In the search twice, and while the winner is confirmed.
+    for number in (calls // 3, 2 * calls // 3, calls - 4):
+        world = World(tmp_path / str(number))
+        world.folder.mkdir()
+
+        def work(world=world, number=number):
+            die_in_call(world, number)
+            asyncio.run(run(world, **options))
+
+        killed(work)
+        result = asyncio.run(run(world, **options))
 
         assert fingerprint(result) == fingerprint(expected)
         assert timeless(essence(result)) == timeless(essence(expected))

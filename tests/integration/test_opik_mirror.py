@@ -6,7 +6,6 @@ import json
 import socket
 import sqlite3
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from optimize_project import Here
 from burnish.app.wiring import Workspace
 from burnish.domain import UnavailableError
 from burnish.domain.opik import MirrorTarget
+from burnish.integrations.opik.mirror import client as mirror_client
 from burnish.integrations.opik.mirror import mirror as mirroring
 from burnish.integrations.opik.mirror.client import MirrorClient
 from burnish.integrations.opik.mirror.mirror import deliver
@@ -136,14 +136,13 @@ def test_without_a_server_the_run_ends_as_ever_and_what_is_left_is_sent_later(
 
 def test_a_server_that_never_answers_takes_no_time_of_the_run(here, project, monkeypatch):
     monkeypatch.setattr(mirroring, "DRAIN_SECONDS", 0.2)
+    # Whoever waited for a single request would not come back.
+    monkeypatch.setattr(mirror_client, "_SECONDS", 3600.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         mirror_to(project, f"http://127.0.0.1:{silent.getsockname()[1]}")
-        started = time.monotonic()
         result = here.document(project, "optimize", "--mirror", "opik")
-        took = time.monotonic() - started
 
     assert (result["status"], result["trials"]) == ("completed", 4)
-    assert took < 10  # A single request is waited for longer than that.
 
 
 def test_every_answer_may_be_lost_once(here, project, second):

@@ -5,7 +5,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from optimization_world import Climber, World, agent_of, fingerprint, suite
+from optimization_world import Climber, World, agent_of, fingerprint, hang_from, suite
 
 import burnish
 from burnish.app.optimize.optimizations import Optimization
@@ -83,14 +83,16 @@ async def test_an_interrupted_run_keeps_back_the_same(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     expected = fingerprint(await search(World(tmp_path / "a"), max_calls=130))
-    world = World(tmp_path / "b", item_seconds=0.01)
+    world = World(tmp_path / "b")
     for calls in (10, 50, 90):
+        hang_from(world, calls)
         task = asyncio.create_task(search(world, max_calls=130))
         while len(world.calls()) < calls and not task.done():
             await asyncio.sleep(0.005)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+    world.on_call = None
 
     result = await search(world, max_calls=130)
 

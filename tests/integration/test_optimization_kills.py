@@ -1,24 +1,14 @@
 """Kill -9 anywhere, resume, and the result is that of a run that nobody disturbed."""
 
 import asyncio
-import os
 import random
-import signal
-import time
 from collections import Counter
 
 import pytest
-from optimization_world import (
-    CONCURRENCY,
-    World,
-    fingerprint,
-    in_child,
-    prepare,
-    result_of,
-    run,
-    wait_for,
-)
+from kills import die_at_write, die_in_call, die_once_stored, killed
+from optimization_world import CONCURRENCY, World, fingerprint, prepare, run
 
+from burnish.app.optimize.optimizations import load_result
 from burnish.app.wiring import Workspace
 from burnish.domain import Budget, Overlay
 from burnish.optimization.experiments.masks import NAMESPACE
@@ -27,36 +17,58 @@ from burnish.storage.engine import failpoints
 # Enough for several steps and, in races, for trials that are pruned.
 SHORT = {"budget": Budget(max_trials=6)}
 MODES = {"plain": SHORT, "racing": {**SHORT, "racing": "aggressive"}}
+# How often a run of six trials makes each write. Only the results of an experiment may come in
+# fewer or in more, and at least once for each.
+WRITES = {
+    "create_optimization": 1,
+    "acquire_lease": 1,
+    "save_status": 2,
+    "save_step": 3,
+    "save_trial": 14,
+    "save_checkpoint": 4,
+    "create_experiment": 9,
+    "save_results": 9,
+    "update_experiment": 9,
+    "put": 9,
+    "delete": 9,
+    "release_lease": 1,
+}
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
+    """By mode: the result, how often the agent is called, and the writes."""
     found = {}
     for name, options in MODES.items():
-        world = World(tmp_path_factory.mktemp(name))
-        began = time.monotonic()
-        result = fingerprint(asyncio.run(run(world, **options)))
-        found[name] = (result, time.monotonic() - began, len(world.calls()))
+        world, passed = World(tmp_path_factory.mktemp(name)), []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(failpoints, "on_reach", passed.append)
+            result = fingerprint(asyncio.run(run(world, **options)))
+        found[name] = (result, len(world.calls()), passed)
         statuses = {status for _, status, _ in result["trials"]}
         assert ("pruned" in statuses) is (name == "racing")
     return found
 
 
-async def left_behind(world):
-    """Masks, experiments and result rows after the end."""
+async def stored(world):
+    """The result, and the masks, experiments and events that are there after the end."""
     async with Workspace.open(world.db) as workspace:
+        result = await load_result(workspace, world.optimization_id)
         masks = await workspace.overlays.list_tags(NAMESPACE, "world")
         experiments = await workspace.experiments.list_experiments(
             limit=1000, optimization_id=world.optimization_id
         )
         events = await workspace.optimizations.list_events(world.optimization_id, limit=10_000)
-    return masks, experiments, events
+    return result, masks, experiments, events
 
 
-def check(world, expected, calls):
-    result = asyncio.run(result_of(world))
+def resume_and_check(world, mode, undisturbed):
+    """Go on to the end; how many calls were paid again."""
+    expected, calls, _ = undisturbed[mode]
+    asyncio.run(run(world, **MODES[mode]))
+
+    result, masks, experiments, events = asyncio.run(stored(world))
     assert fingerprint(result) == expected
-    masks, experiments, events = asyncio.run(left_behind(world))
     assert masks == []
     # Every candidate once, and the two confirmations.
     assert len(experiments) == len(result.candidates) + 2
@@ -64,6 +76,7 @@ def check(world, expected, calls):
     assert [event.sequence for event in events] == list(range(1, len(events) + 1))
     again = sum(count - 1 for count in Counter(world.calls()).values())
     assert len(world.calls()) - again == calls
+    return again
 
 
 async def test_masks_that_a_crash_left_are_swept_away_and_no_others(tmp_path):
@@ -82,102 +95,71 @@ async def test_masks_that_a_crash_left_are_swept_away_and_no_others(tmp_path):
         assert await workspace.overlays.list_tags(NAMESPACE, "world") == [f"opt-{own}0-1"]
 
 
-def kill_and_resume(world, options, seconds):
-    """One kill after some time, then to the end; how often an item was paid again."""
-    child = in_child(lambda: asyncio.run(run(world, **options)))
-    time.sleep(seconds)
-    os.kill(child, signal.SIGKILL)
-    wait_for(child)
-    assert wait_for(in_child(lambda: asyncio.run(run(world, **options)))) == 0
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("part", range(5))
+def test_a_run_killed_in_any_call_ends_as_if_nothing_had_happened(
+    mode, part, undisturbed, tmp_path
+):
+    world = World(tmp_path)
+    _, calls, _ = undisturbed[mode]
+    # A call in each part of the run, so that none is left out.
+    number = 1 + int((part + random.Random(f"{mode}{part}").random()) / 5 * calls)
+
+    def work():
+        die_in_call(world, number)
+        asyncio.run(run(world, **MODES[mode]))
+
+    killed(work)
+
+    resume_and_check(world, mode, undisturbed)
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("part", range(3))
-def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_happened(
-    mode, part, undisturbed, tmp_path
-):
-    expected, seconds, calls = undisturbed[mode]
-    draw = random.Random(f"{mode}{part}")
-    for number in range(5):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        slow = number == 4
-        world = World(folder, item_seconds=0.03 if slow else 0.002)
+@pytest.mark.parametrize("number", [11, 70, 140])
+def test_what_was_stored_is_not_paid_again(mode, number, undisturbed, tmp_path):
+    world = World(tmp_path)
 
-        kill_and_resume(world, MODES[mode], draw.random() * seconds)
+    def work():
+        die_once_stored(world, number)
+        asyncio.run(run(world, **MODES[mode]))
 
-        check(world, expected, calls)
-        if slow:
-            # What was under way, and what ended while the last results were being written.
-            again = sum(count - 1 for count in Counter(world.calls()).values())
-            assert again <= 4 * CONCURRENCY
+    killed(work)
+    under_way = len(world.calls()) - (number - 1)
+
+    assert resume_and_check(world, mode, undisturbed) == under_way
+    assert 1 <= under_way <= CONCURRENCY
 
 
-def places(tmp_path):
-    """Every place that a run passes, in order."""
-    seen = []
-    failpoints.on_reach = seen.append
-    try:
-        asyncio.run(run(World(tmp_path), **SHORT))
-    finally:
-        failpoints.on_reach = None
-    return seen
+def test_a_run_makes_each_kind_of_write(undisturbed):
+    _, _, passed = undisturbed["plain"]
 
+    made = Counter(place.rpartition(".")[2] for place in passed)
 
-def killed(folder, place, at):
-    """The world of a run that was killed there.
-
-    How many writes the results take depends on how fast they come; one that needed fewer is run
-    anew and killed earlier.
-    """
-    while True:
-        world = World(folder / str(at))
-        world.folder.mkdir(parents=True)
-        ended = wait_for(in_child(lambda: die_at(world, place, at)))  # noqa: B023
-        if ended == -signal.SIGKILL:
-            return world
-        assert ended == 0
-        assert at > 1, f"{place} was never passed"
-        at //= 2
-
-
-def test_a_run_killed_at_every_kind_of_write_ends_as_if_nothing_had_happened(undisturbed, tmp_path):
-    expected, _, calls = undisturbed["plain"]
-    (tmp_path / "probe").mkdir()
-    passed = places(tmp_path / "probe")
-    kinds = Counter(passed)
-    assert {place.split(":")[0].split(".")[-1] for place in kinds} >= {
-        "create_optimization",
-        "acquire_lease",
-        "save_status",
-        "save_step",
-        "save_trial",
-        "save_checkpoint",
-        "create_experiment",
-        "save_results",
-        "update_experiment",
-        "put",
-        "delete",
+    assert (
+        made.pop("save_results:before") == made.pop("save_results:after") >= WRITES["save_results"]
+    )
+    assert made == {
+        f"{name}:{when}": times
+        for name, times in WRITES.items()
+        for when in ("before", "after")
+        if name != "save_results"
     }
-    draw = random.Random(7)
-    for index, (place, times) in enumerate(sorted(kinds.items())):
-        if "create_optimization" in place:
-            continue  # Nothing to resume before it is there; the next test has it.
-        world = killed(tmp_path / str(index), place, draw.randint(1, times))
-        if world.optimization_id is None:
-            continue
-        assert wait_for(in_child(lambda: asyncio.run(run(world, **SHORT)))) == 0, place  # noqa: B023
-
-        check(world, expected, calls)
 
 
-def die_at(world, place, at):
-    passed = Counter()
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("name", WRITES)
+def test_a_run_killed_at_every_kind_of_write_ends_as_if_nothing_had_happened(
+    name, when, undisturbed, tmp_path
+):
+    world = World(tmp_path)
+    number = random.Random(f"{name}{when}").randint(1, WRITES[name])
 
-    def reach(name):
-        passed[name] += 1
-        if name == place and passed[name] == at:
-            os.kill(os.getpid(), signal.SIGKILL)
+    def work():
+        die_at_write(f"{name}:{when}", number)
+        asyncio.run(run(world, **SHORT))
 
-    failpoints.on_reach = reach
-    asyncio.run(run(world, **SHORT))
+    killed(work)
+
+    # Nobody can go on with what has no id yet: then it is another run, in the same database.
+    assert (world.optimization_id is None) is (name == "create_optimization")
+    resume_and_check(world, "plain", undisturbed)

@@ -36,22 +36,22 @@ async def test_postgresql_restarted_in_mid_run(over_socket, server, expected, tm
         await asyncio.to_thread(server.stop)
         await asyncio.to_thread(server.start)
 
-    result = await asyncio.wait_for(task, 60)
+    result = await asyncio.wait_for(task, 300)
 
     assert fingerprint(result) == expected
 
 
-async def test_a_database_that_is_away_for_five_seconds(server, expected, tmp_path):
+async def test_a_database_that_is_away_for_seconds(server, expected, tmp_path):
     world = World(tmp_path, item_seconds=0.01)
     world.db = server.url(server.create_database())
     task = asyncio.create_task(run(world))
     while len(world.calls()) < 60:
         await asyncio.sleep(0.01)
     await asyncio.to_thread(server.stop)
-    await asyncio.sleep(5)
+    await asyncio.sleep(2)  # Longer than any pause between two attempts.
     await asyncio.to_thread(server.start)
 
-    result = await asyncio.wait_for(task, 60)
+    result = await asyncio.wait_for(task, 300)
 
     assert fingerprint(result) == expected
 
@@ -101,7 +101,7 @@ def test_a_full_disk_ends_the_run_clearly_and_room_lets_it_go_on(expected, tmp_p
         ["unshare", "-m", "sh", "-c", command],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

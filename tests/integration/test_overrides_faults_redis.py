@@ -1,7 +1,6 @@
 """Valkey that is killed, frozen, restarted, locked, or answers nobody."""
 
 import asyncio
-import time
 
 import pytest
 import redis
@@ -42,15 +41,16 @@ async def test_a_server_killed_and_restarted_while_many_write_loses_nothing(serv
     prompt = many_sections(40)
 
     async with RedisPromptOverridesStore.from_url(server.url) as store:
+        written = asyncio.Semaphore(0)
 
         async def write(number):
-            await asyncio.sleep(number * 0.01)
             await store.store(prompt, override_of(prompt, f"s{number}", f"by {number}"), tag="t")
+            written.release()
 
         writers = [asyncio.create_task(write(number)) for number in range(40)]
-        await asyncio.sleep(0.1)
+        for _ in range(10):
+            await written.acquire()
         server.kill()
-        await asyncio.sleep(0.2)
         await asyncio.to_thread(server.restart)
         await asyncio.gather(*writers)
 
@@ -59,7 +59,6 @@ async def test_a_server_killed_and_restarted_while_many_write_loses_nothing(serv
 
 async def test_a_server_that_is_away_is_given_up_by_the_deadline(server):
     server.stop()
-    began = time.monotonic()
 
     async with RedisPromptOverridesStore.from_url(server.url, patience=SHORT) as store:
         for attempt in (
@@ -71,8 +70,7 @@ async def test_a_server_that_is_away_is_given_up_by_the_deadline(server):
             with pytest.raises(UnavailableError, match=f"127.0.0.1:{server.port}") as caught:
                 await attempt
             assert caught.value.retryable
-
-    assert time.monotonic() - began < 8
+            assert "in 1 seconds at most" in caught.value.why
 
 
 async def test_a_server_that_never_answers_is_given_up_by_the_deadline(server, client):
@@ -80,12 +78,10 @@ async def test_a_server_that_never_answers_is_given_up_by_the_deadline(server, c
     async with Redis.from_url(server.url, socket_timeout=None) as waiting:
         store = RedisPromptOverridesStore(waiting, patience=SHORT)
         await RedisPromptOverridesStore(client).store(PROMPT, override("system", "x"), tag="t")
-        began = time.monotonic()
 
         with server.frozen(), pytest.raises(UnavailableError, match="did not answer in time"):
             await store.resolve(PROMPT, tag="t")
 
-        assert time.monotonic() - began < 5
         assert await bodies(RedisPromptOverridesStore(waiting), "t") == {"system": "x"}
 
 

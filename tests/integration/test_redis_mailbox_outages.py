@@ -2,9 +2,8 @@
 
 import asyncio
 import shutil
-import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import pytest
 from redis.asyncio import Redis
@@ -13,6 +12,9 @@ from tests.servers.valkey import start_valkey
 
 from burnish.domain import ConflictError, UnavailableError
 from burnish.testing.samples.mailboxes import Note, bodies, open_redis_box, receive_one
+
+# What should happen soon has this long: far more than a busy machine needs.
+SOON = 60
 
 
 @pytest.fixture
@@ -59,7 +61,7 @@ async def test_a_server_that_is_killed_and_restarted_loses_and_doubles_nothing(s
             *(produce(100 * number) for number in range(4)),
             *(consume() for _ in range(4)),
         ),
-        60,
+        2 * SOON,
     )
 
     assert done == Counter(range(sent))
@@ -81,7 +83,7 @@ async def test_holders_keep_their_messages_over_a_restart(server, client):
 
 
 async def test_a_receiver_waits_through_a_restart(server, client):
-    waiting = asyncio.ensure_future(open_redis_box(client).receive(wait_time_seconds=30))
+    waiting = asyncio.ensure_future(open_redis_box(client).receive(wait_time_seconds=60))
     await asyncio.sleep(0.1)
 
     await asyncio.to_thread(server.kill)
@@ -89,7 +91,7 @@ async def test_a_receiver_waits_through_a_restart(server, client):
     await asyncio.to_thread(server.start)
     await open_redis_box(client).send(Note(1))
 
-    assert [one.body for one in await asyncio.wait_for(waiting, 10)] == [Note(1)]
+    assert [one.body for one in await asyncio.wait_for(waiting, SOON)] == [Note(1)]
 
 
 @pytest.mark.parametrize("loss", ["flushed", "restarted empty"])
@@ -97,7 +99,7 @@ async def test_mailboxes_work_on_after_their_server_lost_everything(server, clie
     box, other = open_redis_box(client), open_redis_box(client)
     await box.send(Note(1))
     held = await receive_one(box)
-    waiting = asyncio.ensure_future(other.receive(wait_time_seconds=30))
+    waiting = asyncio.ensure_future(other.receive(wait_time_seconds=60))
     await asyncio.sleep(0.1)
 
     if loss == "flushed":
@@ -111,30 +113,40 @@ async def test_mailboxes_work_on_after_their_server_lost_everything(server, clie
     assert await box.approximate_count() == 0
     await box.send(Note(2))
 
-    (got,) = await asyncio.wait_for(waiting, 10)
+    (got,) = await asyncio.wait_for(waiting, SOON)
     assert (got.body, got.delivery_count) == (Note(2), 1)
     await got.acknowledge()
     assert await box.receive() == []
 
 
+@contextmanager
+def hasty(box):
+    """Within the block the mailbox gives up soon: what works outside of it has time."""
+    patience, box._link._patience = box._link._patience, 0.1
+    try:
+        yield
+    finally:
+        box._link._patience = patience
+
+
 async def test_a_server_that_is_gone_is_an_error_with_a_deadline(server, client):
-    await open_redis_box(client).send(Note(1))
-    box = open_redis_box(client, patience=0.5)
+    box = open_redis_box(client)
+    await box.send(Note(1))
     held = await receive_one(box)
     await asyncio.to_thread(server.kill)
 
     for call in (
         lambda: box.send(Note(2)),
         box.receive,
-        lambda: box.receive(wait_time_seconds=20),
+        lambda: box.receive(wait_time_seconds=3600),
         held.acknowledge,
         box.approximate_count,
         box.purge,
     ):
-        start = time.monotonic()
         with pytest.raises(UnavailableError, match=f"127.0.0.1:{server.port} cannot be") as caught:
-            await call()
-        assert time.monotonic() - start < 4  # Not the twenty seconds that it may wait.
+            async with asyncio.timeout(SOON):  # Not the hour that it may wait.
+                with hasty(box):
+                    await call()
         assert (caught.value.code, caught.value.retryable) == ("mailbox_unavailable", True)
 
     await asyncio.to_thread(server.start)
@@ -149,14 +161,13 @@ async def test_a_server_that_answers_nothing_is_an_error_with_a_deadline(server,
     box = open_redis_box(client, patience=0.5)
 
     with server.frozen():
-        start = time.monotonic()
-        with pytest.raises(UnavailableError, match="no answer in 0.5 seconds"):
-            await box.receive(visibility_timeout=0.2, wait_time_seconds=5)
-        await box.close()
-        assert time.monotonic() - start < 4.5  # Not the five seconds that it may wait.
+        async with asyncio.timeout(SOON):  # Not the hour that it may wait.
+            with pytest.raises(UnavailableError, match="no answer in 0.5 seconds"):
+                await box.receive(visibility_timeout=0.2, wait_time_seconds=3600)
+            await box.close()
 
     again = open_redis_box(client)
-    assert [one.body for one in await again.receive(wait_time_seconds=20)] == [Note(1)]
+    assert [one.body for one in await again.receive(wait_time_seconds=SOON)] == [Note(1)]
 
 
 async def test_an_answer_that_is_lost_neither_doubles_nor_loses(server):
@@ -184,6 +195,6 @@ async def test_messages_in_an_answer_that_is_lost_come_back(server):
         await (await receive_one(box)).nack()
 
         proxy.lose_answers(1)
-        got = await box.receive(visibility_timeout=0.3, wait_time_seconds=10)
+        got = await box.receive(visibility_timeout=0.3, wait_time_seconds=SOON)
 
         assert [(one.body, one.delivery_count) for one in got] == [(Note(1), 3)]

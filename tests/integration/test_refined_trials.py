@@ -197,9 +197,7 @@ async def serve(world, folder, refine_options):
             workspace, folder, agent=agent(), suite=suite(**refine_options), concurrency=4
         )
         requests = RedisMailbox(world.mailbox, client)
-        await ShardLoop(evaluator=evaluator, requests=requests).run(
-            visibility_timeout=5, wait_time_seconds=1
-        )
+        await ShardLoop(evaluator=evaluator, requests=requests).run(wait_time_seconds=1)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 
 import pytest
-from serving_world import make_served_project
+from serving_world import DEADLINE, make_served_project
 
 from burnish.app.optimize.cancellation import cancel_optimization
 from burnish.app.optimize.creation import create_run
@@ -35,7 +35,7 @@ async def queued(workspace, project, **request):
 
 
 async def ended(workspace, identity):
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLINE):
         while True:
             record = await workspace.optimizations.get_optimization(identity)
             if record.status.final and not await workspace.run_jobs.waiting():
@@ -48,8 +48,8 @@ async def test_queued_runs_are_run_a_bounded_number_at_once(workspace, project):
     executor = RunExecutor(workspace, project, ExecutorSettings(max_jobs=2, look_seconds=0.02))
     most = 0
     async with executor:
-        async with asyncio.timeout(15):
-            while await workspace.run_jobs.depth() or executor.active:
+        async with asyncio.timeout(DEADLINE):
+            while await workspace.queue.depth() or executor.active:
                 most = max(most, executor.active)
                 await asyncio.sleep(0.005)
     records = [await workspace.optimizations.get_optimization(one) for one in made]
@@ -96,7 +96,7 @@ async def test_a_broken_agent_ends_its_run_and_not_the_executor(workspace, proje
         agent.write_text(good)
         await workspace.run_jobs.add(identity)
         executor.wake()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(DEADLINE):
             while record.status is not OptimizationStatus.COMPLETED:
                 record = await workspace.optimizations.get_optimization(identity)
                 await asyncio.sleep(0.01)
@@ -104,15 +104,26 @@ async def test_a_broken_agent_ends_its_run_and_not_the_executor(workspace, proje
     assert record.framework_error is None
 
 
-async def test_a_run_of_another_owner_waits_until_its_lease_has_run_out(workspace, project):
+async def test_a_run_of_another_owner_waits_until_its_lease_has_run_out(
+    workspace, project, monkeypatch
+):
     identity = await queued(workspace, project)
-    await workspace.optimizations.acquire_lease(identity, owner="elsewhere", seconds=0.5)
+    await workspace.optimizations.acquire_lease(identity, owner="elsewhere", seconds=3600)
+    waiting, looks = workspace.queue.waiting, []
 
+    async def watched():
+        looks.append(await waiting())
+        return looks[-1]
+
+    monkeypatch.setattr(workspace.queue, "waiting", watched)
     async with RunExecutor(workspace, project, QUICK) as executor:
         executor.wake()
-        await asyncio.sleep(0.1)
+        async with asyncio.timeout(DEADLINE):
+            while len(looks) < 3:
+                await asyncio.sleep(0.01)
         assert executor.active == 0
-        assert (await workspace.run_jobs.waiting())[0].free is False
+        assert looks[-1][0].free is False
+        await workspace.optimizations.acquire_lease(identity, owner="elsewhere", seconds=0)
         record = await ended(workspace, identity)
 
     assert record.status is OptimizationStatus.COMPLETED
@@ -132,10 +143,10 @@ async def test_a_run_that_takes_every_server_down_is_not_tried_for_ever(workspac
 async def test_what_runs_at_the_end_is_given_back_and_goes_on_elsewhere(
     workspace, project, monkeypatch
 ):
-    monkeypatch.setenv("AGENT_SECONDS", "0.05")
+    monkeypatch.setenv("AGENT_SECONDS", "3600")
     identity = await queued(workspace, project)
     async with RunExecutor(workspace, project, QUICK):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(DEADLINE):
             while not await workspace.optimizations.list_events(identity):
                 await asyncio.sleep(0.01)
     left = await workspace.run_jobs.waiting()

@@ -50,9 +50,10 @@ async def workspace(location):
         yield opened
 
 
-def next_night(hour):
-    """The hour of the day on which the schedule's two o'clock comes next."""
-    day = datetime.now(UTC) - timedelta(hours=2) + timedelta(days=1)
+def next_night(optimizer, hour):
+    """The hour of the day on which the schedule's two o'clock comes first after it was made."""
+    made = datetime.fromisoformat(optimizer.created_at).astimezone(UTC)
+    day = made - timedelta(hours=2) + timedelta(days=1)
     return day.replace(hour=hour, minute=0, second=0, microsecond=0)
 
 
@@ -77,7 +78,7 @@ async def end(workspace, run_id):
 
 async def test_a_schedule_starts_one_run_at_a_time_and_missed_times_make_one(workspace, project):
     optimizer = await configured(workspace, project)
-    clock = FakeClock(next_night(1))
+    clock = FakeClock(next_night(optimizer, 1))
     keeper = OptimizerScheduler(workspace, project, clock=clock)
 
     assert await keeper.start_due() == [], "the time before it was made does not count"
@@ -86,7 +87,7 @@ async def test_a_schedule_starts_one_run_at_a_time_and_missed_times_make_one(wor
     assert len(first) == 1
     assert await keeper.start_due() == []
     assert (await workspace.optimizer_runs.get(first[0])).due_at.startswith(
-        next_night(2).strftime("%Y-%m-%dT02:00")
+        next_night(optimizer, 2).strftime("%Y-%m-%dT02:00")
     )
 
     clock.advance(3 * 86400)
@@ -104,7 +105,7 @@ async def test_several_servers_start_a_due_run_once(location, workspace, project
     optimizer = await configured(workspace, project)
     async with Workspace.open(location) as other, Workspace.open(location) as third:
         keepers = [
-            OptimizerScheduler(one, project, clock=FakeClock(next_night(3)))
+            OptimizerScheduler(one, project, clock=FakeClock(next_night(optimizer, 3)))
             for one in (workspace, other, third)
         ]
         started = await asyncio.gather(*(one.start_due() for one in keepers))
@@ -133,7 +134,7 @@ async def test_runs_by_hand_at_once_are_one_and_leave_nothing_that_waits(workspa
 
 async def test_a_server_that_died_between_making_and_starting_is_made_up_for(workspace, project):
     optimizer = await configured(workspace, project)
-    keeper = OptimizerScheduler(workspace, project, clock=FakeClock(next_night(3)))
+    keeper = OptimizerScheduler(workspace, project, clock=FakeClock(next_night(optimizer, 3)))
     begin = workspace.optimizer_runs.begin
 
     async def dies(run):
@@ -151,8 +152,8 @@ async def test_a_server_that_died_between_making_and_starting_is_made_up_for(wor
 
 
 async def test_what_cannot_start_is_not_tried_all_the_time(workspace, project, caplog):
-    await configured(workspace, project)
-    clock = FakeClock(next_night(3))
+    optimizer = await configured(workspace, project)
+    clock = FakeClock(next_night(optimizer, 3))
     keeper = OptimizerScheduler(workspace, project, clock=clock)
     broken = ServedProject(project.folder / "burnish.toml")
     rows = project.folder / "rows.jsonl"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import requests
-from serving_world import ServerThread, make_served_project, settings_of
+from serving_world import DEADLINE, ServerThread, make_served_project, settings_of
 
 from burnish.server.http.auth import Keys
 from burnish.server.openapi import openapi_text
@@ -53,7 +53,7 @@ def test_every_route_keeps_to_the_openapi(server, client, cases, schema, method,
     def keeps_to_it(case):
         case.call_and_validate(
             base_url=server.address,
-            timeout=10,
+            timeout=DEADLINE,
             headers=HEADERS,
             excluded_checks=cases.REFUSABLE,
             session=client,
@@ -73,7 +73,7 @@ def test_a_new_run_can_be_used_wherever_the_links_say(server, cases):
                 case.body = {"start": False, "seed": len(found)}
 
         def get_call_kwargs(self, case):
-            return {"base_url": server.address, "timeout": 10, "headers": HEADERS}
+            return {"base_url": server.address, "timeout": DEADLINE, "headers": HEADERS}
 
         def validate_response(self, response, case, **options):
             found.append((case.operation.label, response.status_code))

@@ -75,12 +75,12 @@ def ask(client, experiment_id, action):
 
 
 def test_another_server_goes_on_where_one_stopped(project, monkeypatch):
-    monkeypatch.setenv("AGENT_SECONDS", "0.05")
+    monkeypatch.setenv("AGENT_STOPS_AT", "4")
     with ServerThread(settings_of(project)) as server, server.client() as client:
         identity = client.post(EVALUATIONS, json={}).json()["experiment_id"]
         wait_for_calls(project, 4)
-    assert len(calls(project)) < 24
-    monkeypatch.setenv("AGENT_SECONDS", "0")
+    assert len(calls(project)) == 4
+    monkeypatch.delenv("AGENT_STOPS_AT")
     with ServerThread(settings_of(project)) as server, server.client() as client:
         view = wait_until_ended(client, identity)
 

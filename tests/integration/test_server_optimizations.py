@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import time
 
 import pytest
 from serving_world import (
@@ -352,7 +351,6 @@ def test_events_of_another_process_arrive_too(client, server, project):
     with client.stream("GET", f"{OPTIMIZATIONS}/{identity}/events") as stream:
         lines = stream.iter_lines()
         next(lines)
-        started = time.monotonic()
         with sqlite3.connect(database) as other:
             other.execute(
                 "INSERT INTO optimization_events (optimization_id, sequence, key, type, created_at,"
@@ -362,7 +360,6 @@ def test_events_of_another_process_arrive_too(client, server, project):
         told = next(events_of(lines))
 
     assert told[0] == "1"
-    assert time.monotonic() - started < 2
 
 
 def test_the_project_says_what_can_be_run(client):

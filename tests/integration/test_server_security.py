@@ -25,9 +25,13 @@ def project(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def server(project):
-    keys = Keys.of(f"ops:write:{WRITE} eyes:read:{READ}")
-    with ServerThread(settings_of(project, keys=keys, request_seconds=1.0)) as running:
+def keys():
+    return Keys.of(f"ops:write:{WRITE} eyes:read:{READ}")
+
+
+@pytest.fixture(scope="module")
+def server(project, keys):
+    with ServerThread(settings_of(project, keys=keys)) as running:
         yield running
 
 
@@ -213,8 +217,9 @@ def test_a_body_is_counted_while_it_comes(server):
     assert b'"too_large"' in answer
 
 
-def test_a_request_that_never_ends_is_given_up(server):
-    with _connection(server) as wire:
+def test_a_request_that_never_ends_is_given_up(project, keys):
+    hasty = settings_of(project, keys=keys, execute=False, request_seconds=0.3)
+    with ServerThread(hasty) as server, _connection(server) as wire:
         wire.sendall(_head("POST", OPTIMIZATIONS, "Content-Length: 10") + b"{")
         answer = _answer(wire)
 

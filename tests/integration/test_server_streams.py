@@ -24,7 +24,8 @@ EVENTS, BATCH = 160, 10
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     folder = make_served_project(tmp_path_factory.mktemp("streams"), items=8)
-    streams = StreamSettings(room=20, send_seconds=0.5, keep_alive_seconds=0.2)
+    # Two seconds for a send: who reads is never as slow, even on a busy machine.
+    streams = StreamSettings(room=20, send_seconds=2.0, keep_alive_seconds=0.2)
     with ServerThread(settings_of(folder, execute=False, streams=streams)) as running:
         yield running
 

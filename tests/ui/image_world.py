@@ -1,5 +1,5 @@
 """Projects of pictures for the UI: runs that went well, one with a judge that is gone, one without
-pictures. A slow planner is there too, so that a run's stages can be watched."""
+pictures. A planner that can be held is there too, so that a run's stages can be watched."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import httpx2
 from tests.servers.misbehaving import SeenRequest
 
 PLANNER = "openai/planner"
-PLANNER_SECONDS = 0.4
+# While a file of this name is in the world's folder, the planner does not answer: a run stays in
+# that stage until it was seen.
+HOLDS = {"planning": "hold-planning", "refining": "hold-refining"}
 _GONE = "openai/gone"
 _SECONDS = 60.0
 _MODEL = f"""
@@ -42,12 +44,21 @@ def plans(request: SeenRequest) -> bool:
     return f"openai/{request.body.get('model')}" == PLANNER
 
 
+def stage(request: SeenRequest) -> str:
+    """What the planner is asked for: variants, or suggestions at the end."""
+    return "planning" if '"variants"' in _said(request) else "refining"
+
+
+def _said(request: SeenRequest) -> str:
+    return "\n".join(str(one.get("content", "")) for one in request.body["messages"])
+
+
 def answer(request: SeenRequest) -> str:
     """What the planner says: variants when it is asked for them, else suggestions."""
-    said = "\n".join(str(one.get("content", "")) for one in request.body["messages"])
+    said = _said(request)
     found = _BASE.search(said)
     base = "" if found is None else found["prompt"]
-    if '"variants"' in said:
+    if stage(request) == "planning":
         planned = [
             {"variant_prompt": f"{base}, {aspect}", "mutation_tags": ["view"]}
             for aspect in _ASPECTS

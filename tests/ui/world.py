@@ -27,7 +27,7 @@ VERSION = 2
 
 
 @contextlib.contextmanager
-def reflecting() -> Iterator[str]:
+def reflecting(folder: Path) -> Iterator[str]:
     """The address of a simulated model for reflection, as an OpenAI-compatible endpoint."""
     world = make_world("rules", SEED)
 
@@ -37,10 +37,16 @@ def reflecting() -> Iterator[str]:
 
     used = {"prompt_tokens": 900, "completion_tokens": 260, "total_tokens": 1160}
     at_once = ok(answer, usage=used)
-    slow = ok(image_world.answer, usage=used, delay_seconds=image_world.PLANNER_SECONDS)
+    planner = ok(image_world.answer, usage=used)
 
     async def move(request: SeenRequest, writer: asyncio.StreamWriter) -> None:
-        await (slow if image_world.plans(request) else at_once)(request, writer)
+        if not image_world.plans(request):
+            await at_once(request, writer)
+            return
+        hold = folder / image_world.HOLDS[image_world.stage(request)]
+        while hold.exists():
+            await asyncio.sleep(0.02)
+        await planner(request, writer)
 
     with running_server(otherwise=move) as server:
         yield server.base_url
@@ -76,7 +82,7 @@ def main() -> None:
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     started = time.monotonic()
-    with reflecting() as reflector:
+    with reflecting(given.folder) as reflector:
         known = prepared(given.folder, reflector, trials=given.trials)
         if given.fill_only:
             print(json.dumps(known), flush=True)

@@ -40,7 +40,6 @@ describe('agents', () => {
     good = (await active()).active_version;
     bad = await addVersion(HOSTILE, 'eve');
     page = await open('/agents');
-    page.setDefaultTimeout(15_000);
   });
   afterAll(async () => {
     await page.context().close();

@@ -63,7 +63,6 @@ describe('a candidate', () => {
     agent = view.agent;
     best = view.best_candidate_id;
     page = await open(at(best));
-    page.setDefaultTimeout(15_000);
   });
   afterAll(async () => {
     await page.context().close();

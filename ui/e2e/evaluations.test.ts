@@ -13,8 +13,7 @@ function filled(): Record<string, string> {
   return JSON.parse(readFileSync(join(inject('world').folder, 'filled.json'), 'utf8'));
 }
 
-/** Longer than usual: two cores are shared by all that is tested. */
-const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read);
 const items = (page: Page) =>
   page.locator('[data-item]').evaluateAll((rows) => rows.map((row) => row.dataset.item));
 const names = (page: Page) => page.locator('[data-evaluation] a').allTextContents();

@@ -10,7 +10,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { inject } from 'vitest';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const START_MS = 60_000;
+const START_MS = 120_000;
 
 export interface World {
   url: string;
@@ -110,6 +110,7 @@ export async function open(path: string, options: Opening = {}): Promise<Page> {
     reducedMotion: 'reduce',
     ...rest,
   });
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const said: string[] = [];
   complaints.set(page, said);

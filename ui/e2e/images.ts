@@ -1,5 +1,5 @@
 /** What the tests of the image screens share: the API asked directly, and a project of their own. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { inject } from 'vitest';
@@ -27,7 +27,7 @@ export interface CommitAnswer {
   image_url: string | null;
 }
 
-export const WAIT = { timeout: 20_000, interval: 50 };
+export const WAIT = { timeout: 60_000, interval: 50 };
 
 export function filled(): Record<string, string> {
   return JSON.parse(readFileSync(join(inject('world').folder, 'filled.json'), 'utf8'));
@@ -47,12 +47,20 @@ export async function postJson<Body>(path: string, body: object): Promise<Body> 
   });
 }
 
+/** Keeps runs of the planner in a stage, until they are let go. */
+export function holdPlanner(stage: 'planning' | 'refining'): () => void {
+  const file = join(inject('world').folder, `hold-${stage}`);
+  writeFileSync(file, '');
+  return () => rmSync(file, { force: true });
+}
+
 /** A new project with one picture that somebody sent: the bytes of one that the world has. */
 export async function projectWithPicture(name: string, prompt: string): Promise<CommitAnswer> {
   const { image_anchor: anchor } = filled();
   const { image_url: url } = await ask<CommitAnswer>(`/commits/${anchor}`);
   const bytes = await (await fetch(inject('world').url + url)).arrayBuffer();
   // A project is made by its first run: this one ends before it costs anything.
+  const letGo = holdPlanner('planning');
   const first = await postJson<RunAnswer>('/eval-runs', {
     project_id: name,
     base_prompt: 'nothing yet',
@@ -61,6 +69,7 @@ export async function projectWithPicture(name: string, prompt: string): Promise<
     text_model: 'openai/planner',
   });
   await ask(`/eval-runs/${first.run_id}/cancel`, { method: 'POST' });
+  letGo();
   return await ask<CommitAnswer>(
     `/projects/${name}/commits?${new URLSearchParams({ prompt }).toString()}`,
     { method: 'POST', headers: { 'Content-Type': 'image/png' }, body: bytes },

@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { accessible, complaintsOf, open, overflows } from './harness';
 
-/** What an interaction may take on a quiet machine, and what is let pass on a busy one. */
+/** What an interaction may take, and what is let pass where cores are slow or shared by two threads. */
 const GOAL_MS = 100;
 const LIMIT_MS = 400;
 const MANY = '10000';
@@ -32,31 +32,37 @@ function largeRun(): string {
   return execFileSync(python, ['-c', code, database], { cwd: root, encoding: 'utf8' }).trim();
 }
 
-/** From the event until the frame after it is painted, several times; the middle one counts. */
+/**
+ * How long the page's own thread works for it, until the frame after the event is painted, several
+ * times; the middle one counts. On a quiet machine that is what people wait for, and on a busy one
+ * it does not grow with what else is running, as the time on a clock would.
+ */
 async function took(page: Page, act: string, times = 5): Promise<number> {
-  const all = await page.evaluate(
-    async ([code, count]) => {
-      const run = new Function('turn', code) as (turn: number) => void;
-      const frame = () => new Promise((next) => requestAnimationFrame(next));
-      const found: number[] = [];
-      for (let turn = 0; turn < count; turn += 1) {
-        await frame();
-        const began = performance.now();
-        run(turn);
-        await frame();
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const busy = async () => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return 1000 * (metrics.find((one) => one.name === 'TaskDuration')?.value ?? NaN);
+  };
+  const all: number[] = [];
+  for (let turn = 0; turn < times; turn += 1) {
+    const before = await busy();
+    await page.evaluate(
+      async ([code, turn]) => {
+        (new Function('turn', code) as (turn: number) => void)(turn);
+        await new Promise((next) => requestAnimationFrame(next));
         // Right after a frame was painted, messages are handled: that is when people see it.
         await new Promise<void>((painted) => {
           const channel = new MessageChannel();
           channel.port1.onmessage = () => painted();
           channel.port2.postMessage(null);
         });
-        found.push(performance.now() - began);
-        await new Promise((later) => setTimeout(later, 60));
-      }
-      return found;
-    },
-    [act, times] as const,
-  );
+      },
+      [act, turn] as const,
+    );
+    all.push((await busy()) - before);
+  }
+  await session.detach();
   return all.sort((one, other) => one - other)[Math.floor(all.length / 2)] ?? Infinity;
 }
 
@@ -194,7 +200,7 @@ describe(`a run of ${MANY} trials`, () => {
 
   beforeAll(async () => {
     page = await open(`/runs/${largeRun()}`);
-    await page.locator('[data-panel=score] canvas').waitFor({ timeout: 30_000 });
+    await page.locator('[data-panel=score] canvas').waitFor();
   });
   afterAll(async () => {
     await page?.context().close();
@@ -202,7 +208,7 @@ describe(`a run of ${MANY} trials`, () => {
       ([what, milliseconds]) =>
         `  ${what.padEnd(34)} ${milliseconds.toFixed(0).padStart(4)} ms${milliseconds > GOAL_MS ? '  over the goal of 100 ms' : ''}`,
     );
-    console.log(`With ${MANY} trials, until painted (median of 5):\n${lines.join('\n')}`);
+    console.log(`With ${MANY} trials, work until painted (median of 5):\n${lines.join('\n')}`);
   });
 
   const click = (selector: string) => `document.querySelector('${selector}').click();`;

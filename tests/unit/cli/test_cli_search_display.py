@@ -57,10 +57,10 @@ def watch_of(*trials, running=0, phase=Phase.SEARCH, **budget):
     watch = SearchWatch(budget=Budget(**budget), title="edits of x")
     watch.ended = {one.experiment_id: one for one in trials}
     watch.started = {*watch.ended, *(f"r{n}" for n in range(running))}
-    watch.sitting = SimpleNamespace(
+    watch.attempt = SimpleNamespace(
         orchestrator=SimpleNamespace(
             checkpoint=Checkpoint(phase=phase, step=4, rejected=2),
-            book=SimpleNamespace(candidates=candidates),
+            trial_index=SimpleNamespace(candidates=candidates),
         ),
         gate=SimpleNamespace(evaluations=500, spending=Spending(), elapsed_seconds=61.0),
     )

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 
 import pytest
 
@@ -245,7 +244,7 @@ def test_answers_of_other_kinds_become_text_and_data():
 
 async def test_plain_functions_run_side_by_side_up_to_the_limit():
     threads = DaemonThreads(3)
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(3, timeout=60)
 
     results = await asyncio.gather(*(threads.run(together.wait) for _ in range(3)))
 
@@ -267,8 +266,6 @@ async def test_an_exception_of_a_thread_reaches_the_caller_and_a_hung_one_nobody
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
             await threads.run(release.wait)
-    started = time.perf_counter()
     assert await threads.run(lambda: "still works") == "still works"
-    assert time.perf_counter() - started < 5
     release.set()
     threads.close()

@@ -100,7 +100,7 @@ async def test_scorers_that_wait_do_so_together():
         return 1
 
     scorers = ScorerSet([FunctionScorer(meet), ExactMatch("label"), FunctionScorer(meet)])
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         scores = await scorers.score_all(YES, ITEM)
 
     assert [score.name for score in scores] == ["meet", "exact_match", "meet_2"]

@@ -17,6 +17,9 @@ from burnish.domain import ModelRequest, UnavailableError, UsageError
 from burnish.models.local.model import LocalModel
 from burnish.models.local.pool import MAX_JUMPS, Pool, choose_request, choose_worker, common_prefix
 
+# Nothing takes this long unless it hangs, on any machine.
+PATIENCE = 120.0
+
 # Does what a request says: echo, die, hang, die the first time, wait a while.
 _WORKER = """
 import json, os, sys, time
@@ -34,8 +37,9 @@ for line in sys.stdin:
     if do == "die" or do == "die once" and not (folder / "died").exists():
         (folder / "died").touch()
         os._exit(9)
+    (folder / f"began-{do}").touch()
     if do == "hang":
-        time.sleep(60)
+        time.sleep(600)
     if do == "wait":
         while not (folder / "go").exists():
             time.sleep(0.005)
@@ -64,7 +68,7 @@ def make_pool(command):
         pool.close()
 
 
-def ask(pool: Pool, do: str = "echo", *, text: str = "", lead: str = "", timeout: float = 20):
+def ask(pool: Pool, do: str = "echo", *, text: str = "", lead: str = "", timeout: float = PATIENCE):
     return pool.submit({"do": do, "text": text}, lead=lead, timeout=timeout)
 
 
@@ -80,7 +84,7 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def eventually(condition, seconds: float = 10.0) -> bool:
+def eventually(condition, seconds: float = PATIENCE) -> bool:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -119,19 +123,21 @@ class TestRouting:
         assert choose_worker("new", [("", False), ("other", True)]) == 1
 
 
-def test_every_request_gets_its_own_answer(make_pool):
+def test_every_request_gets_its_own_answer(make_pool, tmp_path):
     pool = make_pool(2)
+    gates = [ask(pool, "wait") for _ in range(2)]
 
     jobs = [ask(pool, text=str(number)) for number in range(50)]
+    (tmp_path / "go").touch()
 
-    assert [job.answer.result(20)["echo"] for job in jobs] == [str(n) for n in range(50)]
-    assert len({job.answer.result()["pid"] for job in jobs}) == 2
+    assert len({gate.answer.result(PATIENCE)["pid"] for gate in gates}) == 2
+    assert [job.answer.result(PATIENCE)["echo"] for job in jobs] == [str(n) for n in range(50)]
 
 
 def test_one_request_at_a_time_needs_one_process(make_pool, tmp_path):
     pool = make_pool(2)
 
-    pids = {ask(pool, text=str(number)).answer.result(20)["pid"] for number in range(20)}
+    pids = {ask(pool, text=str(number)).answer.result(PATIENCE)["pid"] for number in range(20)}
 
     assert len(pids) == starts(tmp_path) == 1
 
@@ -139,23 +145,23 @@ def test_one_request_at_a_time_needs_one_process(make_pool, tmp_path):
 def test_a_large_request_passes_the_pipe(make_pool):
     text = "é" * 1_000_000
 
-    assert ask(make_pool(), text=text).answer.result(20)["echo"] == text
+    assert ask(make_pool(), text=text).answer.result(PATIENCE)["echo"] == text
 
 
 def test_a_worker_that_dies_is_replaced_and_its_request_tried_again(make_pool, tmp_path):
     pool = make_pool()
 
-    assert ask(pool, "die once", text="kept").answer.result(20)["echo"] == "kept"
+    assert ask(pool, "die once", text="kept").answer.result(PATIENCE)["echo"] == "kept"
     assert starts(tmp_path) == 2
 
 
 def test_a_worker_killed_while_idle_is_replaced(make_pool):
     pool = make_pool()
-    first = ask(pool).answer.result(20)["pid"]
+    first = ask(pool).answer.result(PATIENCE)["pid"]
 
     os.kill(first, 9)
 
-    assert ask(pool).answer.result(20)["pid"] != first
+    assert ask(pool).answer.result(PATIENCE)["pid"] != first
 
 
 def test_a_request_that_kills_twice_is_given_up_and_the_next_is_answered(make_pool, tmp_path):
@@ -163,10 +169,10 @@ def test_a_request_that_kills_twice_is_given_up_and_the_next_is_answered(make_po
     deadly, harmless = ask(pool, "die"), ask(pool, text="fine")
 
     with pytest.raises(UnavailableError) as caught:
-        deadly.answer.result(20)
+        deadly.answer.result(PATIENCE)
 
     assert caught.value.code == "worker_died"
-    assert harmless.answer.result(20)["echo"] == "fine"
+    assert harmless.answer.result(PATIENCE)["echo"] == "fine"
     assert starts(tmp_path) == 3
 
 
@@ -175,10 +181,10 @@ def test_a_request_over_its_deadline_is_given_up_and_the_next_is_answered(make_p
     late, next_one = ask(pool, "hang", timeout=0.05), ask(pool, text="fine")
 
     with pytest.raises(UnavailableError, match=r"within 0\.05 seconds") as caught:
-        late.answer.result(20)
+        late.answer.result(PATIENCE)
 
     assert caught.value.code == "timeout"
-    assert next_one.answer.result(20)["echo"] == "fine"
+    assert next_one.answer.result(PATIENCE)["echo"] == "fine"
 
 
 def test_a_file_that_does_not_load_is_not_loaded_again_and_again(make_pool, tmp_path):
@@ -187,7 +193,7 @@ def test_a_file_that_does_not_load_is_not_loaded_again_and_again(make_pool, tmp_
 
     for _ in range(5):
         with pytest.raises(UsageError, match="broken file") as caught:
-            ask(pool).answer.result(20)
+            ask(pool).answer.result(PATIENCE)
         assert caught.value.code == "model_unreadable"
 
     assert starts(tmp_path) == 1
@@ -202,8 +208,8 @@ def test_prompts_side_by_side_are_grouped_and_none_starves(make_pool, tmp_path):
     jobs["c"] = ask(pool, text="c", lead="c" * 200)
 
     (tmp_path / "go").touch()
-    gate.answer.result(20)
-    served = {name: job.answer.result(20)["served"] for name, job in jobs.items()}
+    gate.answer.result(PATIENCE)
+    served = {name: job.answer.result(PATIENCE)["served"] for name, job in jobs.items()}
 
     order = sorted(served, key=lambda name: served[name])
     assert order.index("b") == MAX_JUMPS
@@ -218,37 +224,37 @@ def test_an_abandoned_request_in_the_queue_is_never_run(make_pool, tmp_path):
     pool.abandon(dropped)
     (tmp_path / "go").touch()
 
-    assert gate.answer.result(20)["served"] == 1
-    assert kept.answer.result(20)["served"] == 2
+    assert gate.answer.result(PATIENCE)["served"] == 1
+    assert kept.answer.result(PATIENCE)["served"] == 2
 
 
 def test_an_abandoned_request_may_end_by_itself_and_the_process_stays(make_pool, tmp_path):
-    pool = make_pool(grace_seconds=20)
+    pool = make_pool(grace_seconds=PATIENCE)
     running = ask(pool, "wait")
-    assert eventually((tmp_path / "starts").exists)
+    assert eventually((tmp_path / "began-wait").exists)
 
     pool.abandon(running)
     (tmp_path / "go").touch()
 
-    assert ask(pool).answer.result(20)["served"] == 2
+    assert ask(pool).answer.result(PATIENCE)["served"] == 2
     assert starts(tmp_path) == 1
 
 
 def test_an_abandoned_request_that_goes_on_is_killed(make_pool, tmp_path):
     pool = make_pool(grace_seconds=0.01)
     running = ask(pool, "hang")
-    assert eventually((tmp_path / "starts").exists)
+    assert eventually((tmp_path / "began-hang").exists)
 
     pool.abandon(running)
 
-    assert ask(pool, text="fine").answer.result(20)["echo"] == "fine"
+    assert ask(pool, text="fine").answer.result(PATIENCE)["echo"] == "fine"
     with pytest.raises(UnavailableError):
-        running.answer.result(20)
+        running.answer.result(PATIENCE)
 
 
 def test_close_ends_the_processes_and_fails_what_waits(make_pool):
     pool = make_pool()
-    pid = ask(pool).answer.result(20)["pid"]
+    pid = ask(pool).answer.result(PATIENCE)["pid"]
     running, waiting = ask(pool, "hang"), ask(pool)
 
     pool.close()
@@ -257,7 +263,7 @@ def test_close_ends_the_processes_and_fails_what_waits(make_pool):
     assert pool.pids() == []
     for job in (running, waiting):
         with pytest.raises(UnavailableError, match="closed"):
-            job.answer.result(20)
+            job.answer.result(PATIENCE)
     with pytest.raises(UnavailableError, match="closed"):
         ask(pool)
 
@@ -269,7 +275,7 @@ for line in sys.stdin:
     request = json.loads(line)
     text = request["messages"][-1]["content"]
     if text == "hang":
-        time.sleep(60)
+        time.sleep(600)
     print(json.dumps({"choices": [{"message": {"content": text}, "finish_reason": "stop"}],
                       "usage": {"prompt_tokens": 1, "completion_tokens": 1}}), flush=True)
 """
@@ -280,14 +286,16 @@ from pathlib import Path
 from burnish.domain import ModelRequest
 from burnish.models.local.model import LocalModel
 
-model = LocalModel(name="m", path=Path("m"), fingerprint="f", workers=2, timeout_seconds=20)
+model = LocalModel(name="m", path=Path("m"), fingerprint="f", workers=2, timeout_seconds=120)
 model._command = (sys.executable, "-S", sys.argv[1])
 
 async def main():
+    # In development mode a slow machine is reported; what is asked here is whether anything else is.
+    asyncio.get_running_loop().slow_callback_duration = 3600
     answers = await asyncio.gather(*(model.complete(ModelRequest.text(str(n))) for n in range(4)))
     print(" ".join(answer.text for answer in answers), *model.worker_pids(), flush=True)
     if len(sys.argv) > 2:
-        await asyncio.sleep(60)
+        await asyncio.sleep(600)
 
 asyncio.run(main())
 """
@@ -303,7 +311,7 @@ class TestLocalModel:
     @pytest.fixture
     def model(self, script):
         model = LocalModel(
-            name="local/x", path=script, fingerprint="f", workers=1, timeout_seconds=20
+            name="local/x", path=script, fingerprint="f", workers=1, timeout_seconds=PATIENCE
         )
         model._command = (sys.executable, "-S", str(script))
         return model
@@ -342,7 +350,7 @@ class TestLocalModel:
 
     async def test_a_model_that_is_dropped_takes_its_processes_along(self, script):
         model = LocalModel(
-            name="local/x", path=script, fingerprint="f", workers=1, timeout_seconds=20
+            name="local/x", path=script, fingerprint="f", workers=1, timeout_seconds=PATIENCE
         )
         model._command = (sys.executable, "-S", str(script))
         await self.say(model, "one")
@@ -358,7 +366,7 @@ class TestLocalModel:
             [sys.executable, "-W", "error", "-X", "dev", "-c", _UNCLOSED, str(script)],
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=PATIENCE,
             check=True,
         )
 

@@ -9,7 +9,7 @@ from burnish.domain import Budget, ErrorKind, ItemError, ModelRequest, Purpose, 
 from burnish.models import as_model
 from burnish.optimization.budget_gate import BudgetGate, BudgetReached, OwnModels
 from burnish.optimization.confirmation import ConfirmationReserve
-from burnish.optimization.trial_index import Book
+from burnish.optimization.trial_index import TrialIndex
 from burnish.testing.clocks import FakeClock
 from burnish.testing.samples.experiments import make_experiment, make_result
 from burnish.testing.samples.optimizations import make_candidate, make_trial
@@ -29,13 +29,13 @@ class Run:
         budget = Budget(**limits)
         self.experiments = MemoryExperimentRepository()
         self.gate = BudgetGate(budget, FakeClock())
-        self.book = Book("o1")
+        self.trial_index = TrialIndex("o1")
         self.reserve = ConfirmationReserve(
             budget, self.gate, self.experiments, runs=RUNS, concurrency=4
         )
 
     async def kept(self) -> dict[str, float]:
-        await self.reserve.keep(self.book)
+        await self.reserve.keep(self.trial_index)
         return dict(self.gate.reserved)
 
     async def trial(self, number: int, *spent: Spending, **changes: object) -> None:
@@ -46,8 +46,8 @@ class Run:
             for index, one in enumerate(spent)
         ]
         await self.experiments.save_results(trial.experiment_id, results)
-        self.book.add_candidates([make_candidate(number)])
-        self.book.observe([trial])
+        self.trial_index.add_candidates([make_candidate(number)])
+        self.trial_index.observe([trial])
 
 
 async def test_evaluations_are_kept_back_before_anything_ran() -> None:
@@ -128,7 +128,7 @@ async def test_another_sitting_keeps_back_the_same() -> None:
         concurrency=4,
     )
     run.gate.reserved = {}
-    await again.keep(run.book)
+    await again.keep(run.trial_index)
 
     assert run.gate.reserved == first
 

@@ -9,7 +9,7 @@ from burnish.domain import ExperimentType, UsageError
 from burnish.optimization.objectives.front import Measures, Point, Ranking
 from burnish.optimization.objectives.objective import Objective, read_objective
 from burnish.optimization.racing import RacingMode
-from burnish.optimization.trial_index import Book
+from burnish.optimization.trial_index import TrialIndex
 from burnish.testing.samples.optimizations import make_candidate, make_trial
 
 BASELINE = Measures(tokens=100.0, cost_usd=0.2, latency_ms=50.0)
@@ -177,28 +177,28 @@ def trial(number, score, tokens, **changes):
 
 
 def book_of(objective, *trials):
-    book = Book("o1", read_objective(objective))
-    book.add_candidates([make_candidate(number) for number in range(4)])
-    book.observe(trials)
-    return book
+    trial_index = TrialIndex("o1", read_objective(objective))
+    trial_index.add_candidates([make_candidate(number) for number in range(4)])
+    trial_index.observe(trials)
+    return trial_index
 
 
 def test_an_optimizer_sees_utilities_and_the_book_keeps_scores():
     small = trial(2, 0.5, 50, experiment_id="b", type=ExperimentType.MINI_BATCH)
     trials = [trial(0, 0.5, 100), trial(1, 0.6, 300), small, trial(3, 0.9, None)]
-    book = book_of({"tokens": 0.1}, *trials)
+    trial_index = book_of({"tokens": 0.1}, *trials)
 
-    seen = book.as_seen(book.in_order())
+    seen = trial_index.as_seen(trial_index.in_order())
 
     assert [one.objective_score for one in seen] == [0.5, pytest.approx(0.4), 0.55, None]
-    assert [one.objective_score for one in book.in_order()] == [0.5, 0.6, 0.5, 0.9]
-    assert book.best().candidate_id == "o1-0"
+    assert [one.objective_score for one in trial_index.in_order()] == [0.5, 0.6, 0.5, 0.9]
+    assert trial_index.best().candidate_id == "o1-0"
 
 
 def test_without_weights_an_optimizer_sees_the_very_results():
     trials = [trial(0, 0.5, 100), trial(1, 0.6, 300)]
-    book = book_of({"pareto": ["tokens"], "tolerance": 0.2}, *trials)
+    trial_index = book_of({"pareto": ["tokens"], "tolerance": 0.2}, *trials)
 
-    assert all(one is given for one, given in zip(book.as_seen(trials), trials, strict=True))
-    assert book.best().candidate_id == "o1-0"
+    assert all(one is given for one, given in zip(trial_index.as_seen(trials), trials, strict=True))
+    assert trial_index.best().candidate_id == "o1-0"
     assert book_of(None, *trials).best().candidate_id == "o1-1"

@@ -175,8 +175,9 @@ def test_a_long_rationale_is_cut():
     "piece", ["`", "```\n", "<prompt>", " ", "-", "\n", "*", "sure ", "here is "]
 )
 def test_long_repetitions_are_read_in_no_time(piece):
-    started = time.perf_counter()
+    # Of this thread alone: what runs beside it does not count.
+    started = time.thread_time()
     extract_text(piece * 20_000, current=CURRENT)
     extract_rationale(piece * 20_000)
 
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 2

@@ -170,9 +170,9 @@ def test_500_items_in_a_long_prompt_take_no_time():
 
     times = []
     for _ in range(5):
-        started = time.perf_counter()
+        started = time.thread_time()
         assert copied_items(text, BASELINE, items) == ["7"]
-        times.append(time.perf_counter() - started)
+        times.append(time.thread_time() - started)
 
-    # A quiet machine takes a fifth of this; other work may run beside.
+    # A quiet machine takes a fifth of this; caches may be others'.
     assert min(times) < 0.05

@@ -22,6 +22,12 @@ class Wire:
         return [call * 10 for call in calls]
 
 
+async def settled():
+    """Until all have come to where they wait."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
 async def test_calls_of_one_moment_are_one_batch_and_each_gets_its_answer():
     wire = Wire()
     calls = Coalescer(wire.flush, most=3)
@@ -37,9 +43,9 @@ async def test_calls_made_meanwhile_wait_for_the_next_batch():
     wire.open.clear()
     calls = Coalescer(wire.flush)
     first = asyncio.ensure_future(calls.submit(1))
-    await asyncio.sleep(0.01)
+    await settled()
     later = [asyncio.ensure_future(calls.submit(number)) for number in (2, 3)]
-    await asyncio.sleep(0.01)
+    await settled()
     assert wire.batches == [[1]]
 
     wire.open.set()
@@ -74,9 +80,9 @@ async def test_a_call_whose_caller_gave_up_before_it_left_is_not_made():
     wire.open.clear()
     calls = Coalescer(wire.flush)
     first = asyncio.ensure_future(calls.submit(1))
-    await asyncio.sleep(0.01)
+    await settled()
     given_up, kept = (asyncio.ensure_future(calls.submit(number)) for number in (2, 3))
-    await asyncio.sleep(0.01)
+    await settled()
 
     first.cancel()
     given_up.cancel()
@@ -91,7 +97,7 @@ async def test_a_cancelled_sender_cancels_those_who_wait_for_it():
     wire.open.clear()
     calls = Coalescer(wire.flush)
     waiting = asyncio.ensure_future(calls.submit(1))
-    await asyncio.sleep(0.01)
+    await settled()
 
     for task in asyncio.all_tasks():
         if task not in (asyncio.current_task(), waiting):

@@ -258,6 +258,6 @@ async def test_a_worker_has_room_when_half_of_its_places_are_free(world):
 
 
 async def _until(check):
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not check():
             await asyncio.sleep(0)

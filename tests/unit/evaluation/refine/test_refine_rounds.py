@@ -99,7 +99,7 @@ async def test_an_optimizer_that_hangs_is_waited_for_no_longer_than_an_item():
     model = Told("optimizer", lambda _: hang())
 
     result = await bench.run(
-        model=model, limit=3, options=RunOptions(concurrency=1, item_timeout_seconds=0.05)
+        model=model, limit=3, options=RunOptions(concurrency=1, item_timeout_seconds=0.5)
     )
 
     assert result.refinement.ended is RoundEnd.OPTIMIZER_UNAVAILABLE
