@@ -14,11 +14,11 @@ from burnish.app.wiring import Workspace
 from burnish.app.worker.shard_worker import shard_evaluator
 from burnish.domain import ExperimentRepository, Lease, UnavailableError, UsageError
 from burnish.optimization.budget_gate import BudgetGate
-from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, Workbench
+from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, ExperimentInputs
 from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.runtime.shards import ShardEvaluator, ShardSettings
 from burnish.runtime.shards.messages import read_request, written
-from burnish.runtime.shards.ray import RayTransport, RayExperimentAdapter
+from burnish.runtime.shards.ray import RayExperimentAdapter, RayTransport
 
 _Key = tuple[str, str, int]
 _services: dict[_Key, _Service] = {}
@@ -85,7 +85,7 @@ class RayRunner:
 
     def __call__(
         self,
-        workbench: Workbench,
+        workbench: ExperimentInputs,
         experiments: ExperimentRepository,
         materializer: CandidateMaterializer,
         gate: BudgetGate,

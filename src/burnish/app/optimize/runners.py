@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from burnish.domain import BurnishError, ExperimentRepository, Lease, UnavailableError, UsageError
 from burnish.optimization.attempt import MakeAdapter
 from burnish.optimization.budget_gate import BudgetGate
-from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, Workbench
+from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, ExperimentInputs
 from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.runtime.shards import SHARD_REQUESTS, ShardSettings
 from burnish.support.entry_points import Seam
@@ -147,7 +147,7 @@ class MailboxRunner:
 
     def __call__(
         self,
-        workbench: Workbench,
+        workbench: ExperimentInputs,
         experiments: ExperimentRepository,
         materializer: CandidateMaterializer,
         gate: BudgetGate,

@@ -1,4 +1,4 @@
-"""The other side of the loops: sends requests and waits for their answers."""
+"""Requests to loops: sent to their mailboxes, and their answers waited for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples in, scored results out."""
+"""Eval loop: samples in, scored results out; its requests, results and reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worker health: heartbeats watched from a thread, and `/health/live` and `/health/ready` on a small port."""
+"""Worker health: a watchdog over heartbeats, and `/health/live` and `/health/ready` on a port."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from typing import Any, Self
 
 from burnish.domain import Clock, SystemClock, UnavailableError
 
+_log = logging.getLogger(__name__)
 Report = Callable[[], tuple[bool, dict[str, Any]]]
-
+STALL_SECONDS = 60.0
 # A client that sends nothing, or reads nothing, is not waited for.
 _CLIENT_SECONDS = 5.0
+_EXIT_CODE = 70
 
 
 class _Server(ThreadingHTTPServer):
@@ -100,11 +102,6 @@ def _handler(reports: dict[str, Report]) -> type[BaseHTTPRequestHandler]:
                 self.wfile.write(data)
 
     return Handler
-
-
-_log = logging.getLogger(__name__)
-STALL_SECONDS = 60.0
-_EXIT_CODE = 70
 
 
 class Watchdog:

@@ -16,7 +16,11 @@ from burnish.evaluation.item_runner import describe
 from burnish.runtime.loops.health import STALL_SECONDS, HealthServer, Watchdog
 from burnish.runtime.loops.worker_loop import WorkerLoop
 
+_log = logging.getLogger(__name__)
+Probe = Callable[[], Awaitable[object]]
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# Within what a probe that asks over HTTP still waits for us.
+_PROBE_SECONDS = 2.0
 
 
 @contextlib.contextmanager
@@ -45,12 +49,6 @@ def draining_signals(on_first: Callable[[str], None]) -> Iterator[None]:
     finally:
         for number in listening:
             loop.remove_signal_handler(number)
-
-
-_log = logging.getLogger(__name__)
-Probe = Callable[[], Awaitable[object]]
-# Within what a probe that asks over HTTP still waits for us.
-_PROBE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The loop under all loops: receive, work on a bounded number at once, stop in good order."""
+"""Mailbox loop: receives, works on a bounded number at once, stops in good order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from burnish.domain import Clock, InvariantError, UnavailableError, UsageError
 from burnish.domain.mailboxes import Mailbox, Message
-from burnish.runtime.loops.message_handler import MessageHandler, Delivery, Ending, RetryRules
+from burnish.runtime.loops.message_handler import Delivery, Ending, MessageHandler, RetryRules
 from burnish.runtime.loops.worker_loop import LoopState, WorkerLoop
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES, check_count
 from burnish.support.retry import RetryPolicy
@@ -22,7 +22,7 @@ ReplyT = TypeVar("ReplyT")
 
 _log = logging.getLogger(__name__)
 BEAT_SECONDS = 0.5
-_FAREWELL_SECONDS = 3.0
+_CLOSING_SECONDS = 3.0
 # A receiver that is silent so much longer than it was to wait has hung.
 _SILENCE_SECONDS = 60.0
 _AWAY = RetryPolicy(first_wait_seconds=0.2, longest_wait_seconds=15.0)
@@ -183,13 +183,13 @@ class MailboxLoop(WorkerLoop, Generic[RequestT, ReplyT]):
     async def _send_back(self, receiving: asyncio.Future[Sequence[Message[Any, Any]]]) -> None:
         """Stop receiving; what came all the same goes back at once."""
         receiving.cancel()
-        await asyncio.wait({receiving}, timeout=_FAREWELL_SECONDS)
+        await asyncio.wait({receiving}, timeout=_CLOSING_SECONDS)
         if not receiving.done() or receiving.cancelled() or receiving.exception() is not None:
             return
         returning = [asyncio.ensure_future(one.nack()) for one in receiving.result()]
         if returning:
             self._endings["given_back"] += len(returning)
-            await asyncio.wait(returning, timeout=_FAREWELL_SECONDS)
+            await asyncio.wait(returning, timeout=_CLOSING_SECONDS)
 
     async def _wait_for_mailbox(self, error: UnavailableError) -> None:
         self._failures += 1
@@ -247,7 +247,7 @@ class MailboxLoop(WorkerLoop, Generic[RequestT, ReplyT]):
         for task in rest:
             task.cancel()
         if rest:
-            await asyncio.wait(rest, timeout=2 * _FAREWELL_SECONDS)
+            await asyncio.wait(rest, timeout=2 * _CLOSING_SECONDS)
 
     async def _pause(
         self, awaited: Collection[asyncio.Future[Any]], seconds: float = BEAT_SECONDS

@@ -1,4 +1,4 @@
-"""Runs an agent for each request, under the overrides of the request's experiment."""
+"""Main loop: runs an agent for each request, under the overrides of its experiment."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ from burnish.runtime.loops.message_handler import Delivery, RetryRules
 from burnish.runtime.mailboxes import MESSAGE_TYPES
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES
 
+_log = logging.getLogger(__name__)
 MAIN_REQUESTS = "main-requests"
+_ID_CHARACTERS = 16
 
 
 def now() -> datetime:
@@ -179,10 +181,6 @@ MESSAGE_TYPES.declare(
 MESSAGE_TYPES.declare(
     MainLoopResult, "burnish.main-result", dump=MainLoopResult.to_json, load=MainLoopResult.of
 )
-
-
-_log = logging.getLogger(__name__)
-_ID_CHARACTERS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

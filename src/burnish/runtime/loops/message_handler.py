@@ -1,4 +1,4 @@
-"""One message from its delivery to its end: held while it is worked on, answered, settled."""
+"""Message handler: one message from delivery to its end, held, worked on, answered, settled."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ from burnish.domain.mailboxes import Message
 from burnish.evaluation.item_runner import describe
 from burnish.support.retry import RetryPolicy, retry
 
+_log = logging.getLogger(__name__)
+RequestT = TypeVar("RequestT")
+ReplyT = TypeVar("ReplyT")
 # As the seed has it: a request that keeps failing is left alone for ever longer, up to a cap.
 _STEP_SECONDS = 60.0
 _LONGEST_SECONDS = 900.0
 # A mailbox allows at most so many hours for one delivery; whatever takes longer has hung.
 _LONGEST_WORK_SECONDS = 12 * 3600.0
+# How long work that was cancelled, or a mailbox that is told so, may take.
+_GIVE_BACK_SECONDS = 2.0
+_RETRIES = RetryPolicy(max_attempts=None, first_wait_seconds=0.1, longest_wait_seconds=5.0)
 
 
 class GivenBack(Exception):  # noqa: N818 - no error: another worker goes on with it
@@ -54,15 +60,6 @@ class RetryRules:
     def wait_seconds(self, delivery_count: int) -> float:
         """How long a request rests after so many deliveries."""
         return min(self.step_seconds * delivery_count, self.longest_seconds)
-
-
-RequestT = TypeVar("RequestT")
-ReplyT = TypeVar("ReplyT")
-
-_log = logging.getLogger(__name__)
-# How long work that was cancelled, or a mailbox that is told so, may take.
-_GIVE_BACK_SECONDS = 2.0
-_RETRIES = RetryPolicy(max_attempts=None, first_wait_seconds=0.1, longest_wait_seconds=5.0)
 
 
 class Ending(StrEnum):

@@ -1,4 +1,4 @@
-"""Optimization requests in, reports out; the work itself is the orchestrator's."""
+"""Optimize loop: optimization requests in, reports out; the work is the orchestrator's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ from burnish.runtime.loops.main_loop import now
 from burnish.runtime.loops.message_handler import Delivery, GivenBack, RetryRules
 from burnish.runtime.mailboxes import MESSAGE_TYPES
 
+_log = logging.getLogger(__name__)
 OPTIMIZE_REQUESTS = "optimize-requests"
+# How long an optimization may take to leave its state and its lease in order.
+_LEAVE_SECONDS = 10.0
+# A request that takes hours meets many restarts of workers; none of them is its fault.
+MAX_OPTIMIZE_DELIVERIES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,13 +213,6 @@ MESSAGE_TYPES.declare(
 MESSAGE_TYPES.declare(
     OptimizeResult, "burnish.optimize-result", dump=OptimizeResult.to_json, load=OptimizeResult.of
 )
-
-
-_log = logging.getLogger(__name__)
-# How long an optimization may take to leave its state and its lease in order.
-_LEAVE_SECONDS = 10.0
-# A request that takes hours meets many restarts of workers; none of them is its fault.
-MAX_OPTIMIZE_DELIVERIES = 50
 
 
 class RequestOptimizer(Protocol):

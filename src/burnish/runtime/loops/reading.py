@@ -1,4 +1,4 @@
-"""Reads the fields of messages: what is not of its type makes the message undecodable."""
+"""Message fields, read by type: what is not of its type makes the message undecodable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker knows of each of its loops, whatever they serve."""
+"""Worker loop: heartbeat, state and shutdown that every loop of a worker has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A delivery, as its holder sees it."""
+"""Held message: one delivery, as its holder sees it."""
 
 from __future__ import annotations
 

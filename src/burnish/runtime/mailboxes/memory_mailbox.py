@@ -1,4 +1,4 @@
-"""Mailbox in this process: its queue, its clock and its handles."""
+"""Mailbox in this process: handles, and the queue that they share."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ from burnish.runtime.mailboxes.rules import (
     receipt_expired,
 )
 
+BodyT = TypeVar("BodyT")
+ReplyT = TypeVar("ReplyT")
 # Entries of the heap that mean nothing any more are swept out once they are in the majority.
 _SWEEP_FROM = 64
 
@@ -206,10 +208,6 @@ class MemoryHouse:
                     del self._queues[forgotten]
             found = self._queues[name] = MemoryQueue(self.clock)
         return found
-
-
-BodyT = TypeVar("BodyT")
-ReplyT = TypeVar("ReplyT")
 
 
 class Receipt(NamedTuple):

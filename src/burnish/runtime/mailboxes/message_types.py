@@ -1,4 +1,4 @@
-"""Bodies of messages: JSON of declared types, each under a name and a version.
+"""Message types: bodies as JSON of declared types, each under a name and a version.
 
 Nothing is unpickled and no class is looked up by a name from outside: what is not declared here
 cannot be sent, and what arrives is checked field by field before anybody sees it.

@@ -10,6 +10,7 @@ from typing import Any
 from burnish.domain import ConflictError, UnavailableError, UsageError
 from burnish.domain.mailboxes import Mailbox
 from burnish.runtime.mailboxes.message_types import MESSAGE_TYPES, MessageTypes
+from burnish.support.number_checks import is_whole
 
 MAX_MESSAGES = 1_000
 MAX_SECONDS = 12 * 3600.0
@@ -36,7 +37,7 @@ def check_name(name: str) -> str:
 
 def check_count(number: int, what: str, most: int | None = None) -> int:
     """A whole number of at least 1."""
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+    if not is_whole(number, least=1):
         raise _out_of_range(what, number, "it is a whole number of at least 1")
     if most is not None and number > most:
         raise _out_of_range(what, number, f"it is at most {most:,}")

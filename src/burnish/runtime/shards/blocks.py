@@ -1,4 +1,4 @@
-"""Runs blocks on workers: cut into shards, sent, and read back from the database."""
+"""Sharded blocks: a run's blocks cut into shards, sent to workers, and read back from the database."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from burnish.evaluation.item_runner import describe
 from burnish.evaluation.work_source import runs_of
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.experiments.adapter import Block
-from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, Workbench
+from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, ExperimentInputs
 from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.runtime.shards.dispatch import ShardDispatch
-from burnish.runtime.shards.messages import ShardReply, refused_by_all
+from burnish.runtime.shards.messages import ShardReply
 from burnish.runtime.shards.settings import ShardSettings
-from burnish.runtime.shards.suite import apart
-from burnish.runtime.shards.transport import ShardTransport
+from burnish.runtime.shards.suite import repeats_last
+from burnish.runtime.shards.transport import ShardTransport, refused_by_all
 from burnish.support.retry import RetryPolicy
 
 log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class ShardedBlocks:
             self._listener = asyncio.create_task(self._listen())
         pairs = list(runs_of(block.items, block.suite.policy.repeats, block.skip))
         remembers = block.options.use_cache and block.agent.fingerprint is not None
-        for runs in apart(pairs) if remembers else [pairs]:
+        for runs in repeats_last(pairs) if remembers else [pairs]:
             if not self._dispatches:
                 self.note_sign()  # Nobody was waited for until now.
             dispatch = ShardDispatch(self, block, runs)
@@ -80,7 +80,7 @@ class ShardedBlocks:
                 await self._listener
         await self.transport.close()
 
-    # --- for its apart ------------------------------------------------------------------------
+    # --- for its dispatches ------------------------------------------------------------------------
 
     def window(self, block: Block) -> int:
         """How many runs may be under way: few as long as nobody knows what one costs."""
@@ -91,11 +91,11 @@ class ShardedBlocks:
         """Whether so many more may be sent; one shard always may."""
         return not self._in_flight or self._in_flight + count <= window
 
-    def depart(self, count: int) -> None:
+    def count_sent(self, count: int) -> None:
         """So many runs are under way."""
         self._in_flight += count
 
-    def arrive(self, count: int) -> None:
+    def count_ended(self, count: int) -> None:
         """So many are not any more; whoever waits for room looks again."""
         self._in_flight -= count
         for dispatch in self._dispatches:
@@ -164,7 +164,7 @@ class MailboxExperimentAdapter(BlockExperimentAdapter):
 
     def __init__(
         self,
-        workbench: Workbench,
+        workbench: ExperimentInputs,
         experiments: ExperimentRepository,
         materializer: CandidateMaterializer,
         gate: BudgetGate,

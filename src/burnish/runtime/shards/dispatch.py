@@ -1,4 +1,4 @@
-"""Some runs of a block, sent to workers and waited for."""
+"""Shard dispatch: some runs of a block, sent to workers as shards and waited for."""
 
 from __future__ import annotations
 
@@ -6,31 +6,30 @@ import asyncio
 import logging
 import secrets
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from burnish.domain import BurnishError, Item, ItemResult, UnavailableError
 from burnish.evaluation.runner import FailureStreak
 from burnish.optimization.experiments.adapter import Block
-from burnish.runtime.shards.messages import (
-    ShardReply,
-    ShardRequest,
-    error_of,
-    nobody_works,
-    shard_lost,
-)
-from burnish.runtime.shards.suite import ShardSize
+from burnish.runtime.shards.messages import ShardReply, ShardRequest
+from burnish.runtime.shards.suite import Pair, ShardSize
+from burnish.runtime.shards.transport import error_of, nobody_works, shard_lost
+from burnish.support.retry import RetryPolicy
 
 if TYPE_CHECKING:
     from burnish.runtime.shards.blocks import ShardedBlocks
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
 
-from burnish.runtime.shards.suite import Pair
-from burnish.support.retry import RetryPolicy
+log = logging.getLogger(__name__)
 
+Runs = Sequence[tuple[Item, int]]
 _REFUSED = RetryPolicy(first_wait_seconds=0.1, longest_wait_seconds=5.0)
+_RETRY_SECONDS = 1.0
+_PAUSE_SECONDS = 0.1
+# What an item without a timeout is given, before something is taken to be wrong.
+_LONGEST_ITEM = 600.0
 
 
 @dataclass(slots=True)
@@ -46,7 +45,9 @@ class InFlightShard:
     done: bool = field(default=False)
 
     @classmethod
-    def of(cls, request: ShardRequest, running: Iterable[AbstractContextManager[None]]) -> InFlightShard:
+    def of(
+        cls, request: ShardRequest, running: Iterable[AbstractContextManager[None]]
+    ) -> InFlightShard:
         """A shard whose pairs count as running from now on."""
         missing: dict[Pair, ExitStack] = {}
         for pair, one in zip(request.pairs, running, strict=True):
@@ -75,20 +76,11 @@ class InFlightShard:
         self.refusals += 1
         self.due = now + _REFUSED.backoff_seconds(self.refusals)
 
-    def land(self) -> None:
+    def end(self) -> None:
         """Its pairs are not running any more."""
         for running in self.missing.values():
             running.close()
         self.missing.clear()
-
-
-log = logging.getLogger(__name__)
-
-Runs = Sequence[tuple[Item, int]]
-_RETRY_SECONDS = 1.0
-_PAUSE_SECONDS = 0.1
-# What an item without a timeout is given, before something is taken to be wrong.
-_LONGEST_ITEM = 600.0
 
 
 class _Unreadable(Exception):  # noqa: N818 - a state, soon over
@@ -102,11 +94,11 @@ class ShardDispatch:
     block once, when its result is read from the database.
     """
 
-    def __init__(self, post: ShardedBlocks, block: Block, runs: Runs) -> None:
-        self._post = post
+    def __init__(self, blocks: ShardedBlocks, block: Block, runs: Runs) -> None:
+        self._blocks = blocks
         self._block = block
-        self._window = post.window(block)
-        settings = post.settings
+        self._window = blocks.window(block)
+        settings = blocks.settings
         size = ShardSize(
             smallest=min(settings.size.smallest, self._window),
             largest=min(settings.size.largest, self._window),
@@ -120,7 +112,7 @@ class ShardDispatch:
         self._refusal: BurnishError | None = None
         self._look_seconds = settings.look_seconds
         self._empty_since: float | None = None
-        self._asked_again_at = post.clock.monotonic()
+        self._asked_again_at = blocks.clock.monotonic()
         self._item_seconds = block.options.item_timeout_seconds or _LONGEST_ITEM
         self._stall_seconds = 60.0 + 2 * self._item_seconds
 
@@ -128,7 +120,7 @@ class ShardDispatch:
         """A reply came in; it may be another dispatch's."""
         if reply.shard_id in self.in_flight:
             self._replies.append(reply)
-            self._post.note_sign()
+            self._blocks.note_sign()
             self._news.set()
 
     def wake(self) -> None:
@@ -144,20 +136,20 @@ class ShardDispatch:
                     await self._listen()
         finally:
             for shard in self.in_flight.values():
-                self._post.arrive(len(shard.missing))
-                shard.land()
+                self._blocks.count_ended(len(shard.missing))
+                shard.end()
         if self._refusal is not None:
             raise self._refusal
 
     # --- sending ------------------------------------------------------------------------------
 
     async def _send(self) -> None:
-        now = self._post.clock.monotonic()
+        now = self._blocks.clock.monotonic()
         for shard in list(self.in_flight.values()):
             if shard.due is not None and shard.due <= now:
                 await self._dispatch(shard)
         while self._waiting and self._refusal is None:
-            if not self._post.has_room(len(self._waiting[0]), self._window):
+            if not self._blocks.has_room(len(self._waiting[0]), self._window):
                 return
             admitted = self._admit(self._waiting.popleft())
             if admitted is not None:
@@ -177,11 +169,11 @@ class ShardDispatch:
             admitted.append((item.id, repeat))
         if not admitted:
             return None
-        self._post.depart(len(admitted))
+        self._blocks.count_sent(len(admitted))
         return InFlightShard.of(self._request(admitted), [gate.running() for _ in admitted])
 
     def _request(self, pairs: Sequence[tuple[str, int]]) -> ShardRequest:
-        block, lease = self._block, self._post.lease
+        block, lease = self._block, self._blocks.lease
         context = block.context()
         return ShardRequest(
             shard_id=secrets.token_hex(8),
@@ -205,17 +197,17 @@ class ShardDispatch:
 
     async def _dispatch(self, shard: InFlightShard) -> None:
         try:
-            await self._post.transport.send(shard.next_request())
+            await self._blocks.transport.send(shard.next_request())
         except UnavailableError as error:
             log.warning("a shard cannot be sent now: %s", error.why)
-            shard.due = self._post.clock.monotonic() + _RETRY_SECONDS
+            shard.due = self._blocks.clock.monotonic() + _RETRY_SECONDS
 
     # --- listening ----------------------------------------------------------------------------
 
     async def _listen(self) -> None:
         """Wait for replies, or look at the database after a while without."""
         due = [shard.due for shard in self.in_flight.values() if shard.due is not None]
-        next_due = min(due, default=float("inf")) - self._post.clock.monotonic()
+        next_due = min(due, default=float("inf")) - self._blocks.clock.monotonic()
         heard = True
         try:
             async with asyncio.timeout(max(min(self._look_seconds, next_due), 0.0)):
@@ -233,7 +225,7 @@ class ShardDispatch:
             # The database is away for a moment: what was heard still holds afterwards.
             log.warning("results cannot be read now: %s", error)
             self._replies = [*replies, *self._replies]
-            await self._post.clock.sleep(_RETRY_SECONDS)
+            await self._blocks.clock.sleep(_RETRY_SECONDS)
             self._require_patience()
 
     async def _heed(self, replies: Sequence[ShardReply]) -> None:
@@ -246,7 +238,7 @@ class ShardDispatch:
             if reply.status == "done" and reply.shard_id in concerned:
                 concerned[reply.shard_id].done = True
         await self._read(concerned.values())
-        now = self._post.clock.monotonic()
+        now = self._blocks.clock.monotonic()
         for reply in replies:
             shard = self.in_flight.get(reply.shard_id)
             if shard is None:
@@ -258,30 +250,30 @@ class ShardDispatch:
             elif reply.status == "stopped":
                 shard.due = now
             else:
-                self._post.note_refusal(reply)
+                self._blocks.note_refusal(reply)
                 shard.refuse(now)
-        self._post.require_takers(self._item_seconds)
+        self._blocks.require_takers(self._item_seconds)
 
     async def _look(self) -> None:
         """Nobody said anything: see what the database has, and whether the shards are still there."""
         if await self._read(self.in_flight.values()):
             return
-        self._look_seconds = min(self._look_seconds * 2, self._post.settings.longest_look_seconds)
+        self._look_seconds = min(self._look_seconds * 2, self._blocks.settings.longest_look_seconds)
         quiet = self._require_patience()
-        self._post.require_takers(self._item_seconds)
+        self._blocks.require_takers(self._item_seconds)
         try:
-            outstanding = await self._post.transport.outstanding()
+            outstanding = await self._blocks.transport.outstanding()
         except UnavailableError as error:
             log.warning("the mailbox cannot be looked at now: %s", error.why)
             return
-        now = self._post.clock.monotonic()
+        now = self._blocks.clock.monotonic()
         stalled = min(quiet, now - self._asked_again_at) >= self._stall_seconds
         if outstanding and not stalled:
             self._empty_since = None
             return
         self._empty_since = now if self._empty_since is None else self._empty_since
-        self._look_seconds = self._post.settings.look_seconds
-        if stalled or now - self._empty_since >= self._post.settings.lost_seconds:
+        self._look_seconds = self._blocks.settings.look_seconds
+        if stalled or now - self._empty_since >= self._blocks.settings.lost_seconds:
             self._empty_since = None
             self._send_again(now, lost=not outstanding)
 
@@ -303,19 +295,19 @@ class ShardDispatch:
                     self._tell(result)
         finally:
             if found:  # Also when one of them ends the experiment: others wait for the room.
-                self._post.arrive(found)
+                self._blocks.count_ended(found)
         for shard in list(in_flight):
             if not shard.missing:
                 self.in_flight.pop(shard.request.shard_id, None)
         if found:
-            self._look_seconds = self._post.settings.look_seconds
+            self._look_seconds = self._blocks.settings.look_seconds
             self._empty_since = None
-            self._post.note_results()
+            self._blocks.note_results()
         return found
 
     async def _results(self, item_ids: list[str]) -> list[ItemResult]:
         try:
-            return await self._post.experiments.get_results(
+            return await self._blocks.experiments.get_results(
                 self._block.experiment.id, item_ids=item_ids
             )
         except UnavailableError as error:
@@ -351,12 +343,12 @@ class ShardDispatch:
 
     def _ask_again(self, shard: InFlightShard, now: float) -> None:
         shard.lost += 1
-        if shard.lost >= self._post.settings.max_attempts:
+        if shard.lost >= self._blocks.settings.max_attempts:
             raise shard_lost(len(shard.missing), shard.lost)
         shard.due = now + _PAUSE_SECONDS * (shard.lost - 1)
 
     def _require_patience(self) -> float:
-        quiet = self._post.quiet_seconds()
-        if quiet >= self._post.settings.give_up_seconds:
-            raise nobody_works(self._post.transport, quiet)
+        quiet = self._blocks.quiet_seconds()
+        if quiet >= self._blocks.settings.give_up_seconds:
+            raise nobody_works(self._blocks.transport, quiet)
         return quiet

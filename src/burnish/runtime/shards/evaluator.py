@@ -1,4 +1,4 @@
-"""Evaluates a shard on a worker."""
+"""Shard evaluator: a worker's agent and suite, its workload, and the evaluation of one shard."""
 
 from __future__ import annotations
 
@@ -30,6 +30,12 @@ from burnish.optimization.experiments.masks import tag_problem
 from burnish.runtime.shards.guard import STOPPING, ShardGuard
 from burnish.runtime.shards.messages import ShardReply, ShardRequest, ShardStatus, reply_to
 from burnish.runtime.shards.suite import only, with_runs_of
+
+log = logging.getLogger(__name__)
+Key = tuple[str, str, int]
+_LOOK_SECONDS = 1.0
+# Every worker meets these alike, so they are the experiment's failure and not the worker's.
+_FAILS_THE_EXPERIMENT = ("endpoint_unavailable",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +97,6 @@ def _differs(why: str) -> ConflictError:
     )
 
 
-_LOOK_SECONDS = 1.0
-Key = tuple[str, str, int]
-
-
 class Claims:
     """Which (experiment, item, repeat) some task of this process evaluates now."""
 
@@ -152,12 +154,6 @@ class Workload:
             self.room.set()
         else:
             self.room.clear()
-
-
-log = logging.getLogger(__name__)
-
-# Every worker meets these alike, so they are the experiment's failure and not the worker's.
-_FAILS_THE_EXPERIMENT = ("endpoint_unavailable",)
 
 
 class ShardEvaluator:

@@ -1,4 +1,4 @@
-"""Whether a shard is still to be worked on."""
+"""Shard guard: whether a shard is still to be worked on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Serves the mailbox of shards on a worker."""
+"""Shard loop: serves the mailbox of shards on a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What travels between a run and its workers: which runs to do, and that they are done.
+"""Messages between a run and its workers: which runs to do, and that they are done.
 
 Neither code nor configurations nor results travel: a worker has the code, and both sides read and
 write the same database. So losing a message costs time and nothing else.
@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from burnish.domain import BurnishError, InvariantError, Lease, UnavailableError
-from burnish.optimization.experiments.adapter import RunnerLost
+from burnish.domain import Lease
 from burnish.runtime.mailboxes import MESSAGE_TYPES, message_type
 from burnish.runtime.mailboxes.message_types import Packed
-from burnish.runtime.shards.transport import ShardTransport
 
 # Apart from single samples: a loop takes as many messages as it has places, and one shard fills a
 # worker, so a worker must take one at a time for the others to get theirs.
@@ -107,38 +105,3 @@ def read_reply(payload: bytes) -> ShardReply:
     """A reply again, checked field by field."""
     reply: ShardReply = MESSAGE_TYPES.decode(Packed(_REPLY, 1, payload))
     return reply
-
-
-def error_of(reply: ShardReply) -> BurnishError:
-    """The error that a worker met, as if it had happened here."""
-    kind = InvariantError if reply.error_code == "internal" else UnavailableError
-    return kind(what=reply.what, why=reply.why, fix=reply.fix, code=reply.error_code)
-
-
-def nobody_works(transport: ShardTransport, seconds: float) -> RunnerLost:
-    """No worker was heard of for too long."""
-    return RunnerLost(
-        what="the run stopped",
-        why=f"no worker on {transport.where} was heard of for {seconds:.0f} s",
-        fix=f"{transport.advice}, and resume the run: every finished evaluation is kept",
-    )
-
-
-def refused_by_all(reply: ShardReply) -> RunnerLost:
-    """Every worker that answers refuses."""
-    return RunnerLost(
-        what="the run stopped: its workers refuse the work",
-        why=f"{reply.why} (worker {reply.worker})",
-        fix=f"{reply.fix}; then resume the run: every finished evaluation is kept",
-        code="workers_refuse",
-    )
-
-
-def shard_lost(pairs: int, times: int) -> UnavailableError:
-    """A shard never comes to an end: it may end its workers."""
-    return UnavailableError(
-        what=f"{pairs} evaluations have no result",
-        why=f"they were given to workers {times} times, and got lost each time",
-        fix="look at the workers' logs and at the mailbox's dead letters: an item may end its worker",
-        code="shard_lost",
-    )

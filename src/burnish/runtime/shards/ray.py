@@ -1,4 +1,4 @@
-"""Takes shards to a Ray cluster, each as one task."""
+"""Ray transport: shards go to a Ray cluster, each as one task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How patiently a run waits for its workers."""
+"""Shard settings: sizes, and how patiently a run waits for its workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shards as sets of (item id, repeat) pairs: how they are cut, and how a suite runs just one."""
+"""Shard suites: pairs of item and repeat, how they are cut, and how a suite runs just some."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class ShardSize:
             yield from (small + (number < larger) for number in range(-(-left // self.smallest)))
 
 
-def apart(pairs: Sequence[tuple[Item, int]]) -> list[list[tuple[Item, int]]]:
-    """Pairs apart: each question once, then the same questions again under other ids.
+def repeats_last(pairs: Sequence[tuple[Item, int]]) -> list[list[tuple[Item, int]]]:
+    """Pairs in two parts: each question once, then the same questions again under other ids.
 
     What stands twice in a dataset is so paid for once: the second is answered from the first.
     """

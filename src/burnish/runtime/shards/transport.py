@@ -1,4 +1,4 @@
-"""How shards travel to workers, and replies back."""
+"""Shard transports: shards to workers, replies back, and what is raised when none comes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
-from burnish.domain import BurnishError
+from burnish.domain import BurnishError, InvariantError, UnavailableError
 from burnish.domain.mailboxes import Mailbox
+from burnish.optimization.experiments.adapter import RunnerLost
 from burnish.runtime.shards.messages import ShardReply, ShardRequest
 
 _WAIT_SECONDS = 10.0
@@ -90,3 +91,38 @@ class MailboxTransport:
         await self._requests.close()
         if self._on_close is not None:
             await self._on_close()
+
+
+def error_of(reply: ShardReply) -> BurnishError:
+    """The error that a worker met, as if it had happened here."""
+    kind = InvariantError if reply.error_code == "internal" else UnavailableError
+    return kind(what=reply.what, why=reply.why, fix=reply.fix, code=reply.error_code)
+
+
+def nobody_works(transport: ShardTransport, seconds: float) -> RunnerLost:
+    """No worker was heard of for too long."""
+    return RunnerLost(
+        what="the run stopped",
+        why=f"no worker on {transport.where} was heard of for {seconds:.0f} s",
+        fix=f"{transport.advice}, and resume the run: every finished evaluation is kept",
+    )
+
+
+def refused_by_all(reply: ShardReply) -> RunnerLost:
+    """Every worker that answers refuses."""
+    return RunnerLost(
+        what="the run stopped: its workers refuse the work",
+        why=f"{reply.why} (worker {reply.worker})",
+        fix=f"{reply.fix}; then resume the run: every finished evaluation is kept",
+        code="workers_refuse",
+    )
+
+
+def shard_lost(pairs: int, times: int) -> UnavailableError:
+    """A shard never comes to an end: it may end its workers."""
+    return UnavailableError(
+        what=f"{pairs} evaluations have no result",
+        why=f"they were given to workers {times} times, and got lost each time",
+        fix="look at the workers' logs and at the mailbox's dead letters: an item may end its worker",
+        code="shard_lost",
+    )

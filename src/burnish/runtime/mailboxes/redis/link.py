@@ -1,4 +1,4 @@
-"""Redis calls of mailboxes: batched, repeated while the server is away, failures in Burnish's words."""
+"""Redis calls of mailboxes: batched, and repeated while the server is away."""
 
 from __future__ import annotations
 
@@ -11,8 +11,46 @@ from burnish.domain import BurnishError, SystemClock, UnavailableError, UsageErr
 from burnish.runtime.mailboxes.redis.scripts import Script
 from burnish.support.retry import RetryPolicy, retry
 
+try:
+    from redis import asyncio as redis_asyncio
+    from redis import exceptions as failures
+    from redis.client import NEVER_DECODE
+except ImportError as error:
+    raise UsageError(
+        what="Redis mailboxes cannot be used",
+        why="the package redis is not installed",
+        fix="pip install 'burnish[redis]'",
+        code="missing_extra",
+    ) from error
+
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+    Client = Redis
+
 CallT = TypeVar("CallT")
 AnswerT = TypeVar("AnswerT")
+_FIRST_DELAY = 0.02
+_LONGEST_DELAY = 1.0
+_BACKOFF = RetryPolicy(
+    max_attempts=None,
+    first_wait_seconds=_FIRST_DELAY,
+    longest_wait_seconds=_LONGEST_DELAY,
+    deadline_seconds=None,
+)
+_CLOCK = SystemClock()
+_REFUSED = (failures.AuthenticationError, failures.AuthorizationError)
+_PASSING = (
+    failures.ConnectionError,
+    failures.TimeoutError,
+    failures.ReadOnlyError,
+    failures.TryAgainError,
+    failures.ClusterDownError,
+    OSError,
+)
+# Bytes as they are, whatever the client is set to: a body that is no text must not fail a whole reply.
+_RAW: dict[str, Any] = {NEVER_DECODE: True}
 
 
 class Coalescer(Generic[CallT, AnswerT]):
@@ -82,45 +120,6 @@ class Coalescer(Generic[CallT, AnswerT]):
             if not future.done():
                 batch.append((call, future))
         return batch
-
-
-try:
-    from redis import asyncio as redis_asyncio
-    from redis import exceptions as failures
-    from redis.client import NEVER_DECODE
-except ImportError as error:
-    raise UsageError(
-        what="Redis mailboxes cannot be used",
-        why="the package redis is not installed",
-        fix="pip install 'burnish[redis]'",
-        code="missing_extra",
-    ) from error
-
-if TYPE_CHECKING:
-    from redis.asyncio import Redis
-
-    Client = Redis
-
-_FIRST_DELAY = 0.02
-_LONGEST_DELAY = 1.0
-_BACKOFF = RetryPolicy(
-    max_attempts=None,
-    first_wait_seconds=_FIRST_DELAY,
-    longest_wait_seconds=_LONGEST_DELAY,
-    deadline_seconds=None,
-)
-_CLOCK = SystemClock()
-_REFUSED = (failures.AuthenticationError, failures.AuthorizationError)
-_PASSING = (
-    failures.ConnectionError,
-    failures.TimeoutError,
-    failures.ReadOnlyError,
-    failures.TryAgainError,
-    failures.ClusterDownError,
-    OSError,
-)
-# Bytes as they are, whatever the client is set to: a body that is no text must not fail a whole reply.
-_RAW: dict[str, Any] = {NEVER_DECODE: True}
 
 
 class NoGroupError(UnavailableError):

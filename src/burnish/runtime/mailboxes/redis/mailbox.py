@@ -1,4 +1,4 @@
-"""A mailbox on Redis or Valkey, for loops on any number of machines."""
+"""Redis mailbox, for loops on any number of machines; Valkey serves as well."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The atomic steps of a Redis mailbox, in Lua.
+"""Redis scripts of a mailbox: its atomic steps, in Lua.
 
 A mailbox is a stream with one consumer group, which knows the messages, who holds them and how
 often each was delivered, and a sorted set of the moments at which held messages are due again,

@@ -1,4 +1,4 @@
-"""The keys of a Redis mailbox and the steps that are taken on them."""
+"""Redis keys of a mailbox, and the steps that are taken on them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Mailboxes on Redis or Valkey: a stream with a consumer group each."""
