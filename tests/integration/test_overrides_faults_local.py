@@ -76,7 +76,7 @@ print("never lost", last >= int(sys.argv[2]), flush=True)
 # Stops in the middle of a write, with the lock held and the new file half on its way.
 STUCK = """
 import asyncio, os, sys, time
-from burnish.overrides import LocalPromptOverridesStore, file_documents
+from burnish.overrides import LocalPromptOverridesStore, files
 from burnish.testing.samples.overrides import PROMPT, override
 
 def stuck(handle):
@@ -84,7 +84,7 @@ def stuck(handle):
     print("writing", flush=True)
     time.sleep(600)
 
-file_documents.os.fsync = stuck
+files.os.fsync = stuck
 asyncio.run(LocalPromptOverridesStore(sys.argv[1]).store(PROMPT, override("system", "new"), tag="t"))
 """
 
