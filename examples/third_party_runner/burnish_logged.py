@@ -11,9 +11,9 @@ def make_runner(database, folder):
     """What makes the adapter of each run; `database` and `folder` are those of the project."""
     log = folder / ".burnish" / "blocks.jsonl"
 
-    def make_adapter(workbench, experiments, materializer, gate, lease):
+    def make_adapter(inputs, experiments, materializer, gate, lease):
         blocks = LoggedBlocks(LocalBlocks(experiments, lease), log)
-        return BlockExperimentAdapter(workbench, experiments, materializer, gate, lease, blocks)
+        return BlockExperimentAdapter(inputs, experiments, materializer, gate, lease, blocks)
 
     return make_adapter
 
