@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from burnish.domain import Clock, ExperimentRepository, Lease, SystemClock
 from burnish.evaluation.item_runner import describe
@@ -15,14 +17,44 @@ from burnish.optimization.experiments.block_adapter import BlockExperimentAdapte
 from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.runtime.shards.dispatch import ShardDispatch
 from burnish.runtime.shards.messages import ShardReply
-from burnish.runtime.shards.settings import ShardSettings
-from burnish.runtime.shards.suite import repeats_last
+from burnish.runtime.shards.suite import ShardSize, repeats_last
 from burnish.runtime.shards.transport import ShardTransport, refused_by_all
 from burnish.support.retry import RetryPolicy
 
 log = logging.getLogger(__name__)
 
 _UNHEARD = RetryPolicy(first_wait_seconds=0.2, longest_wait_seconds=5.0)
+
+
+def _to_nobody(text: str) -> None:
+    """For runs that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardSettings:
+    """Sizes and times of a distributed run; none of it changes a result. Times are in seconds.
+
+    - `max_in_flight`: how many runs are asked for at once, over all experiments.
+    - `look_seconds`: how long without news until the database is looked at; it grows while nothing
+      changes, up to `longest_look_seconds`.
+    - `lost_seconds`: how long the mailbox may be empty with results missing, until the missing ones
+      are asked for again; `max_attempts` is how often.
+    - `notice_seconds`: how long without a sign of any worker until `on_notice` hears of it.
+    - `refusal_seconds`: how long to go on, besides the time that one item may take, when workers
+      refuse and none gives a result.
+    - `give_up_seconds`: how long to wait for any worker at all.
+    """
+
+    size: ShardSize = field(default_factory=ShardSize)
+    max_in_flight: int = 1024
+    look_seconds: float = 1.0
+    longest_look_seconds: float = 8.0
+    lost_seconds: float = 2.0
+    max_attempts: int = 10
+    notice_seconds: float = 20.0
+    refusal_seconds: float = 60.0
+    give_up_seconds: float = 3600.0
+    on_notice: Callable[[str], None] = _to_nobody
 
 
 class ShardedBlocks:
