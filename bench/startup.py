@@ -6,7 +6,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 from bench.results import Section
 
@@ -51,14 +50,12 @@ def run() -> Section:
 
 def _burnish(folder: str, *arguments: str) -> None:
     program = _BURNISH.format(arguments=list(arguments))
-    subprocess.run(
-        [sys.executable, "-c", program], cwd=Path(folder), capture_output=True, check=False
-    )
+    subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, check=True)
 
 
 def _seconds(program: str, folder: str) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, check=False)
+    subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

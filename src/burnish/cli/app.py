@@ -151,7 +151,6 @@ class _Program(Commands):
         self.commands = {
             name: TyperCommand(name, help=entry.help) for name, entry in COMMANDS.items()
         }
-        keep_defaults(self)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command of the first argument, loaded."""

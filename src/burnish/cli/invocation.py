@@ -17,7 +17,7 @@ import typer
 
 from burnish.cli.console import Streams, open_streams
 from burnish.cli.display.rows import print_notice
-from burnish.cli.parser import ClickError, explain
+from burnish.cli.parser import ClickError, explain, keep_defaults
 from burnish.cli.running import Interrupted, termination_interrupts
 from burnish.domain import BurnishError, InvariantError, UnavailableError
 from burnish.support.secrets import without_secrets
@@ -88,6 +88,7 @@ def _invoke(arguments: list[str], streams: Streams) -> None:
     if "_BURNISH_COMPLETE" in os.environ:  # the shell asks for completions
         app(arguments, prog_name="burnish")
     command = typer.main.get_command(app)
+    keep_defaults(command)
     with command.make_context("burnish", list(arguments), obj=streams) as context:
         command.invoke(context)
 

@@ -36,7 +36,7 @@ from burnish.domain import (
 )
 from burnish.domain.opik import MirrorTarget
 from burnish.integrations.opik.mirror.mirror import MirrorOutcome, mirror_target, mirrored
-from burnish.optimization.attempt import Sitting
+from burnish.optimization.attempt import Attempt
 from burnish.optimization.checkpoint import Phase
 from burnish.optimization.orchestrator import Orchestrator
 from burnish.runtime.shards import ShardSettings
@@ -221,7 +221,7 @@ class SearchWatch:
     budget: Budget = field(default_factory=Budget)
     title: str = ""
     optimization_id: str | None = None
-    sitting: Sitting | None = None
+    attempt: Attempt | None = None
     started: set[str] = field(default_factory=set)
     ended: dict[str, EndedTrial] = field(default_factory=dict)
     # What ended in an earlier sitting was told then.
@@ -229,9 +229,9 @@ class SearchWatch:
     # Whether it still is to be gone on with, should it stop now.
     unfinished: bool = False
 
-    def begin(self, sitting: Sitting) -> None:
+    def begin(self, attempt: Attempt) -> None:
         """Called when the lease is taken and work begins."""
-        self.sitting = sitting
+        self.attempt = attempt
 
     def kept(self, location: ProjectLocation) -> str | None:
         """What of a stopped search is kept, and the command that goes on with it."""
@@ -242,10 +242,10 @@ class SearchWatch:
 
     def standing(self) -> Standing | None:
         """A look from another thread: everything that may change meanwhile is copied first."""
-        sitting = self.sitting
-        if sitting is None:
+        attempt = self.attempt
+        if attempt is None:
             return None
-        checkpoint = sitting.orchestrator.checkpoint
+        checkpoint = attempt.orchestrator.checkpoint
         ended = sorted(self.ended.values(), key=lambda one: one.number)
         return Standing(
             phase=checkpoint.phase,
@@ -254,18 +254,18 @@ class SearchWatch:
             running=max(len(self.started) - len(ended), 0),
             trials=tuple(one for one in ended if one.number),
             baseline=next((one for one in ended if not one.number), None),
-            candidates=dict(sitting.orchestrator.book.candidates),
+            candidates=dict(attempt.orchestrator.trial_index.candidates),
             refused=checkpoint.rejected,
-            evaluations=sitting.gate.evaluations,
-            cost_usd=sitting.gate.spending.total.cost_usd,
-            seconds=sitting.gate.elapsed_seconds,
-            best_id=_best_id(sitting.orchestrator),
+            evaluations=attempt.gate.evaluations,
+            cost_usd=attempt.gate.spending.total.cost_usd,
+            seconds=attempt.gate.elapsed_seconds,
+            best_id=_best_id(attempt.orchestrator),
         )
 
 
 def _best_id(orchestrator: Orchestrator) -> str | None:
     progress = orchestrator.checkpoint.progress
-    if not progress or not orchestrator.book.objective.measures:
+    if not progress or not orchestrator.trial_index.objective.measures:
         return None
     return progress[-1].best_candidate_id
 

@@ -105,7 +105,7 @@ def compress(
             work = resume_search(location, resume, watch, choice)
         else:
             direct = {"suite.repeats": eval_runs, "budget.max_evaluations": max_evaluations}
-            asked = {
+            asked: dict[str, Any] = {
                 "min_section_tokens": min_section_tokens,
                 "sections": sections or None,
                 "model": rewriter,

@@ -42,12 +42,7 @@ def demo(
     It needs no key and no server, and takes a few minutes. The model is downloaded once if it is
     not here (92 MB).
     """
-
-    demonstrate(context.obj, folder, seed=seed)
-
-
-def demonstrate(streams: Streams, folder: Path, *, seed: int) -> None:
-    """Optimize the example's prompt, print what came out, and write the report."""
+    streams: Streams = context.obj
     write_files(folder, template_files(Template.REVIEWS))
     pull(_MODEL, progress=lambda line: streams.messages.print(line, soft_wrap=True))
     location = ProjectLocation(folder / "burnish.toml", None, folder)

@@ -32,18 +32,10 @@ def diff(
 
     With A alone, the baseline is compared with A.
     """
-
     before, after = (BASELINE, a or BEST) if b is None else (a or BASELINE, b)
-    show_difference(
-        context.obj, ProjectLocation.of(context, config, db), optimization, before, after
-    )
-
-
-def show_difference(
-    streams: Streams, location: ProjectLocation, reference: str, before: str, after: str
-) -> None:
-    """Print what changed from one candidate to the other."""
-    run(_show(streams, location, reference, before, after))
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
+    run(_show(streams, location, optimization, before, after))
 
 
 async def _show(

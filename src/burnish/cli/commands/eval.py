@@ -183,19 +183,8 @@ def evaluate(
         min_score=min_score,
         fail_on_regression=fail_on_regression,
     )
-
-    code = evaluate_request(context.obj, ProjectLocation.of(context, config, db), request)
-    raise typer.Exit(code)
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    result: EvaluationResult
-    worst: list[FailingItem]
-
-
-def evaluate_request(streams: Streams, location: ProjectLocation, request: EvalRequest) -> int:
-    """Run it, print the result and return the exit code."""
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
     settings = location.settings(request.overrides())
     watch = Watch()
     started = time.monotonic()
@@ -213,7 +202,13 @@ def evaluate_request(streams: Streams, location: ProjectLocation, request: EvalR
     else:
         seconds = time.monotonic() - started
         print_result(streams.console, outcome.result, outcome.worst, location, seconds=seconds)
-    return _exit_code(streams, outcome.result, gates, watch.progress)
+    raise typer.Exit(_exit_code(streams, outcome.result, gates, watch.progress))
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    result: EvaluationResult
+    worst: list[FailingItem]
 
 
 async def _evaluate(

@@ -65,7 +65,6 @@ def export(
     Of an optimization the winner is written, as JSON, Markdown, a Python module, or a Git patch of
     the files that its sections came from.
     """
-
     chosen = format_ or _format_of(output)
     location = ProjectLocation.of(context, config, db)
     export_any(context.obj, location, reference, chosen, output, candidate=candidate)

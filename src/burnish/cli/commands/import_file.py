@@ -72,15 +72,8 @@ def import_file(
 
     Nothing is called and no code of the file is run: what would need that is listed.
     """
-
-    import_project(context.obj, file, None if source is None else source.value, output, force=force)
-
-
-def import_project(
-    streams: Streams, file: Path, source: str | None, output: Path | None, *, force: bool
-) -> None:
-    """Read the file, write what it comes to, and say what was left."""
-    kind = guess_kind(file) if source is None else Kind(source)
+    streams: Streams = context.obj
+    kind = guess_kind(file) if source is None else Kind(source.value)
     project = read_foreign(file, kind)
     Dataset.of(project.rows).index()
     rows_only = output is not None and output.suffix.lower() in _ROWS

@@ -54,12 +54,8 @@ def list_all(
 
     Experiments that an optimization ran belong to it: `burnish show ID --trials` lists them.
     """
-
-    show_listing(context.obj, ProjectLocation.of(context, config, db), kind, limit)
-
-
-def show_listing(streams: Streams, location: ProjectLocation, kind: Kind, limit: int) -> None:
-    """Print optimizations, experiments or both."""
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
     optimizations, experiments = (
         run(_read(location, kind, limit)) if location.has_database else ([], [])
     )

@@ -30,20 +30,15 @@ def flush_command(
     context: typer.Context, json_output: Json = False, config: Config = None, db: Db = None
 ) -> None:
     """Send what runs with --mirror have left. Exit code 4 says that a server cannot be reached."""
-
-    outcome = flush_mirrors(context.obj, ProjectLocation.of(context, config, db))
-    raise typer.Exit(_BEHIND if outcome.problems else 0)
-
-
-def flush_mirrors(streams: Streams, location: ProjectLocation) -> MirrorOutcome:
-    """Send what is left, and say how far that came."""
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
     outcome = run(_flush(location))
     if streams.json_output:
         streams.print_document(asdict(outcome))
     else:
         for line in mirror_lines(outcome):
             streams.console.print(line, soft_wrap=True)
-    return outcome
+    raise typer.Exit(_BEHIND if outcome.problems else 0)
 
 
 async def _flush(location: ProjectLocation) -> MirrorOutcome:

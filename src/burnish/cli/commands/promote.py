@@ -56,33 +56,16 @@ def promote_command(
 
     Versions are numbered and none is ever overwritten. Exit code 1 says that you said no.
     """
-
     location = ProjectLocation.of(context, config, db)
-    code = promote_candidate(
-        context.obj, location, optimization, candidate, yes=yes, note=note, write=write
-    )
-    raise typer.Exit(code)
-
-
-def promote_candidate(
-    streams: Streams,
-    location: ProjectLocation,
-    reference: str,
-    candidate: str,
-    *,
-    yes: bool,
-    note: str,
-    write: bool,
-) -> int:
-    """Promote it once it is agreed on, and return the exit code."""
-    promotion = run(_prepare(location, reference, candidate))
+    streams: Streams = context.obj
+    promotion = run(_prepare(location, optimization, candidate))
     writes = _writes(promotion, location) if write else []
     if promotion.already_active and not writes:
         _say_done(streams, promotion, promotion.active, writes, created=False)
-        return 0
+        raise typer.Exit(0)
     if not yes and not _agreed(streams, promotion, writes):
         streams.say("nothing was changed")
-        return _DECLINED
+        raise typer.Exit(_DECLINED)
     if promotion.already_active:
         with staged(writes):
             version = promotion.active
@@ -91,7 +74,7 @@ def promote_candidate(
     _say_done(streams, promotion, version, writes, created=not promotion.already_active)
     if write and not streams.json_output:
         print_unwritten(streams.console, promotion.difference, {one.section for one in writes})
-    return 0
+    raise typer.Exit(0)
 
 
 async def _prepare(location: ProjectLocation, reference: str, candidate: str) -> Promotion:

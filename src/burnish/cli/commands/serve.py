@@ -12,7 +12,6 @@ import typer
 from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db
 from burnish.cli.project_location import ProjectLocation
-from burnish.config.served_project import ServeOptions
 
 _WHO, _RUNS, _LOGS = "Who may use it", "Runs", "Logs"
 # By name: neither layer knows the other, and what they share stands in config.
@@ -130,11 +129,7 @@ def serve(
         or (log_format is LogFormat.AUTO and sys.stderr.isatty()),
         log_level=log_level.value,
     )
-    serve_project(context.obj, options)
-
-
-def serve_project(streams: Streams, options: ServeOptions) -> None:
-    """Serve until it is told to stop."""
+    streams: Streams = context.obj
 
     def listening(address: str) -> None:
         folder = options.config.absolute().parent

@@ -44,7 +44,7 @@ from burnish.domain import (
     TrialResult,
     UsageError,
 )
-from burnish.optimization.objectives.front import points_of
+from burnish.optimization.objective import points_of
 from burnish.optimization.outcome import front_json
 
 _EXPERIMENT, _OPTIMIZATION = "Of an experiment", "Of an optimization"

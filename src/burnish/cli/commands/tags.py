@@ -18,12 +18,8 @@ from burnish.overrides import NAMESPACE, descriptor_of
 
 def tags(context: typer.Context, json_output: Json = False, config: Config = None) -> None:
     """List the tags of the agent's prompt in .burnish/overrides, and whether they still fit."""
-
-    list_tags(context.obj, ProjectLocation.of(context, config, None))
-
-
-def list_tags(streams: Streams, location: ProjectLocation) -> None:
-    """Print them."""
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, None)
     agent = location.settings().agent_spec()
     configuration = Configuration.of(agent.configuration)
     found = run(_tags(location, agent.name, configuration))

@@ -33,8 +33,13 @@ def validate(
     context: typer.Context, json_output: Json = False, config: Config = None, db: Db = None
 ) -> None:
     """Check config, dataset, scorers and model. Nothing is called and nothing is paid."""
-
-    validate_place(context.obj, ProjectLocation.of(context, config, db))
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
+    checked = run(_check(location))
+    if streams.json_output:
+        streams.print_document(_document(location, checked))
+    else:
+        _print(streams.console, location, checked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +50,6 @@ class _Checked:
     models: list[str]
     splits: Mapping[str, Counter[str]]
     optimizer: str
-
-
-def validate_place(streams: Streams, location: ProjectLocation) -> None:
-    """Print what was found; raises for the first thing that cannot work."""
-    checked = run(_check(location))
-    if streams.json_output:
-        streams.print_document(_document(location, checked))
-    else:
-        _print(streams.console, location, checked)
 
 
 async def _check(location: ProjectLocation) -> _Checked:

@@ -84,7 +84,6 @@ def worker(
     Then nothing more is taken, what runs may end, and the rest goes back for other workers. A second
     signal ends at once.
     """
-
     request = WorkerRequest(
         loops=tuple(name.strip() for name in loops.split(",") if name.strip()),
         mailbox=mailbox,
@@ -96,11 +95,8 @@ def worker(
         stall=stall,
         exit_on_stall=exit_on_stall,
     )
-    run_worker(context.obj, ProjectLocation.of(context, config, db), request)
-
-
-def run_worker(streams: Streams, location: ProjectLocation, request: WorkerRequest) -> None:
-    """Serve until a signal; returning is a clean end."""
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
     plan = _plan(location, request)
     note = RunnerChoice(mailbox=plan.mailbox).note(plan.database)
     if note is not None:

@@ -56,9 +56,15 @@ def list_runs(
     db: Db = None,
 ) -> None:
     """List runs, newest first."""
-
     location = ProjectLocation.of(context, config, db)
-    list_image_runs(context.obj, location, project=project, status=status, limit=limit)
+    streams: Streams = context.obj
+    found = run(_read(location, project, status, limit)) if location.has_database else []
+    if streams.json_output:
+        streams.print_document({"runs": [image_listing_json(one) for one in found]})
+    elif found:
+        print_image_runs(streams.console, found)
+    else:
+        streams.say("no image runs; `burnish image run --prompt …` makes one")
 
 
 def show(
@@ -71,8 +77,14 @@ def show(
     db: Db = None,
 ) -> None:
     """Show a run: its leaderboard, its suggestions, what went wrong. --sheet writes the pictures."""
-
-    show_image_run(context.obj, ProjectLocation.of(context, config, db), reference, sheet)
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
+    found, written = run(_show(location, reference, sheet))
+    if streams.json_output:
+        path = None if written is None else str(written)
+        streams.print_document({**run_document(found), "contact_sheet": path})
+    else:
+        print_image_run(streams.console, found, location, sheet=written)
 
 
 def cancel(
@@ -84,8 +96,20 @@ def cancel(
     db: Db = None,
 ) -> None:
     """Stop a run, wherever it runs. What was drawn and judged is kept."""
-
-    cancel_image_run(context.obj, ProjectLocation.of(context, config, db), reference)
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
+    before, after = run(_cancel(location, reference))
+    if streams.json_output:
+        streams.print_document(
+            {
+                "run_id": after.run_id,
+                "status": after.status.value,
+                "cancelled": after.status is ImageRunStatus.CANCELLED,
+                "requested": not before.status.ended,
+            }
+        )
+        return
+    streams.say(_words(before, after))
 
 
 def compare(
@@ -103,55 +127,14 @@ def compare(
     db: Db = None,
 ) -> None:
     """Compare two commits of a project: how far their pixels differ, and both rubrics."""
-
     location = ProjectLocation.of(context, config, db)
-    compare_commits(context.obj, location, (left, right), output=output, judge=judge)
-
-
-def list_image_runs(
-    streams: Streams,
-    location: ProjectLocation,
-    *,
-    project: str | None,
-    status: ImageRunStatus | None,
-    limit: int,
-) -> None:
-    """Print the newest runs."""
-    found = run(_read(location, project, status, limit)) if location.has_database else []
+    streams: Streams = context.obj
+    found = run(_compare(location, (left, right), output, judge))
     if streams.json_output:
-        streams.print_document({"runs": [image_listing_json(one) for one in found]})
-    elif found:
-        print_image_runs(streams.console, found)
+        written = None if output is None else str(output)
+        streams.print_document({**comparison_document(found), "output": written})
     else:
-        streams.say("no image runs; `burnish image run --prompt …` makes one")
-
-
-def show_image_run(
-    streams: Streams, location: ProjectLocation, reference: str, sheet: Path | None
-) -> None:
-    """Print one run; with a path its contact sheet is written."""
-    found, written = run(_show(location, reference, sheet))
-    if streams.json_output:
-        path = None if written is None else str(written)
-        streams.print_document({**run_document(found), "contact_sheet": path})
-    else:
-        print_image_run(streams.console, found, location, sheet=written)
-
-
-def cancel_image_run(streams: Streams, location: ProjectLocation, reference: str) -> None:
-    """Ask for its end, and say how it stands."""
-    before, after = run(_cancel(location, reference))
-    if streams.json_output:
-        streams.print_document(
-            {
-                "run_id": after.run_id,
-                "status": after.status.value,
-                "cancelled": after.status is ImageRunStatus.CANCELLED,
-                "requested": not before.status.ended,
-            }
-        )
-        return
-    streams.say(_words(before, after))
+        print_comparison(streams.console, found, output=output)
 
 
 async def _read(
@@ -230,23 +213,6 @@ def print_image_runs(console: Console, runs: Sequence[ImageRun]) -> None:
             age(one.created_at),
         )
     console.print(table)
-
-
-def compare_commits(
-    streams: Streams,
-    location: ProjectLocation,
-    references: tuple[str, str],
-    *,
-    output: Path | None,
-    judge: str | None,
-) -> None:
-    """Compare, print, and write the map of differences where that is wanted."""
-    found = run(_compare(location, references, output, judge))
-    if streams.json_output:
-        written = None if output is None else str(output)
-        streams.print_document({**comparison_document(found), "output": written})
-    else:
-        print_comparison(streams.console, found, output=output)
 
 
 async def _compare(

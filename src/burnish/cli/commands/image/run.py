@@ -92,10 +92,13 @@ def run_command(
         judge=judge,
         text_model=text_model,
     )
-
-    raise typer.Exit(
-        run_images(context.obj, ProjectLocation.of(context, config, db), request, sheet)
-    )
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
+    watch = ImageWatch()
+    started = time.monotonic()
+    with showing_images(streams.messages, watch):
+        outcome = run(_start(location, request, watch, sheet), note=lambda: watch.kept(location))
+    raise typer.Exit(present_run(streams, location, outcome, time.monotonic() - started))
 
 
 def resume(
@@ -108,10 +111,13 @@ def resume(
     db: Db = None,
 ) -> None:
     """Go on with a run that was stopped: what was drawn and judged is not done again."""
-
-    raise typer.Exit(
-        resume_images(context.obj, ProjectLocation.of(context, config, db), reference, sheet)
-    )
+    streams: Streams = context.obj
+    location = ProjectLocation.of(context, config, db)
+    watch = ImageWatch()
+    started = time.monotonic()
+    with showing_images(streams.messages, watch):
+        outcome = run(_resume(location, reference, watch, sheet), note=lambda: watch.kept(location))
+    raise typer.Exit(present_run(streams, location, outcome, time.monotonic() - started))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,28 +126,6 @@ class ImageOutcome:
 
     run: ImageRun
     sheet: Path | None
-
-
-def run_images(
-    streams: Streams, location: ProjectLocation, request: ImageRequest, sheet: Path | None
-) -> int:
-    """Carry it out, print what came out and return the exit code."""
-    watch = ImageWatch()
-    started = time.monotonic()
-    with showing_images(streams.messages, watch):
-        outcome = run(_start(location, request, watch, sheet), note=lambda: watch.kept(location))
-    return present_run(streams, location, outcome, time.monotonic() - started)
-
-
-def resume_images(
-    streams: Streams, location: ProjectLocation, reference: str, sheet: Path | None
-) -> int:
-    """Go on with one, print what came out and return the exit code."""
-    watch = ImageWatch()
-    started = time.monotonic()
-    with showing_images(streams.messages, watch):
-        outcome = run(_resume(location, reference, watch, sheet), note=lambda: watch.kept(location))
-    return present_run(streams, location, outcome, time.monotonic() - started)
 
 
 def present_run(

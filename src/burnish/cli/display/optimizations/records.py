@@ -25,7 +25,7 @@ from burnish.domain import (
     Rejection,
     TrialResult,
 )
-from burnish.optimization.objectives.front import Measures
+from burnish.optimization.objective import Measures
 
 TRIAL_STYLES = {
     ExperimentStatus.COMPLETED: "green",

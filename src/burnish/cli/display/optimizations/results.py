@@ -27,8 +27,7 @@ from burnish.cli.display.rows import print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import count, duration, harmless, money, short_id
 from burnish.domain import ExperimentStatus, OptimizationStatus
-from burnish.optimization.objectives.front import MEASURES
-from burnish.optimization.objectives.objective import Objective
+from burnish.optimization.objective import MEASURES, Objective
 
 _STATUS_STYLES = {OptimizationStatus.COMPLETED: "green", OptimizationStatus.FAILED: "bold red"}
 _SIGNIFICANT = 0.05

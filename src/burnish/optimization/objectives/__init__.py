@@ -1,1 +1,0 @@
-"""What "better" means: objectives, the Pareto front and ranking by them."""
