@@ -11,7 +11,7 @@ from burnish.app.optimize.result import FrontPoint
 from burnish.app.report.html.page import write_report
 from burnish.app.wiring import Workspace
 from burnish.domain import EventType
-from burnish.optimization.objectives.objective import read_objective
+from burnish.optimization.objective import read_objective
 
 # What each wording is worth, and the tokens it takes.
 WORDINGS = {

@@ -17,8 +17,8 @@ from burnish.config.search import SearchSpec, racing_mode
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import Budget, Optimizer, SearchSpace, UsageError
 from burnish.evaluation.progress import Progress
-from burnish.optimization.attempt import Sitting
-from burnish.optimization.objectives.objective import read_objective
+from burnish.optimization.attempt import Attempt
+from burnish.optimization.objective import read_objective
 
 if TYPE_CHECKING:
     from burnish.app.compress.compressions import CompressionResult
@@ -99,7 +99,7 @@ async def optimize_async(
     name: str | None = None,
     db: str | Path | None = None,
     resume: str | None = None,
-    watch: Callable[[Sitting], None] | None = None,
+    watch: Callable[[Attempt], None] | None = None,
     mailbox: str | None = None,
     runner: str | None = None,
 ) -> OptimizationResult:

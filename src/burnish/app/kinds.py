@@ -9,7 +9,7 @@ from typing import Any, Literal
 from burnish.domain import BurnishError
 from burnish.domain.setting_schemas import sentences, settings_schema
 from burnish.evaluation.scorers.catalog import scorer_maker, scorer_makers, third_party_kinds
-from burnish.optimization.objectives.front import MEASURES
+from burnish.optimization.objective import MEASURES
 from burnish.optimization.racing import RacingMode
 from burnish.optimizers.catalog import is_built_in, list_optimizers, optimizer_maker
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from burnish.config.schema import BudgetTable, Settings
 from burnish.domain import Budget, Optimizer, SearchSpace, UsageError
-from burnish.optimization.objectives.objective import Objective, read_objective
+from burnish.optimization.objective import Objective, read_objective
 from burnish.optimization.racing import RacingMode
 from burnish.support.number_checks import is_whole
 

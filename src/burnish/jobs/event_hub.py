@@ -1,4 +1,4 @@
-"""One reader of events a process, and everybody who watches: each event is read and encoded once."""
+"""Event hub: one reader of events a process, and everybody who watches; each is encoded once."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Self
+from typing import Generic, Protocol, Self, TypeVar
 
-from burnish.domain import BurnishError, Event, UsageError
-from burnish.domain.optimizations.records import EventFeed, EventListener
+from burnish.domain import BurnishError, UsageError
+from burnish.domain.optimizations.records import EventListener
 
 _log = logging.getLogger("burnish.events")
 _PAGE = 500
@@ -19,29 +19,63 @@ _PAUSE_SECONDS = 0.005
 _RETRY_SECONDS = 1.0
 
 
+class Numbered(Protocol):
+    """Something that happened to one job, numbered upwards."""
+
+    @property
+    def sequence(self) -> int:
+        """Its number."""
+        ...
+
+    @property
+    def created_at(self) -> str:
+        """When it happened."""
+        ...
+
+
+E = TypeVar("E", bound=Numbered)
+E_co = TypeVar("E_co", bound=Numbered, covariant=True)
+
+
+class Feed(Protocol[E_co]):
+    """Reads what happened, for many jobs in one go."""
+
+    async def positions(self, job_ids: Sequence[str], /) -> dict[str, int]:
+        """The last sequence number of each; 0 without events. Unknown ids are left out."""
+        ...
+
+    async def after(
+        self, positions: Mapping[str, int], /, *, limit: int
+    ) -> Mapping[str, Sequence[E_co]]:
+        """Events past each one's position, in order, at most `limit` of each."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
-class EncodedEvent:
+class EncodedEvent(Generic[E]):
     """An event as it goes out, encoded once for all who watch."""
 
     optimization_id: str
     sequence: int
-    event: Event
+    event: E
     body: bytes
 
 
 @dataclass(slots=True)
-class _Watch:
+class _Watch(Generic[E]):
     last: int
-    watchers: set[Subscription] = field(default_factory=set)
+    watchers: set[Subscription[E]] = field(default_factory=set)
 
 
-class Subscription:
+class Subscription(Generic[E]):
     """What one watcher was not given yet; more than `room` means that it is too slow.
 
     A watcher says when it sends; `on_stuck` is called when one send takes too long.
     """
 
-    def __init__(self, optimization_ids: Sequence[str], room: int) -> None:
+    def __init__(
+        self, optimization_ids: Sequence[str], room: int, *, newest_only: bool = False
+    ) -> None:
         self.optimization_ids = tuple(optimization_ids)
         self.overrun = False
         self.closed = False
@@ -49,12 +83,15 @@ class Subscription:
         self._sending = False
         self._idle_ticks = 0
         self._room = room
-        self._waiting: deque[EncodedEvent] = deque()
+        self._newest_only = newest_only
+        self._waiting: deque[EncodedEvent[E]] = deque()
         self._ready = asyncio.Event()
 
-    def put(self, encoded: Sequence[EncodedEvent]) -> None:
+    def put(self, encoded: Sequence[EncodedEvent[E]]) -> None:
         """Give it events; what does not fit is dropped, and `overrun` says so."""
-        if self.overrun or len(self._waiting) + len(encoded) > self._room:
+        if self._newest_only:
+            self._waiting = deque(encoded[-1:])
+        elif self.overrun or len(self._waiting) + len(encoded) > self._room:
             self.overrun = True
             self._waiting.clear()
         else:
@@ -79,7 +116,7 @@ class Subscription:
         self.closed = True
         self._ready.set()
 
-    async def take(self) -> list[EncodedEvent]:
+    async def take(self) -> list[EncodedEvent[E]]:
         """Everything that waits; empty when nothing came for a while, or nothing more will."""
         await self._ready.wait()
         self._idle_ticks = 0
@@ -99,18 +136,19 @@ class Subscription:
             self._ready.set()
 
 
-class EventHub:
+class EventHub(Generic[E]):
     """Reads new events of what is watched, and hands them to all watchers.
 
     Without a listener it looks every `look_seconds`; with one it looks when that notifies, and every
     `slow_seconds` all the same. `notify` is for writers in this process. After `quiet_seconds` without
-    an event a watcher is woken, and after `stuck_seconds` in one send it is told.
+    an event a watcher is woken, and after `stuck_seconds` in one send it is told. With `newest_only`
+    an event is a whole state, so a slow watcher gets the newest and misses those in between.
     """
 
     def __init__(
         self,
-        feed: EventFeed,
-        encode: Callable[[str, Event], bytes],
+        feed: Feed[E],
+        encode: Callable[[str, E], bytes],
         *,
         listener: EventListener | None = None,
         look_seconds: float = 0.05,
@@ -118,17 +156,19 @@ class EventHub:
         room: int = 1000,
         quiet_seconds: float = 15.0,
         stuck_seconds: float = 30.0,
+        newest_only: bool = False,
     ) -> None:
         self._feed = feed
         self._encode = encode
         self._listener = listener
         self._look = slow_seconds if listener is not None else look_seconds
         self._room = room
+        self._newest_only = newest_only
         self._tick_seconds = min(quiet_seconds, stuck_seconds, 1.0)
         self._quiet_after = max(round(quiet_seconds / self._tick_seconds), 1)
         self._stuck_after = max(round(stuck_seconds / self._tick_seconds), 1)
-        self._subscriptions: set[Subscription] = set()
-        self._watched: dict[str, _Watch] = {}
+        self._subscriptions: set[Subscription[E]] = set()
+        self._watched: dict[str, _Watch[E]] = {}
         self._notified: set[str] = set()
         self._all = False
         self._wake = asyncio.Event()
@@ -178,7 +218,7 @@ class EventHub:
 
     async def subscribe(
         self, optimization_ids: Sequence[str]
-    ) -> tuple[Subscription, dict[str, int]]:
+    ) -> tuple[Subscription[E], dict[str, int]]:
         """A subscription to all that comes from now on, and the last event of each until then."""
         positions = await self._feed.positions(optimization_ids)
         for one in optimization_ids:
@@ -189,7 +229,9 @@ class EventHub:
                     fix="take an id from the list of optimizations",
                     code="not_found",
                 )
-        subscription = Subscription(optimization_ids, self._room)
+        subscription: Subscription[E] = Subscription(
+            optimization_ids, self._room, newest_only=self._newest_only
+        )
         self._subscriptions.add(subscription)
         for one in optimization_ids:
             watch = self._watched.setdefault(one, _Watch(positions[one]))
@@ -199,7 +241,7 @@ class EventHub:
         self.notify()
         return subscription, positions
 
-    def unsubscribe(self, subscription: Subscription) -> None:
+    def unsubscribe(self, subscription: Subscription[E]) -> None:
         """It is not watched any more."""
         self._subscriptions.discard(subscription)
         for one in subscription.optimization_ids:
@@ -209,7 +251,7 @@ class EventHub:
                 if not watch.watchers:
                     del self._watched[one]
 
-    async def after(self, positions: Mapping[str, int]) -> list[EncodedEvent]:
+    async def after(self, positions: Mapping[str, int]) -> list[EncodedEvent[E]]:
         """What came after the positions, a page of it, in the order it happened."""
         found = await self._feed.after(positions, limit=_PAGE)
         encoded = [self._encoded(one, event) for one, events in found.items() for event in events]
@@ -251,7 +293,7 @@ class EventHub:
                 self.notify(optimization_id)
             self._publish(optimization_id, events)
 
-    def _publish(self, optimization_id: str, events: Sequence[Event]) -> None:
+    def _publish(self, optimization_id: str, events: Sequence[E]) -> None:
         watch = self._watched.get(optimization_id)
         if watch is None:
             return
@@ -264,7 +306,7 @@ class EventHub:
         for one in watch.watchers:
             one.put(encoded)
 
-    def _encoded(self, optimization_id: str, event: Event) -> EncodedEvent:
+    def _encoded(self, optimization_id: str, event: E) -> EncodedEvent[E]:
         return EncodedEvent(
             optimization_id, event.sequence, event, self._encode(optimization_id, event)
         )

@@ -17,8 +17,8 @@ from typing import Protocol, Self
 from burnish.domain import BurnishError, ConflictError, InvariantError, UnavailableError
 from burnish.domain.jobs import Job, JobQueue
 from burnish.evaluation.item_runner import describe
+from burnish.jobs import ownership
 from burnish.jobs.lease_renewer import LEASE_SECONDS, LeaseRenewer
-from burnish.optimization import ownership
 
 _LATER_SECONDS = 15.0
 _LOST = ("owned", "lease_lost")

@@ -1,4 +1,4 @@
-"""What happens between taking the lease and giving it back."""
+"""Attempt at an optimization: what happens between taking the lease and giving it back."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from burnish.optimization.budget_gate import BudgetGate, ModelOpener, OwnModels
 from burnish.optimization.checkpoint import Checkpoint, Phase
 from burnish.optimization.confirmation import Confirmation, ConfirmationReserve, Confirmer
 from burnish.optimization.experiments.aggregator import ResultAggregator
-from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, Workbench
+from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, ExperimentInputs
 from burnish.optimization.experiments.local_adapter import LocalExperimentAdapter
 from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.optimization.optimizer_calls import OptimizerCalls
-from burnish.optimization.orchestrator import Orchestrator, Parts
+from burnish.optimization.orchestrator import Components, Orchestrator
 from burnish.optimization.outcome import outcome_document
 from burnish.optimization.racing import Racing
 from burnish.optimization.search_plan import SearchPlan
-from burnish.optimization.step_planner import Admission
+from burnish.optimization.step_planner import StepPlanner
 from burnish.optimization.step_runner import StepRunner
 
 MakeAdapter = Callable[
-    [Workbench, ExperimentRepository, CandidateMaterializer, BudgetGate, Lease],
+    [ExperimentInputs, ExperimentRepository, CandidateMaterializer, BudgetGate, Lease],
     BlockExperimentAdapter,
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobSettings:
+class RunSettings:
     """How an optimization is run."""
 
     budget: Budget = field(default_factory=Budget)
@@ -66,11 +66,11 @@ class Stores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class RunInputs:
     """Everything that one optimization runs with."""
 
     plan: SearchPlan
-    settings: JobSettings
+    settings: RunSettings
     stores: Stores
     agent: Agent
     suite: Suite
@@ -83,34 +83,34 @@ class Job:
     clock: Clock = field(default_factory=SystemClock)
 
 
-class Sitting:
+class Attempt:
     """One run of the program over an optimization: from the last checkpoint to the end."""
 
-    def __init__(self, job: Job, lease: Lease, checkpoint: Checkpoint) -> None:
-        self._job = job
+    def __init__(self, inputs: RunInputs, lease: Lease, checkpoint: Checkpoint) -> None:
+        self._inputs = inputs
         self._lease = lease
-        plan, stores = job.plan, job.stores
+        plan, stores = inputs.plan, inputs.stores
         self.gate = BudgetGate(
-            job.settings.budget, job.clock, elapsed_seconds=checkpoint.elapsed_seconds
+            inputs.settings.budget, inputs.clock, elapsed_seconds=checkpoint.elapsed_seconds
         )
         self._materializer = CandidateMaterializer(
-            stores.overlays, agent_name=job.agent.name, baseline=plan.baseline, lease=lease
+            stores.overlays, agent_name=inputs.agent.name, baseline=plan.baseline, lease=lease
         )
         self._adapter = self._make_adapter()
         self._reserve = ConfirmationReserve(
-            job.settings.budget,
+            inputs.settings.budget,
             self.gate,
             stores.experiments,
             runs=len(plan.splits.get("test", ())) * plan.repeats,
-            concurrency=job.settings.options.concurrency,
+            concurrency=inputs.settings.options.concurrency,
         )
-        if isinstance(job.optimizer, ModelUser):
-            job.optimizer.connect(OwnModels(job.open_model, self.gate))
+        if isinstance(inputs.optimizer, ModelUser):
+            inputs.optimizer.connect(OwnModels(inputs.open_model, self.gate))
         self._calls = OptimizerCalls(
-            job.optimizer, timeout_seconds=job.settings.optimizer_timeout_seconds
+            inputs.optimizer, timeout_seconds=inputs.settings.optimizer_timeout_seconds
         )
-        aggregator = ResultAggregator(self._adapter, job.clock)
-        self.orchestrator = Orchestrator(plan, self._make_parts(aggregator), lease, checkpoint)
+        aggregator = ResultAggregator(self._adapter, inputs.clock)
+        self.orchestrator = Orchestrator(plan, self._make_components(aggregator), lease, checkpoint)
         self._confirmer = Confirmer(
             suite_id=plan.suite_id,
             materializer=self._materializer,
@@ -120,24 +120,24 @@ class Sitting:
         )
 
     def _make_adapter(self) -> BlockExperimentAdapter:
-        job = self._job
-        workbench = Workbench(
-            agent=job.agent,
-            suite=job.suite,
-            items=job.items,
-            dataset_id=job.dataset_id,
-            options=job.settings.options,
-            racing=job.settings.racing,
-            seed=job.plan.seed,
+        inputs = self._inputs
+        experiment_inputs = ExperimentInputs(
+            agent=inputs.agent,
+            suite=inputs.suite,
+            items=inputs.items,
+            dataset_id=inputs.dataset_id,
+            options=inputs.settings.options,
+            racing=inputs.settings.racing,
+            seed=inputs.plan.seed,
         )
-        return job.make_adapter(
-            workbench, job.stores.experiments, self._materializer, self.gate, self._lease
+        return inputs.make_adapter(
+            experiment_inputs, inputs.stores.experiments, self._materializer, self.gate, self._lease
         )
 
-    def _make_parts(self, aggregator: ResultAggregator) -> Parts:
+    def _make_components(self, aggregator: ResultAggregator) -> Components:
         """What the orchestrator drives."""
-        job = self._job
-        plan, stores = job.plan, job.stores
+        inputs = self._inputs
+        plan, stores = inputs.plan, inputs.stores
         steps = StepRunner(
             suite_id=plan.suite_id,
             trial_items=plan.trial_items,
@@ -146,32 +146,32 @@ class Sitting:
             adapter=self._adapter,
             aggregator=aggregator,
             gate=self.gate,
-            clock=job.clock,
+            clock=inputs.clock,
             lease=self._lease,
         )
-        return Parts(
+        return Components(
             repository=stores.optimizations,
             experiments=stores.experiments,
             optimizer=self._calls,
-            admission=Admission(plan, self.gate),
+            planner=StepPlanner(plan, self.gate),
             steps=steps,
             gate=self.gate,
             reserve=self._reserve,
-            items=job.items,
+            items=inputs.items,
         )
 
     async def run(self) -> None:
         """Search, confirm, finish."""
         await self._restore()
-        await self._job.stores.optimizations.save_status(
+        await self._inputs.stores.optimizations.save_status(
             self._lease,
             OptimizationStatus.RUNNING,
-            events=[events.status_changed(OptimizationStatus.RUNNING, sitting=self._lease.token)],
+            events=[events.status_changed(OptimizationStatus.RUNNING, attempt=self._lease.token)],
         )
         await self.orchestrator.search()
         self._reserve.release()
         confirmation = await self._confirm()
-        await self._materializer.sweep(self._job.plan.optimization_id)
+        await self._materializer.sweep(self._inputs.plan.optimization_id)
         await self._finish(confirmation)
 
     async def ask_to_stop(self) -> None:
@@ -185,18 +185,18 @@ class Sitting:
         self._calls.close()
 
     async def _restore(self) -> None:
-        """Count again what earlier sittings spent; the database knows it exactly."""
-        optimization_id = self._job.plan.optimization_id
+        """Count again what earlier attempts spent; the database knows it exactly."""
+        optimization_id = self._inputs.plan.optimization_id
         await self.orchestrator.load()
-        experiments = self._job.stores.experiments
+        experiments = self._inputs.stores.experiments
         self._adapter.seen.update(await experiments.evaluated(optimization_id))
         self.gate.evaluations = len(self._adapter.seen)
         self.gate.spending = await experiments.spending_of(optimization_id)
         self.gate.spend_own(Spending.of(self.orchestrator.checkpoint.own_spending))
 
     async def _confirm(self) -> Confirmation | str | None:
-        orchestrator, plan = self.orchestrator, self._job.plan
-        best, baseline = orchestrator.book.best(), orchestrator.book.baseline()
+        orchestrator, plan = self.orchestrator, self._inputs.plan
+        best, baseline = orchestrator.trial_index.best(), orchestrator.trial_index.baseline()
         if best is None or baseline is None:
             return None
         if orchestrator.stop_asked or orchestrator.checkpoint.stop_reason is StopReason.CANCELLED:
@@ -204,7 +204,7 @@ class Sitting:
         test = plan.splits.get("test", ())
         if not test:
             return await self._confirmer.compare(baseline, best, held_out=False)
-        candidates = orchestrator.book.candidates
+        candidates = orchestrator.trial_index.candidates
         return await self._confirmer.run(
             candidates[baseline.candidate_id], candidates[best.candidate_id], test
         )
@@ -218,24 +218,24 @@ class Sitting:
         cancelled = checkpoint.stop_reason is StopReason.CANCELLED
         status = OptimizationStatus.CANCELLED if cancelled else OptimizationStatus.COMPLETED
         document = outcome_document(
-            self._job.plan.optimization_id,
+            self._inputs.plan.optimization_id,
             status,
             self.orchestrator,
             confirmation=confirmation,
             evaluations=self.gate.evaluations,
             spending=self.gate.spending,
-            notes=self._job.plan.notes,
+            notes=self._inputs.plan.notes,
         )
         reason = None if checkpoint.stop_reason is None else checkpoint.stop_reason.value
         self.orchestrator.checkpoint = replace(checkpoint, phase=Phase.DONE)
         token = self._lease.token
-        await self._job.stores.optimizations.save_status(
+        await self._inputs.stores.optimizations.save_status(
             self._lease,
             status,
             stop_reason=reason,
             result=document,
             events=[
-                events.status_changed(status, sitting=token),
-                events.run_finished(status, reason, sitting=token),
+                events.status_changed(status, attempt=token),
+                events.run_finished(status, reason, attempt=token),
             ],
         )

@@ -1,4 +1,4 @@
-"""Counts what an optimization spends, and stops it at the first limit that is reached."""
+"""Budget gate of an optimization: counts what is spent, stops at a limit, opens counted models."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class BudgetGate:
 
     @property
     def elapsed_seconds(self) -> float:
-        """Seconds over all sittings of the run."""
+        """Seconds over all attempts of the run."""
         return self._clock.monotonic() - self._started
 
     def _require_room(self) -> None:

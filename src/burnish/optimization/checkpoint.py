@@ -1,4 +1,4 @@
-"""What a run needs to go on: written after every step, read on resume."""
+"""Checkpoint of a run: written after every step, read on resume."""
 
 from __future__ import annotations
 

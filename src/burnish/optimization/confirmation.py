@@ -1,4 +1,4 @@
-"""The winner and the baseline, once, on items that the search never saw."""
+"""Confirmation of the winner on held-out items, and the budget that the search leaves for it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.experiments.adapter import ExperimentAdapter, ExperimentRequest
 from burnish.optimization.experiments.aggregator import ResultAggregator
 from burnish.optimization.experiments.masks import CandidateMaterializer
-from burnish.optimization.objectives.front import Measures
+from burnish.optimization.objective import Measures
 from burnish.optimization.search_plan import experiment_id
-from burnish.optimization.trial_index import Book
+from burnish.optimization.trial_index import TrialIndex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,9 +168,9 @@ class ConfirmationReserve:
         self._concurrency = min(concurrency, 2 * runs)
         self._measured: dict[str, Measured] = {}
 
-    async def keep(self, book: Book) -> None:
+    async def keep(self, trial_index: TrialIndex) -> None:
         """Keep back what is known to be needed by now."""
-        measured = await self._measure_both(book) if self._measures else []
+        measured = await self._measure_both(trial_index) if self._measures else []
         self._gate.expected = {
             name: max(one[name][0] for one in measured) for name in _SPENT if measured
         }
@@ -185,9 +185,9 @@ class ConfirmationReserve:
         """Let the confirmation have it."""
         self._gate.reserved, self._gate.refused = {}, None
 
-    async def _measure_both(self, book: Book) -> list[Measured]:
+    async def _measure_both(self, trial_index: TrialIndex) -> list[Measured]:
         """The baseline and the best so far, once they have a score."""
-        baseline, best = book.baseline(), book.best()
+        baseline, best = trial_index.baseline(), trial_index.best()
         if baseline is None or best is None:
             return []
         return [await self._measure(one.experiment_id) for one in (baseline, best)]

@@ -1,4 +1,4 @@
-"""The five events, each with the key that makes it one event however often it is told."""
+"""Events of an optimization, each with the key that makes it one event however often it is told."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from burnish.domain import Event, EventType, OptimizationStatus, TrialResult
 
 
-def status_changed(status: OptimizationStatus, *, sitting: int) -> Event:
-    """The run's status moved; `sitting` is the lease's token, one for each start and resume."""
+def status_changed(status: OptimizationStatus, *, attempt: int) -> Event:
+    """The run's status moved; `attempt` is the lease's token, one for each start and resume."""
     return Event(
         type=EventType.RUN_STATUS_CHANGED,
-        key=f"status:{sitting}:{status.value}",
+        key=f"status:{attempt}:{status.value}",
         payload={"status": status.value},
     )
 
@@ -23,21 +23,21 @@ def progress_changed(counters: Mapping[str, int]) -> Event:
     return Event(type=EventType.PROGRESS_CHANGED, key=f"progress:{key}", payload=dict(counters))
 
 
-def heartbeat(counters: Mapping[str, Any], *, sitting: int, number: int) -> Event:
+def heartbeat(counters: Mapping[str, Any], *, attempt: int, number: int) -> Event:
     """Nothing moved for a while, but the run is alive."""
     return Event(
         type=EventType.PROGRESS_CHANGED,
-        key=f"heartbeat:{sitting}:{number}",
+        key=f"heartbeat:{attempt}:{number}",
         payload={**counters, "heartbeat": number},
     )
 
 
 def trial_changed(trial: TrialResult, number: int, *, again: int | None = None) -> Event:
-    """A trial was made or ended; `again` is the sitting that runs it once more."""
-    sitting = "" if again is None else f":{again}"
+    """A trial was made or ended; `again` is the attempt that runs it once more."""
+    attempt = "" if again is None else f":{again}"
     return Event(
         type=EventType.TRIAL_ADDED_OR_UPDATED,
-        key=f"trial:{trial.experiment_id}:{trial.status.value}{sitting}",
+        key=f"trial:{trial.experiment_id}:{trial.status.value}{attempt}",
         payload={
             "candidate_id": trial.candidate_id,
             "experiment_id": trial.experiment_id,
@@ -59,10 +59,10 @@ def best_changed(candidate_id: str, score: float, *, times: int = 1) -> Event:
     )
 
 
-def run_finished(status: OptimizationStatus, stop_reason: str | None, *, sitting: int) -> Event:
+def run_finished(status: OptimizationStatus, stop_reason: str | None, *, attempt: int) -> Event:
     """The run will not go on by itself."""
     return Event(
         type=EventType.RUN_FINISHED,
-        key=f"finished:{sitting}",
+        key=f"finished:{attempt}",
         payload={"status": status.value, "stop_reason": stop_reason},
     )

@@ -1,4 +1,4 @@
-"""Calling an optimizer: plain or async, with a deadline, and nothing it returns is trusted."""
+"""Optimizer calls: plain or async, with a deadline, and nothing returned is trusted."""
 
 from __future__ import annotations
 

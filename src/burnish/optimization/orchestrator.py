@@ -1,4 +1,4 @@
-"""The active controller: runs an optimization from baseline to result, one durable step at a time."""
+"""Orchestrator of an optimization: runs it from baseline to result, one durable step at a time."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from burnish.optimization import events
 from burnish.optimization.budget_gate import BudgetGate, BudgetReached
 from burnish.optimization.checkpoint import Checkpoint, Pending, Phase, ProgressPoint
 from burnish.optimization.confirmation import ConfirmationReserve
-from burnish.optimization.objectives.front import Measures
+from burnish.optimization.objective import Measures
 from burnish.optimization.optimizer_calls import OptimizerCalls
 from burnish.optimization.search_plan import SearchPlan, baseline_candidate, experiment_id
-from burnish.optimization.step_planner import Admission, ran_out_of_budget
+from burnish.optimization.step_planner import StepPlanner, ran_out_of_budget
 from burnish.optimization.step_runner import StepRunner
-from burnish.optimization.trial_index import Book, History
+from burnish.optimization.trial_index import History, TrialIndex
 
 # An optimizer that proposes nothing usable this often in a row has run dry.
 _MAX_EMPTY_STEPS = 3
@@ -48,13 +48,13 @@ class BaselineFailed(UnavailableError):  # noqa: N818 - names what happened to t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class Components:
     """The components that the orchestrator drives; they know nothing of each other."""
 
     repository: OptimizationRepository
     experiments: ExperimentRepository
     optimizer: OptimizerCalls
-    admission: Admission
+    planner: StepPlanner
     steps: StepRunner
     gate: BudgetGate
     reserve: ConfirmationReserve
@@ -65,72 +65,72 @@ class Orchestrator:
     """Runs the baseline and the search. Every write happens under the lease it was given."""
 
     def __init__(
-        self, plan: SearchPlan, parts: Parts, lease: Lease, checkpoint: Checkpoint
+        self, plan: SearchPlan, components: Components, lease: Lease, checkpoint: Checkpoint
     ) -> None:
         self._plan = plan
-        self._parts = parts
+        self._components = components
         self._lease = lease
         self.checkpoint = checkpoint
-        self.book = Book(plan.optimization_id, plan.objective)
+        self.trial_index = TrialIndex(plan.optimization_id, plan.objective)
         self.stop_asked = False
 
     async def load(self) -> None:
-        """Read what an earlier sitting left."""
-        repository, identity = self._parts.repository, self._plan.optimization_id
-        self.book.add_candidates(await repository.list_candidates(identity))
+        """Read what an earlier attempt left."""
+        repository, identity = self._components.repository, self._plan.optimization_id
+        self.trial_index.add_candidates(await repository.list_candidates(identity))
         pending = {one.experiment_id for one in self.checkpoint.pending}
         trials = await repository.list_trials(identity, mini_batches=True)
-        self._parts.steps.started.update(trial.experiment_id for trial in trials)
-        self.book.observe(trial for trial in trials if trial.experiment_id not in pending)
+        self._components.steps.started.update(trial.experiment_id for trial in trials)
+        self.trial_index.observe(trial for trial in trials if trial.experiment_id not in pending)
         await self._heed_choice()
 
     async def search(self) -> None:
         """Go on until somebody has had enough; the checkpoint then says who and why."""
-        await self._parts.reserve.keep(self.book)
+        await self._components.reserve.keep(self.trial_index)
         if self.checkpoint.phase is Phase.BASELINE:
             await self._run_baseline()
         while self.checkpoint.phase is Phase.SEARCH:
-            await self._parts.reserve.keep(self.book)
+            await self._components.reserve.keep(self.trial_index)
             await self._step()
 
     async def ask_to_stop(self) -> None:
         """End the running experiments and then the search, as cancelled."""
         self.stop_asked = True
-        await self._parts.steps.cancel(self.checkpoint.pending)
+        await self._components.steps.cancel(self.checkpoint.pending)
 
     def counters(self) -> dict[str, int]:
         """What progress shows."""
-        scored, failed = self.book.counts()
+        scored, failed = self.trial_index.counts()
         return {
             "proposed": self.checkpoint.proposed,
             "running": len(self.checkpoint.pending),
             "completed": scored,
             "failed": failed,
             "rejected": self.checkpoint.rejected,
-            "evaluations": self._parts.gate.evaluations,
+            "evaluations": self._components.gate.evaluations,
         }
 
     # --- the baseline -------------------------------------------------------------------------
 
     async def _run_baseline(self) -> None:
         baseline = baseline_candidate(self._plan.optimization_id, self._plan.baseline)
-        if baseline.id not in self.book.candidates:
+        if baseline.id not in self.trial_index.candidates:
             planned = experiment_id(self._plan.optimization_id, baseline.id, None)
             first = StepCandidate(candidate=baseline, experiment_id=planned)
             await self._plan_step([first], [], proposed=0)
         if self.checkpoint.pending:
             await self._finish_pending(wait_for_all=True)
-        trial = self.book.baseline()
+        trial = self.trial_index.baseline()
         if trial is None and self.stop_asked:
             self._stop(StopReason.CANCELLED, "somebody asked to cancel it")
             self.checkpoint = replace(self.checkpoint, phase=Phase.CONFIRM)
             return
         if trial is None:
-            raise BaselineFailed(next(iter(self.book.trials.values())))
+            raise BaselineFailed(next(iter(self.trial_index.trials.values())))
         self._plan.objective.require(Measures.of(trial.summary))
-        left = self._parts.gate.evaluations_left()
+        left = self._components.gate.evaluations_left()
         context = self._plan.context(trial, evaluations_left=left)
-        state = await self._parts.optimizer.initialize(context)
+        state = await self._components.optimizer.initialize(context)
         self.checkpoint = replace(
             self.checkpoint,
             phase=Phase.SEARCH,
@@ -165,28 +165,34 @@ class Orchestrator:
         if self.stop_asked:
             self._stop(StopReason.CANCELLED, "somebody asked to cancel it")
             return
-        trials = self.book.trial_count(self.checkpoint.pending)
-        limit = self._parts.gate.reached(trials=trials) or self._parts.gate.refused
+        trials = self.trial_index.trial_count(self.checkpoint.pending)
+        limit = self._components.gate.reached(trials=trials) or self._components.gate.refused
         if limit is not None:
             self._stop_at(limit)
         elif not self.checkpoint.pending:
-            decision = await self._parts.optimizer.should_stop(self._state(), self._history())
+            decision = await self._components.optimizer.should_stop(self._state(), self._history())
             if decision.should_stop:
                 self._stop(decision.reason or StopReason.ALGORITHM_SPECIFIC, decision.message)
 
     async def _propose(self) -> None:
         places = self._free_places()
         if self._plan.max_trials is not None:
-            trials = self.book.trial_count(self.checkpoint.pending)
+            trials = self.trial_index.trial_count(self.checkpoint.pending)
             places = min(places, self._plan.max_trials - trials)
         try:
-            proposals = await self._parts.optimizer.propose(self._state(), self._history(), places)
+            proposals = await self._components.optimizer.propose(
+                self._state(), self._history(), places
+            )
         except BudgetReached as reached:
             # The optimizer's own calls spent the rest; what is pending still ends.
             self._stop_at(reached.limit)
             return
-        planned, rejections = await self._parts.admission.admit(
-            proposals, self.book, self.checkpoint.pending, places=places, step=self.checkpoint.step
+        planned, rejections = await self._components.planner.plan(
+            proposals,
+            self.trial_index,
+            self.checkpoint.pending,
+            places=places,
+            step=self.checkpoint.step,
         )
         empty = 0 if planned else self.checkpoint.empty_steps + 1
         self.checkpoint = replace(self.checkpoint, empty_steps=empty)
@@ -201,7 +207,7 @@ class Orchestrator:
         elif not proposals or self.checkpoint.empty_steps >= _MAX_EMPTY_STEPS:
             self._stop(StopReason.NO_CANDIDATES, "the optimizer has nothing new to propose")
         else:
-            state = await self._parts.optimizer.observe(self._state(), [])
+            state = await self._components.optimizer.observe(self._state(), [])
             self.checkpoint = replace(self.checkpoint, state=state)
         await self._save()
 
@@ -209,7 +215,7 @@ class Orchestrator:
         self, planned: Sequence[StepCandidate], rejections: Sequence[Rejection], *, proposed: int
     ) -> None:
         """Make the step durable before anything of it is triggered."""
-        best = self.book.best()
+        best = self.trial_index.best()
         added = tuple(
             Pending(
                 candidate_id=one.candidate.id,
@@ -226,11 +232,11 @@ class Orchestrator:
             pending=self.checkpoint.pending + added,
             proposed=self.checkpoint.proposed + proposed,
             rejected=self.checkpoint.rejected + len(rejections),
-            elapsed_seconds=self._parts.gate.elapsed_seconds,
+            elapsed_seconds=self._components.gate.elapsed_seconds,
             own_spending=self._own_spending(),
         )
-        self.book.add_candidates(one.candidate for one in planned)
-        await self._parts.repository.save_step(
+        self.trial_index.add_candidates(one.candidate for one in planned)
+        await self._components.repository.save_step(
             self._lease,
             candidates=planned,
             rejections=rejections,
@@ -242,25 +248,25 @@ class Orchestrator:
 
     async def _finish_pending(self, *, wait_for_all: bool) -> None:
         """Run what is pending, and observe all of it or what has ended first."""
-        finished = await self._parts.steps.run(
+        finished = await self._components.steps.run(
             self.checkpoint.pending,
-            self.book.candidates,
+            self.trial_index.candidates,
             wait_for_all=wait_for_all,
             # Nothing was built on the baseline yet, so an outage at the start is made up for.
             retry_errors=self.checkpoint.phase is Phase.BASELINE,
         )
-        before = self.book.best()
-        self.book.observe(finished)
+        before = self.trial_index.best()
+        self.trial_index.observe(finished)
         ended = {trial.experiment_id for trial in finished}
         still = tuple(one for one in self.checkpoint.pending if one.experiment_id not in ended)
         self.checkpoint = replace(self.checkpoint, pending=still)
         if self.checkpoint.phase is Phase.BASELINE:
             return
-        seen = self.book.as_seen(self.book.in_order(finished))
-        state = await self._parts.optimizer.observe(self._state(), seen)
+        seen = self.trial_index.as_seen(self.trial_index.in_order(finished))
+        state = await self._components.optimizer.observe(self._state(), seen)
         self.checkpoint = replace(self.checkpoint, state=state)
         await self._heed_choice()
-        after = self.book.best()
+        after = self.trial_index.best()
         if after is None or (before is not None and after.experiment_id == before.experiment_id):
             await self._save()
             return
@@ -272,11 +278,13 @@ class Orchestrator:
         """Let an optimizer that chooses the winner itself do so."""
         if self.checkpoint.state is not None:
             state = self.checkpoint.state
-            self.book.choice = await self._parts.optimizer.choice(state, self._history())
+            self.trial_index.choice = await self._components.optimizer.choice(
+                state, self._history()
+            )
 
     def _point(self, trial: TrialResult) -> ProgressPoint:
         return ProgressPoint(
-            evaluations=self._parts.gate.evaluations,
+            evaluations=self._components.gate.evaluations,
             best_candidate_id=trial.candidate_id,
             best_score=trial.objective_score or 0.0,
         )
@@ -288,18 +296,18 @@ class Orchestrator:
         return self.checkpoint.state
 
     def _history(self) -> History:
-        return self.book.history(
-            self._parts.experiments,
-            self._parts.items,
-            evaluations_left=self._parts.gate.evaluations_left(),
+        return self.trial_index.history(
+            self._components.experiments,
+            self._components.items,
+            evaluations_left=self._components.gate.evaluations_left(),
         )
 
     def _is_nearly_spent(self) -> bool:
-        left = self._parts.gate.evaluations_left()
+        left = self._components.gate.evaluations_left()
         return left is not None and left < len(self._plan.trial_items) * self._plan.repeats
 
     def _own_spending(self) -> dict[str, Any]:
-        by_purpose: dict[str, Any] = self._parts.gate.own.to_json()["by_purpose"]
+        by_purpose: dict[str, Any] = self._components.gate.own.to_json()["by_purpose"]
         return by_purpose
 
     def _stop_at(self, limit: str) -> None:
@@ -312,10 +320,10 @@ class Orchestrator:
     async def _save(self, *, new_best: TrialResult | None = None) -> None:
         self.checkpoint = replace(
             self.checkpoint,
-            elapsed_seconds=self._parts.gate.elapsed_seconds,
+            elapsed_seconds=self._components.gate.elapsed_seconds,
             own_spending=self._own_spending(),
         )
-        best, baseline = self.book.best(), self.book.baseline()
+        best, baseline = self.trial_index.best(), self.trial_index.baseline()
         told = [events.progress_changed(self.counters())]
         if new_best is not None:
             times = [point.best_candidate_id for point in self.checkpoint.progress].count(
@@ -323,7 +331,7 @@ class Orchestrator:
             )
             score = new_best.objective_score or 0.0
             told.append(events.best_changed(new_best.candidate_id, score, times=times))
-        await self._parts.repository.save_checkpoint(
+        await self._components.repository.save_checkpoint(
             self._lease,
             self.checkpoint.to_json(),
             best_candidate_id=None if best is None else best.candidate_id,

@@ -13,8 +13,7 @@ from burnish.domain import (
     TrialResult,
 )
 from burnish.optimization.confirmation import Confirmation
-from burnish.optimization.objectives.front import Point, Ranking
-from burnish.optimization.objectives.objective import Objective
+from burnish.optimization.objective import Objective, Point, Ranking
 from burnish.optimization.orchestrator import Orchestrator
 
 
@@ -49,9 +48,9 @@ def outcome_document(
 ) -> dict[str, Any]:
     """What `burnish optimize --json` prints."""
     checkpoint = orchestrator.checkpoint
-    book = orchestrator.book
-    best, baseline = book.best(), book.baseline()
-    trials = [trial for trial in book.in_order() if trial.type is ExperimentType.TRIAL]
+    trial_index = orchestrator.trial_index
+    best, baseline = trial_index.best(), trial_index.baseline()
+    trials = [trial for trial in trial_index.in_order() if trial.type is ExperimentType.TRIAL]
     improved = (
         best is not None and baseline is not None and best.candidate_id != baseline.candidate_id
     )
@@ -66,15 +65,17 @@ def outcome_document(
         if best is None
         else {
             **_scored(best),
-            "configuration": book.candidates[best.candidate_id].configuration.to_json(),
+            "configuration": trial_index.candidates[best.candidate_id].configuration.to_json(),
         },
         "overruled": _overruled(orchestrator),
         "improved": improved,
         "why_not_improved": None
         if improved
-        else why_no_improvement(trials, checkpoint.rejected, book.objective),
+        else why_no_improvement(trials, checkpoint.rejected, trial_index.objective),
         **_evidence(confirmation),
-        "objective": objective_document(book.ranking, book.points, confirmation, notes),
+        "objective": objective_document(
+            trial_index.ranking, trial_index.points, confirmation, notes
+        ),
         "trials": max(len(trials) - 1, 0),
         "evaluations": evaluations,
         "rejections": checkpoint.rejected,
@@ -96,10 +97,10 @@ def _scored(trial: TrialResult) -> dict[str, Any]:
 
 def _overruled(orchestrator: Orchestrator) -> dict[str, Any] | None:
     """Who scored higher than the winner, if the optimizer chose by more than that score."""
-    top = orchestrator.book.overruled()
+    top = orchestrator.trial_index.overruled()
     if top is None:
         return None
-    return {**_scored(top), "number": orchestrator.book.candidates[top.candidate_id].number}
+    return {**_scored(top), "number": orchestrator.trial_index.candidates[top.candidate_id].number}
 
 
 def _evidence(confirmation: Confirmation | str | None) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from burnish.domain import (
 )
 from burnish.evaluation.item_runner import describe
 from burnish.optimization import events
-from burnish.optimization.attempt import Job, Sitting
+from burnish.optimization.attempt import Attempt, RunInputs
 from burnish.optimization.checkpoint import Checkpoint
 
 
@@ -23,12 +23,12 @@ class OptimizationDriver:
     """Runs or resumes one optimization to its end, or until it is interrupted."""
 
     def __init__(
-        self, job: Job, lease: Lease, *, watch: Callable[[Sitting], None] | None = None
+        self, inputs: RunInputs, lease: Lease, *, watch: Callable[[Attempt], None] | None = None
     ) -> None:
-        self._job = job
+        self._inputs = inputs
         self._lease = lease
         self._watch = watch
-        self._sitting: Sitting | None = None
+        self._attempt: Attempt | None = None
         self._stop_asked = False
 
     async def run(self) -> None:
@@ -36,16 +36,16 @@ class OptimizationDriver:
         lease = self._lease
         try:
             # Only under the lease is the checkpoint sure to be the newest.
-            record = await self._job.stores.optimizations.get_optimization(lease.job_id)
-            sitting = self._sitting = Sitting(self._job, lease, Checkpoint.of(record.checkpoint))
+            record = await self._inputs.stores.optimizations.get_optimization(lease.job_id)
+            attempt = self._attempt = Attempt(self._inputs, lease, Checkpoint.of(record.checkpoint))
             if self._watch is not None:
-                self._watch(sitting)
+                self._watch(attempt)
             try:
                 if self._stop_asked:
-                    await sitting.ask_to_stop()
-                await sitting.run()
+                    await attempt.ask_to_stop()
+                await attempt.run()
             finally:
-                await sitting.close()
+                await attempt.close()
         except ConflictError as error:
             if error.code != "checkpoint_version":
                 raise
@@ -66,26 +66,26 @@ class OptimizationDriver:
     async def ask_to_stop(self) -> None:
         """End it as cancelled."""
         self._stop_asked = True
-        if self._sitting is not None:
-            await self._sitting.ask_to_stop()
+        if self._attempt is not None:
+            await self._attempt.ask_to_stop()
 
     async def heartbeat(self, number: int) -> None:
         """Tell whoever watches that it goes on, with each renewal of the lease."""
-        if self._sitting is not None:
-            counters = self._sitting.orchestrator.counters()
-            event = events.heartbeat(counters, sitting=self._lease.token, number=number)
-            await self._job.stores.optimizations.append_events(self._lease, [event])
+        if self._attempt is not None:
+            counters = self._attempt.orchestrator.counters()
+            event = events.heartbeat(counters, attempt=self._lease.token, number=number)
+            await self._inputs.stores.optimizations.append_events(self._lease, [event])
 
     async def _fail(self, lease: Lease, error: BurnishError) -> None:
         """Leave a clear state behind, if the database still takes it."""
         with contextlib.suppress(BurnishError):
-            await self._job.stores.optimizations.save_status(
+            await self._inputs.stores.optimizations.save_status(
                 lease,
                 OptimizationStatus.FAILED,
                 stop_reason=StopReason.ERROR.value,
                 framework_error=error.to_json(),
                 events=[
-                    events.status_changed(OptimizationStatus.FAILED, sitting=lease.token),
-                    events.run_finished(OptimizationStatus.FAILED, "error", sitting=lease.token),
+                    events.status_changed(OptimizationStatus.FAILED, attempt=lease.token),
+                    events.run_finished(OptimizationStatus.FAILED, "error", attempt=lease.token),
                 ],
             )

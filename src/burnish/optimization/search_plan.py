@@ -1,4 +1,4 @@
-"""What is fixed for one optimization."""
+"""Search plan of one optimization: what is fixed for it, and the ids of candidates and experiments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from burnish.domain import (
     TrialResult,
 )
 from burnish.optimization.experiments.masks import CandidateMaterializer
-from burnish.optimization.objectives.objective import Objective
+from burnish.optimization.objective import Objective
 from burnish.optimization.validator import Accepted
 
 

@@ -1,4 +1,4 @@
-"""From proposals to what a step runs: checked, affordable, numbered."""
+"""Step planner: from proposals to what a step runs, checked, affordable and numbered."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from burnish.domain import CandidateProposal, ReasonCode, Rejection, StepCandida
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.checkpoint import Pending
 from burnish.optimization.search_plan import SearchPlan, plan_step
-from burnish.optimization.trial_index import Book
+from burnish.optimization.trial_index import TrialIndex
 from burnish.optimization.validator import Accepted, CandidateValidator, Refused
 
 
-class Admission:
+class StepPlanner:
     """Decides which proposals of a step are run."""
 
     def __init__(self, plan: SearchPlan, gate: BudgetGate) -> None:
@@ -24,10 +24,10 @@ class Admission:
             item_ids={*plan.splits["train"], *plan.splits["validation"]},
         )
 
-    async def admit(
+    async def plan(
         self,
         proposals: Sequence[CandidateProposal],
-        book: Book,
+        trial_index: TrialIndex,
         pending: Sequence[Pending],
         *,
         places: int,
@@ -36,13 +36,13 @@ class Admission:
         """What to run, and what not and why."""
         accepted, refused = await self._validator.validate(
             proposals,
-            known_candidates=book.candidates.keys(),
-            is_seen=lambda digest, item_ids: book.was_run(digest, item_ids, pending),
+            known_candidates=trial_index.candidates.keys(),
+            is_seen=lambda digest, item_ids: trial_index.was_run(digest, item_ids, pending),
             limit=places,
         )
         affordable: list[Accepted] = []
         left = self._gate.evaluations_left()
-        running = _running_items(pending, book, self._plan.trial_items)
+        running = _running_items(pending, trial_index, self._plan.trial_items)
         for one in accepted:
             items = frozenset(one.item_ids or self._plan.trial_items)
             same = running.setdefault(one.configuration.hash, set())
@@ -56,7 +56,7 @@ class Admission:
             left = None if left is None else left - cost
             same |= items
             affordable.append(one)
-        planned = plan_step(self._plan.optimization_id, affordable, book.candidates)
+        planned = plan_step(self._plan.optimization_id, affordable, trial_index.candidates)
         rejections = [_rejection(one, step) for one in sorted(refused, key=lambda one: one.index)]
         return planned, rejections
 
@@ -77,12 +77,12 @@ def _rejection(refused: Refused, step: int) -> Rejection:
 
 
 def _running_items(
-    pending: Sequence[Pending], book: Book, trial_items: Sequence[str]
+    pending: Sequence[Pending], trial_index: TrialIndex, trial_items: Sequence[str]
 ) -> dict[str, set[str]]:
     """The items that configurations are running on now."""
     found: dict[str, set[str]] = {}
     for one in pending:
-        digest = book.candidates[one.candidate_id].configuration.hash
+        digest = trial_index.candidates[one.candidate_id].configuration.hash
         found.setdefault(digest, set()).update(one.item_ids or trial_items)
     return found
 

@@ -1,4 +1,4 @@
-"""Runs what a step planned: masks, triggers, waiting, and the record of each result."""
+"""Step runner: masks, triggers, waiting, and the record of each result of a step."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class StepRunner:
         self._gate = gate
         self._clock = clock
         self._lease = lease
-        # Experiments that were triggered, in this sitting or an earlier one.
+        # Experiments that were triggered, in this attempt or an earlier one.
         self.started: set[str] = set()
-        # Those of an earlier sitting that ended without a score and are run again in this one.
+        # Those of an earlier attempt that ended without a score and are run again in this one.
         self._again: set[str] = set()
 
     async def run(
@@ -63,7 +63,7 @@ class StepRunner:
     ) -> list[TrialResult]:
         """The results of all pending experiments, or of the first that ends.
 
-        With `retry_errors`, those that ended without a score in an earlier sitting are run again.
+        With `retry_errors`, those that ended without a score in an earlier attempt are run again.
         """
         planned = {
             one.experiment_id: StepCandidate(

@@ -1,4 +1,4 @@
-"""The candidates and observed results of a run, as the orchestrator knows them."""
+"""Trial index of a run: candidates and observed results, and the history that an optimizer sees."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.optimization.checkpoint import Pending
-from burnish.optimization.objectives.front import Measures, Point, Ranking, points_of
-from burnish.optimization.objectives.objective import Objective
+from burnish.optimization.objective import Measures, Objective, Point, Ranking, points_of
 from burnish.optimization.search_plan import experiment_id
 
 T = TypeVar("T")
@@ -114,7 +113,7 @@ class History:
 _SCORED = (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED)
 
 
-class Book:
+class TrialIndex:
     """Grows with the run; everything in it is in the repository too."""
 
     def __init__(self, optimization_id: str, objective: Objective | None = None) -> None:

@@ -27,7 +27,7 @@ from burnish.app.report.html.score_chart import new_bests
 from burnish.app.report.html.trial_table import MAX_ROWS, trial_table
 from burnish.domain import ExperimentStatus
 from burnish.models import count_tokens
-from burnish.optimization.objectives.front import front
+from burnish.optimization.objective import front
 from burnish.testing.samples.optimizations import make_candidate, make_record, make_trial
 
 text = st.text(alphabet="ab .,\n\t", max_size=40)

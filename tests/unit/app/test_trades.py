@@ -12,7 +12,7 @@ from burnish.cli.display.optimizations.results import (
     objective_warnings,
     search_verdict,
 )
-from burnish.optimization.objectives.objective import read_objective
+from burnish.optimization.objective import read_objective
 
 
 def side(number, score, tokens, **more):

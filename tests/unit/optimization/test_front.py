@@ -6,7 +6,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.optimization.objectives.front import Measures, Point, front
+from burnish.optimization.objective import Measures, Point, front
 
 NAMES = ("tokens", "cost")
 

@@ -6,8 +6,13 @@ import pytest
 
 from burnish.config.search import SearchSpec
 from burnish.domain import ExperimentType, UsageError
-from burnish.optimization.objectives.front import Measures, Point, Ranking
-from burnish.optimization.objectives.objective import Objective, read_objective
+from burnish.optimization.objective import (
+    Measures,
+    Objective,
+    Point,
+    Ranking,
+    read_objective,
+)
 from burnish.optimization.racing import RacingMode
 from burnish.optimization.trial_index import TrialIndex
 from burnish.testing.samples.optimizations import make_candidate, make_trial

@@ -152,7 +152,7 @@ async def test_what_overran_while_history_was_sent_is_read_again():
         watching, chunks, _ = await opened(hub, "a")
         got = await lines(chunks, "id: ", 500)
         feed.add("a", 20)
-        hub.ring("a")
+        hub.notify("a")
         async with asyncio.timeout(60):
             while not watching.subscription.overrun:
                 await asyncio.sleep(0.001)
@@ -193,7 +193,7 @@ async def test_an_event_that_cannot_be_written_ends_nobody_elses_stream(monkeypa
     async with EventHub(feed, encode, look_seconds=30.0) as hub:
         subscription, _ = await hub.subscribe(["a"])
         feed.add("a")
-        hub.ring("a")
+        hub.notify("a")
         async with asyncio.timeout(60):
             told = await subscription.take()
 

@@ -178,14 +178,14 @@ async def test_a_quiet_stream_is_kept_alive_and_a_stuck_one_is_told():
     stuck = []
     async with hub_of(Runs()) as hub:
         watch, _ = await hub.watch("r1", 1)
-        watch.on_stuck = lambda: stuck.append(True)
+        watch.subscription.on_stuck = lambda: stuck.append(True)
         chunks = watch.chunks()
         await next_of(chunks)
-        watch.tick(quiet_after=1, stuck_after=2)
+        watch.subscription.tick(quiet_after=1, stuck_after=2)
         kept = await next_of(chunks)
-        watch.begin_send()
+        watch.subscription.begin_send()
         for _ in range(3):
-            watch.tick(quiet_after=1, stuck_after=2)
+            watch.subscription.tick(quiet_after=1, stuck_after=2)
 
     assert kept == ": keep-alive\n\n"
     assert stuck == [True]

@@ -16,7 +16,7 @@ from burnish.app.wiring import STATE_FOLDER, Workspace, database_location
 from burnish.config.search import SearchSpec
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import AgentVersion, Budget, Configuration, SearchSpace
-from burnish.optimization.attempt import Sitting
+from burnish.optimization.attempt import Attempt
 from burnish.optimizers.compress.examples import require_parts
 from burnish.optimizers.compress.optimizer import Compress
 from burnish.optimizers.compress.report import Modification, override_of
@@ -69,7 +69,7 @@ async def compress_async(
     name: str | None = None,
     db: str | Path | None = None,
     resume: str | None = None,
-    watch: Callable[[Sitting], None] | None = None,
+    watch: Callable[[Attempt], None] | None = None,
     mailbox: str | None = None,
     runner: str | None = None,
 ) -> CompressionResult:

@@ -17,8 +17,8 @@ from burnish.domain import (
     Lease,
     SystemClock,
 )
+from burnish.jobs import ownership
 from burnish.jobs.lease_renewer import LEASE_SECONDS, LeaseRenewer
-from burnish.optimization import ownership
 
 _LOOK_SECONDS = 0.2
 _DONE = {"cancel": "cancelled", "resume": "resumed"}

@@ -33,8 +33,8 @@ from burnish.images.rounds import (
     round_id,
 )
 from burnish.images.stage_context import CallBound, RunModels
+from burnish.jobs import ownership
 from burnish.jobs.lease_renewer import LEASE_SECONDS, LeaseRenewer
-from burnish.optimization import ownership
 
 _LOOK_SECONDS = 0.5
 

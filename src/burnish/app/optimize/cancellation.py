@@ -17,7 +17,8 @@ from burnish.domain import (
     SystemClock,
     TrialResult,
 )
-from burnish.optimization import events, ownership
+from burnish.jobs import ownership
+from burnish.optimization import events
 from burnish.optimization.experiments.masks import NAMESPACE
 
 _LEASE_SECONDS = 10.0
@@ -85,8 +86,8 @@ async def _end(workspace: Workspace, lease: Lease, record: OptimizationRecord) -
             status,
             stop_reason=reason,
             events=[
-                events.status_changed(status, sitting=lease.token),
-                events.run_finished(status, reason, sitting=lease.token),
+                events.status_changed(status, attempt=lease.token),
+                events.run_finished(status, reason, attempt=lease.token),
             ],
         )
     finally:

@@ -17,7 +17,7 @@ from burnish.domain import BurnishError, OptimizationRecord, OptimizationStatus,
 from burnish.domain.jobs import Job
 from burnish.jobs.executor import ExecutorSettings, JobExecutor
 from burnish.optimization import events
-from burnish.optimization.attempt import MakeAdapter, Sitting
+from burnish.optimization.attempt import Attempt, MakeAdapter
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.run import OptimizationDriver
 
@@ -76,8 +76,8 @@ class OptimizationRunner:
             stop_reason=StopReason.ERROR.value,
             framework_error=error.to_json(),
             events=[
-                events.status_changed(status, sitting=token),
-                events.run_finished(status, StopReason.ERROR.value, sitting=token),
+                events.status_changed(status, attempt=token),
+                events.run_finished(status, StopReason.ERROR.value, attempt=token),
             ],
         )
 
@@ -90,9 +90,9 @@ class OptimizationRunner:
         own = self._workspace.beside(settings.models, saved=self._tally.add)
         gates: list[BudgetGate] = []
 
-        def watch(sitting: Sitting) -> None:
-            gates.append(sitting.gate)
-            self._tally.watch(sitting.gate, (record.checkpoint or {}).get("own_spending") or {})
+        def watch(attempt: Attempt) -> None:
+            gates.append(attempt.gate)
+            self._tally.watch(attempt.gate, (record.checkpoint or {}).get("own_spending") or {})
 
         try:
             optimization = await asyncio.to_thread(

@@ -29,9 +29,9 @@ from burnish.domain import (
 )
 from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.suite import Suite
+from burnish.jobs import ownership
 from burnish.jobs.lease_renewer import LEASE_SECONDS, LeaseRenewer
-from burnish.optimization import ownership
-from burnish.optimization.attempt import Job, JobSettings, MakeAdapter, Sitting, Stores
+from burnish.optimization.attempt import Attempt, MakeAdapter, RunInputs, RunSettings, Stores
 from burnish.optimization.experiments.local_adapter import LocalExperimentAdapter
 from burnish.optimization.racing import Racing
 from burnish.optimization.run import OptimizationDriver
@@ -111,7 +111,7 @@ class Optimization:
         return record.id
 
     async def run(
-        self, optimization_id: str, *, watch: Callable[[Sitting], None] | None = None
+        self, optimization_id: str, *, watch: Callable[[Attempt], None] | None = None
     ) -> OptimizationResult:
         """Run or resume it to its end, as its one owner; ConflictError `owned` while somebody is."""
         record = await self._workspace.optimizations.get_optimization(optimization_id)
@@ -121,7 +121,7 @@ class Optimization:
         return await load_result(self._workspace, optimization_id)
 
     async def driver(
-        self, record: OptimizationRecord, lease: Lease, watch: Callable[[Sitting], None]
+        self, record: OptimizationRecord, lease: Lease, watch: Callable[[Attempt], None]
     ) -> OptimizationDriver:
         """What runs it for whoever holds the lease, and keeps it."""
         await self._require_unchanged(record)
@@ -146,7 +146,7 @@ class Optimization:
         require_objective(record, self._search.objective)
 
     async def _lease_and_run(
-        self, record: OptimizationRecord, watch: Callable[[Sitting], None] | None
+        self, record: OptimizationRecord, watch: Callable[[Attempt], None] | None
     ) -> None:
         repository, dead = self._workspace.optimizations, record.lease_owner
         lease = await repository.acquire_lease(
@@ -175,7 +175,7 @@ class Optimization:
         """Free what the agent holds."""
         await self.agent.close()
 
-    def _job(self, record: OptimizationRecord) -> Job:
+    def _job(self, record: OptimizationRecord) -> RunInputs:
         search, suite = self._search, self.suite
         plan = SearchPlan(
             optimization_id=record.id,
@@ -193,7 +193,7 @@ class Optimization:
             objective=search.objective,
             notes=(*search.notes, *_refine_notes(suite)),
         )
-        settings = JobSettings(
+        settings = RunSettings(
             budget=self._budget,
             options=RunOptions(
                 concurrency=self._spec.concurrency,
@@ -203,7 +203,7 @@ class Optimization:
             optimizer_timeout_seconds=search.timeout_seconds,
         )
         workspace = self._workspace
-        return Job(
+        return RunInputs(
             plan=plan,
             settings=settings,
             stores=Stores(
@@ -240,7 +240,7 @@ async def run_prepared(
     *,
     name: str | None,
     resume: str | None,
-    watch: Callable[[Sitting], None] | None,
+    watch: Callable[[Attempt], None] | None,
 ) -> OptimizationResult:
     """Start a prepared optimization, or go on with the one named `resume`, and close it."""
     try:

@@ -32,7 +32,7 @@ from burnish.evaluation.scorers.judge import judge_messages, system_text
 from burnish.evaluation.suite import Suite
 from burnish.models.pricing import price_call
 from burnish.models.tokens import count_message_tokens, count_tokens
-from burnish.optimization.objectives.objective import Objective, unmeasured
+from burnish.optimization.objective import Objective, unmeasured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

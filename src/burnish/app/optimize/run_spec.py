@@ -14,8 +14,7 @@ from burnish.app.wiring import read_schema
 from burnish.config.schema import Settings
 from burnish.domain import ConflictError, OptimizationRecord, UsageError, require_json
 from burnish.models import ModelSettings
-from burnish.optimization.objectives.front import Point, Ranking
-from burnish.optimization.objectives.objective import Objective
+from burnish.optimization.objective import Objective, Point, Ranking
 
 if TYPE_CHECKING:
     from burnish.app.optimize.optimizations import Optimization

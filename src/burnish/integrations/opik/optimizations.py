@@ -140,9 +140,9 @@ class OpikOptimizations:
         self, lease: Lease, status: OptimizationStatus, error: Mapping[str, Any] | None
     ) -> None:
         reason = _REASONS.get(status)
-        told = [events.status_changed(status, sitting=lease.token)]
+        told = [events.status_changed(status, attempt=lease.token)]
         if status.final:
-            told.append(events.run_finished(status, reason, sitting=lease.token))
+            told.append(events.run_finished(status, reason, attempt=lease.token))
         failed = status is OptimizationStatus.FAILED
         await self._workspace.optimizations.save_status(
             lease,

@@ -1,4 +1,4 @@
-"""The boundary between the framework and whatever runs experiments."""
+"""Experiment adapters: the boundary to whatever runs experiments, and the blocks it runs them in."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ExperimentRequest:
     """What to run: one candidate, under its mask, over a suite or some items of it.
 
     The experiment's id comes with the request, so that asking twice can never run it twice. With
-    `retry_errors`, what failed outside the agent in an earlier sitting is run again, also when the
+    `retry_errors`, what failed outside the agent in an earlier attempt is run again, also when the
     experiment ended without a score.
     """
 

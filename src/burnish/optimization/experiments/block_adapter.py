@@ -1,4 +1,4 @@
-"""Runs experiments block by block: racing, budget and idempotency, wherever the blocks are run."""
+"""Experiments run block by block: racing, budget and idempotency, wherever the blocks are run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from burnish.optimization.racing import Racing, RacingMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workbench:
+class ExperimentInputs:
     """What experiments are run with."""
 
     agent: Agent
@@ -59,25 +59,25 @@ class BlockExperimentAdapter:
 
     def __init__(
         self,
-        workbench: Workbench,
+        inputs: ExperimentInputs,
         experiments: ExperimentRepository,
         materializer: CandidateMaterializer,
         gate: BudgetGate,
         lease: Lease,
         blocks: BlockRunner,
     ) -> None:
-        self._bench = workbench
+        self._inputs = inputs
         self._experiments = experiments
         self._materializer = materializer
         self._gate = gate
         self._lease = lease
-        self._slots = asyncio.Semaphore(workbench.options.concurrency)
+        self._slots = asyncio.Semaphore(inputs.options.concurrency)
         self._blocks = blocks
         self._lost: RunnerLost | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._cancelled: set[str] = set()
         self._news = asyncio.Event()
-        # Made in this sitting, so without earlier results.
+        # Made in this attempt, so without earlier results.
         self._fresh: set[str] = set()
         self.seen: Seen = set()
 
@@ -91,7 +91,7 @@ class BlockExperimentAdapter:
         except ConflictError as error:
             if error.code == "lease_lost":
                 raise
-            # An earlier sitting made it.
+            # An earlier attempt made it.
             experiment = await self._experiments.get_experiment(request.experiment_id)
         if experiment.status.final:
             if not (request.retry_errors and experiment.status in UNSCORED):
@@ -180,7 +180,7 @@ class BlockExperimentAdapter:
         self, experiment: Experiment, request: ExperimentRequest
     ) -> tuple[ExperimentStatus, str | None]:
         """Run the blocks in turn; after each, the race may be over."""
-        bench = self._bench
+        inputs = self._inputs
         progress = Progress()
         scores: dict[str, list[float]] = {}
 
@@ -198,15 +198,15 @@ class BlockExperimentAdapter:
             progress.add(result)
             collect(result)
         options = replace(
-            bench.options,
+            inputs.options,
             slots=self._slots,
             gate=EvaluationGate(self._gate, self.seen, experiment.configuration.hash),
             on_result=collect,
         )
-        suite = _repeated(bench.suite, request.repeats)
+        suite = _repeated(inputs.suite, request.repeats)
         incumbent = await self._incumbent_scores(request)
-        racing = bench.racing if incumbent else replace(bench.racing, mode=RacingMode.OFF)
-        blocks = racing.blocks(request.item_ids, seed=bench.seed)
+        racing = inputs.racing if incumbent else replace(inputs.racing, mode=RacingMode.OFF)
+        blocks = racing.blocks(request.item_ids, seed=inputs.seed)
         order = [item for block in blocks for item in block]
         reached: dict[str, float] = {}
         for number, block in enumerate(blocks, start=1):
@@ -214,9 +214,9 @@ class BlockExperimentAdapter:
                 Block(
                     experiment=experiment,
                     mask_id=request.mask_id,
-                    agent=bench.agent,
+                    agent=inputs.agent,
                     suite=suite,
-                    items=[bench.items[item] for item in block],
+                    items=[inputs.items[item] for item in block],
                     options=options,
                     progress=progress,
                     skip=done,
@@ -238,22 +238,22 @@ class BlockExperimentAdapter:
     async def _incumbent_scores(self, request: ExperimentRequest) -> dict[str, float]:
         """What a trial races against; nothing when there is no race."""
         incumbent = request.execution_params.get("incumbent_experiment_id")
-        races = self._bench.racing.mode is not RacingMode.OFF
+        races = self._inputs.racing.mode is not RacingMode.OFF
         if incumbent is None or not races or request.type is not ExperimentType.TRIAL:
             return {}
         return await self._experiments.item_scores(incumbent)
 
     async def _create(self, request: ExperimentRequest) -> Experiment:
-        suite = self._bench.suite
+        suite = self._inputs.suite
         experiment = Experiment(
             id=request.experiment_id,
-            name=f"{self._bench.agent.name} {request.candidate_id}",
+            name=f"{self._inputs.agent.name} {request.candidate_id}",
             type=request.type,
             status=ExperimentStatus.RUNNING,
-            agent_name=self._bench.agent.name,
+            agent_name=self._inputs.agent.name,
             configuration=await self._materializer.resolve(request.mask_id),
             suite_name=suite.name,
-            dataset_id=self._bench.dataset_id,
+            dataset_id=self._inputs.dataset_id,
             planned_items=len(request.item_ids) * (request.repeats or suite.policy.repeats),
             optimization_id=request.optimization_id,
             metadata={

@@ -6,7 +6,7 @@ from burnish.domain import ExperimentRepository, Lease, experiment_scope
 from burnish.evaluation.runner import ExperimentRunner
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.experiments.adapter import Block
-from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, Workbench
+from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, ExperimentInputs
 from burnish.optimization.experiments.masks import CandidateMaterializer
 
 
@@ -38,12 +38,12 @@ class LocalExperimentAdapter(BlockExperimentAdapter):
 
     def __init__(
         self,
-        workbench: Workbench,
+        inputs: ExperimentInputs,
         experiments: ExperimentRepository,
         materializer: CandidateMaterializer,
         gate: BudgetGate,
         lease: Lease,
     ) -> None:
         super().__init__(
-            workbench, experiments, materializer, gate, lease, LocalBlocks(experiments, lease)
+            inputs, experiments, materializer, gate, lease, LocalBlocks(experiments, lease)
         )

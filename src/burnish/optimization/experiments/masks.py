@@ -32,7 +32,7 @@ class CandidateMaterializer:
         self._lease = lease
         self._agent_name = agent_name
         self._baseline = baseline
-        # What was written in this sitting: somebody may change or drop a tag meanwhile.
+        # What was written in this attempt: somebody may change or drop a tag meanwhile.
         self._written: dict[str, Configuration] = {}
 
     @staticmethod

@@ -19,6 +19,7 @@ from burnish.app.optimize.executor import RunExecutor
 from burnish.app.run_tally import RunTally
 from burnish.app.wiring import Workspace
 from burnish.config.served_project import ServedProject
+from burnish.domain import Event
 from burnish.jobs.event_hub import EventHub
 from burnish.jobs.event_listeners import open_listener
 from burnish.jobs.executor import ExecutorSettings
@@ -35,7 +36,7 @@ class Services:
     settings: ServerSettings
     workspace: Workspace
     project: ServedProject
-    hub: EventHub
+    hub: EventHub[Event]
     metrics: Metrics
     keeper: OptimizerScheduler
     images: ImageRuns
@@ -72,7 +73,7 @@ async def open_services(
     project = ServedProject(settings.config, settings.urls)
     async with contextlib.AsyncExitStack() as stack:
         workspace = await stack.enter_async_context(Workspace.open(settings.database))
-        hub = EventHub(
+        hub: EventHub[Event] = EventHub(
             workspace.feed,
             encode_event,
             listener=open_listener(settings.database),

@@ -43,7 +43,7 @@ class Watching:
 
     def __init__(
         self,
-        hub: EventHub,
+        hub: EventHub[Event],
         optimization_ids: Sequence[str],
         starts: Sequence[int],
         *,
@@ -53,10 +53,10 @@ class Watching:
         self._hub = hub
         self._seen = dict(zip(optimization_ids, starts, strict=True))
         self._unfinished = None if unfinished is None else set(unfinished)
-        self._subscription: Subscription | None = None
+        self._subscription: Subscription[Event] | None = None
 
     @property
-    def subscription(self) -> Subscription:
+    def subscription(self) -> Subscription[Event]:
         """What it waits for, once it is open."""
         assert self._subscription is not None
         return self._subscription
@@ -103,7 +103,9 @@ class Watching:
     def _finished(self) -> bool:
         return self._unfinished is not None and not self._unfinished
 
-    async def _without_gaps(self, encoded: Sequence[EncodedEvent]) -> Sequence[EncodedEvent]:
+    async def _without_gaps(
+        self, encoded: Sequence[EncodedEvent[Event]]
+    ) -> Sequence[EncodedEvent[Event]]:
         """What was dropped or came before is read from the database."""
         expected = dict(self._seen)
         for one in encoded:
@@ -112,7 +114,7 @@ class Watching:
             expected[one.optimization_id] = max(expected[one.optimization_id], one.sequence)
         return encoded
 
-    def _frames(self, encoded: Sequence[EncodedEvent]) -> bytes:
+    def _frames(self, encoded: Sequence[EncodedEvent[Event]]) -> bytes:
         parts: list[bytes] = []
         for one in encoded:
             if one.sequence <= self._seen[one.optimization_id]:
@@ -122,7 +124,7 @@ class Watching:
             parts.append(f"id: {self._place}\n".encode() + one.body)
         return b"".join(parts)
 
-    def _note_end(self, encoded: EncodedEvent) -> None:
+    def _note_end(self, encoded: EncodedEvent[Event]) -> None:
         if self._unfinished is None:
             return
         if encoded.event.type is EventType.RUN_FINISHED:

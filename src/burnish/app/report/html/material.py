@@ -23,7 +23,7 @@ from burnish.domain import (
 )
 from burnish.evaluation.refine import RefinementStatistics
 from burnish.models import count_tokens
-from burnish.optimization.objectives.front import Point, Ranking, points_of
+from burnish.optimization.objective import Point, Ranking, points_of
 
 
 def prompt_tokens(candidates: Iterable[Candidate]) -> dict[str, int]:

@@ -10,7 +10,7 @@ from burnish.app.report.html.marks import Point as Mark
 from burnish.app.report.html.markup import count, details, measure, row, score, table
 from burnish.app.report.html.material import Material
 from burnish.app.report.html.score_chart import Chart
-from burnish.optimization.objectives.front import MEASURES, Measures, Point, front
+from burnish.optimization.objective import MEASURES, Measures, Point, front
 
 _AXES = {
     "tokens": "Tokens of an evaluation",

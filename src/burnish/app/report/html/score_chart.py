@@ -18,7 +18,7 @@ from burnish.app.report.html.marks import (
 )
 from burnish.app.report.html.markup import count, details, row, score, table
 from burnish.app.report.html.material import Material
-from burnish.optimization.objectives.front import TOLERANCE
+from burnish.optimization.objective import TOLERANCE
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from burnish.app.report.html.markup import (
 )
 from burnish.app.report.html.material import Material
 from burnish.domain import Candidate, Rejection, TrialResult, Usage
-from burnish.optimization.objectives.front import Measures
+from burnish.optimization.objective import Measures
 
 MAX_ROWS = 6_000
 _RATIONALE = 140

@@ -8,7 +8,7 @@ from typing import Any
 
 from burnish.app.wiring import Workspace
 from burnish.domain import Experiment, OptimizationRecord, OptimizationStatus
-from burnish.optimization.objectives.front import MEASURES
+from burnish.optimization.objective import MEASURES
 
 _SIGNIFICANT = 0.05
 _NOTHING = 1e-9

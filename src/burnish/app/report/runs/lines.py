@@ -10,7 +10,7 @@ from typing import Any
 from burnish.app.wiring import Workspace
 from burnish.domain import OptimizationRecord, OptimizationStatus, Spending
 from burnish.domain.optimizations.pages import RunSpan
-from burnish.optimization import ownership
+from burnish.jobs import ownership
 
 _SPARK_POINTS = 40
 

@@ -22,7 +22,7 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.domain.optimizations.pages import RunCounts, RunSpan
-from burnish.optimization.objectives.front import points_of
+from burnish.optimization.objective import points_of
 from burnish.optimization.outcome import front_json
 from burnish.optimization.search_plan import candidate_id
 

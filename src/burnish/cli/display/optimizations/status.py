@@ -21,7 +21,7 @@ from burnish.domain import (
     OptimizationStatus,
     TrialResult,
 )
-from burnish.optimization import ownership
+from burnish.jobs import ownership
 
 STATUS_STYLES = {
     OptimizationStatus.COMPLETED: "green",
