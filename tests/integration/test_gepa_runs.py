@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import random
 import re
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
@@ -15,6 +17,7 @@ from pathlib import Path
 import pytest
 from kills import die, die_at_write, killed
 from optimization_world import fingerprint
+from tests.contract.old_databases import make_old_database
 
 import burnish
 from burnish.app.optimize.optimizations import Optimization
@@ -156,6 +159,29 @@ def whole(result: burnish.OptimizationResult) -> dict:
     }
 
 
+def as_left_by_revision(revision: str, path: Path) -> int:
+    """Put all rows into tables of an older revision; says how many candidates there are."""
+    old = path.with_name("old.db")
+    make_old_database(f"sqlite:///{old}", revision)
+    with contextlib.closing(sqlite3.connect(old)) as database:
+        database.execute("ATTACH ? AS new", (str(path),))
+        tables = "SELECT name FROM {}.sqlite_master WHERE type = 'table'"
+        shared = {name for (name,) in database.execute(tables.format("main"))}
+        shared &= {name for (name,) in database.execute(tables.format("new"))}
+        for table in shared - {"burnish_version"}:
+            names = [row[1] for row in database.execute(f"PRAGMA main.table_info({table})")]
+            columns = ", ".join(f'"{name}"' for name in names)
+            database.execute(
+                f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}"
+            )
+        (count,) = database.execute("SELECT count(*) FROM candidates").fetchone()
+        database.commit()
+    for end in ("", "-wal", "-shm"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+    old.rename(path)
+    return count
+
+
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     world = World(tmp_path_factory.mktemp("calm"))
@@ -203,6 +229,25 @@ class TestTheSameRun:
         world.deadly_call = 0
 
         assert whole(asyncio.run(sit(world))) == expected
+
+    def test_killed_and_resumed_in_the_database_of_a_version_without_metadata(
+        self, undisturbed, tmp_path
+    ):
+        expected, calls, _ = undisturbed
+        world = World(tmp_path)
+        world.deadly_call = int(0.6 * calls)
+        killed(lambda: asyncio.run(sit(world)))
+        world.deadly_call = 0
+
+        begun = as_left_by_revision("0009", world.db)
+
+        assert whole(asyncio.run(sit(world))) == expected
+        with sqlite3.connect(world.db) as database:
+            rows = database.execute("SELECT metadata FROM candidates ORDER BY number").fetchall()
+        assert begun > 3
+        assert not any(metadata for (metadata,) in rows[:begun])
+        assert all(metadata for (metadata,) in rows[begun:])
+        assert len(rows) > begun
 
     @pytest.mark.parametrize(
         "place", ["save_step:before", "save_checkpoint:after", "save_trial:after"]
