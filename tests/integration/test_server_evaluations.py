@@ -1,5 +1,8 @@
 """Evaluations outlive the server that began them, and are cancelled and resumed from anywhere."""
 
+import asyncio
+import contextlib
+import json
 import subprocess
 import time
 from collections import Counter
@@ -217,15 +220,62 @@ def test_one_that_failed_is_tried_again_without_its_error(project):
     assert (view["status"], view["error"]) == ("completed", None)
 
 
-def test_one_that_a_command_runs_is_cancelled_from_another_process(waiting_project):
+@contextlib.contextmanager
+def evaluating(project):
+    """`burnish eval` as a user starts it."""
     command = subprocess.Popen(
         [*BURNISH, "eval"],
-        cwd=waiting_project,
+        cwd=project,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
     try:
+        yield command
+    finally:
+        command.kill()
+        command.communicate()
+
+
+def burnish(project, *words):
+    """The exit code of a command, and the document that it printed."""
+    done = subprocess.run(
+        [*BURNISH, *words, "--json"], cwd=project, capture_output=True, text=True, check=False
+    )
+    return done.returncode, json.loads(done.stdout or "null") or done.stderr
+
+
+async def results_in(database, number):
+    """The one experiment of a database, once it has so many results."""
+    async with asyncio.timeout(60), Workspace.open(database) as workspace:
+        while True:
+            for one in await workspace.experiments.list_experiments():
+                stored = [r async for r in workspace.experiments.stream_results(one.id)]
+                if len(stored) == number:
+                    return one.id
+            await asyncio.sleep(0.02)
+
+
+def test_commands_cancel_and_resume_an_evaluation_of_another_process(waiting_project):
+    with evaluating(waiting_project) as command:
+        database = str(waiting_project / ".burnish" / "burnish.db")
+        identity = asyncio.run(results_in(database, 4))
+
+        code, cancelled = burnish(waiting_project, "cancel", "latest")
+        said, _ = command.communicate(timeout=60)
+        again = burnish(waiting_project, "cancel", identity)
+        (waiting_project / "go").touch()
+        resumed, result = burnish(waiting_project, "resume", identity[-8:])
+
+    assert (code, cancelled["experiment_id"], cancelled["cancelled"]) == (0, identity, True)
+    assert (command.returncode, f"burnish resume {identity}" in said) == (3, True), said
+    assert (again[0], again[1]["requested"]) == (0, False)
+    assert (resumed, result["items"], result["experiment_id"]) == (0, 24, identity)
+    assert set(Counter(calls(waiting_project)).values()) == {1}, "nothing is asked twice"
+
+
+def test_one_that_a_command_runs_is_cancelled_by_a_server(waiting_project):
+    with evaluating(waiting_project) as command:
         settings = settings_of(waiting_project, execute=False)
         with ServerThread(settings) as server, server.client() as client:
             deadline = time.monotonic() + 60
@@ -237,9 +287,6 @@ def test_one_that_a_command_runs_is_cancelled_from_another_process(waiting_proje
             view = wait_until_ended(client, identity)
             refused = ask(client, identity, "resume")
         said, _ = command.communicate(timeout=60)
-    finally:
-        command.kill()
-        command.wait()
 
     assert (view["status"], view["result"]["items"]) == ("cancelled", 4)
     assert (command.returncode, "cancelled" in said) == (3, True), said

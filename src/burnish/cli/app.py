@@ -54,14 +54,14 @@ COMMANDS = {
         "Make the prompt shorter, as long as nothing that passed before fails.",
     ),
     "resume": CommandEntry(
-        "optimize",
         "resume",
-        "Go on with an optimization where it stopped: after Ctrl-C, a crash or a failure.",
+        "resume",
+        "Go on with an optimization or an evaluation that stopped: after Ctrl-C, a crash or a failure.",
     ),
     "cancel": CommandEntry(
-        "optimize",
         "cancel",
-        "Stop an optimization for good, also one that another process or machine runs.",
+        "cancel",
+        "Stop an optimization or an evaluation, also one that another process or machine runs.",
     ),
     "list": CommandEntry("list", "list_all", "List optimizations and experiments, newest first."),
     "show": CommandEntry(

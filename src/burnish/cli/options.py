@@ -51,6 +51,14 @@ OptimizationReference = Annotated[
         show_default=False,
     ),
 ]
+JobReference = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="An optimization's or evaluation's id, its beginning or end, or `latest`.",
+        show_default=False,
+    ),
+]
 
 
 Runner = Annotated[

@@ -84,7 +84,7 @@ async def cancel_evaluation(
     """
     clock = clock or SystemClock()
     experiment = await workspace.experiments.get_experiment(experiment_id)
-    _require_standalone(experiment, "cancel")
+    require_standalone(experiment, "cancel")
     if experiment.status.final:
         return experiment
     # Older versions ran evaluations without a lease: such a one is leased from now on.
@@ -104,7 +104,7 @@ async def cancel_evaluation(
 async def resume_evaluation(workspace: Workspace, experiment_id: str) -> None:
     """Queue an evaluation again that was cancelled or failed; one that waits or runs just goes on."""
     experiment = await workspace.experiments.get_experiment(experiment_id)
-    _require_standalone(experiment, "resume")
+    require_standalone(experiment, "resume")
     jobs = workspace.evaluation_jobs
     if not experiment.status.final and await jobs.is_waiting(experiment_id):
         return
@@ -134,7 +134,7 @@ def was_cancelled(experiment_id: str) -> ConflictError:
     )
 
 
-def _require_standalone(experiment: Experiment, action: Literal["cancel", "resume"]) -> None:
+def require_standalone(experiment: Experiment, action: Literal["cancel", "resume"]) -> None:
     """Trials begin and end with their optimization."""
     if experiment.optimization_id is not None:
         raise ConflictError(

@@ -183,8 +183,12 @@ def evaluate(
         min_score=min_score,
         fail_on_regression=fail_on_regression,
     )
-    streams: Streams = context.obj
     location = ProjectLocation.of(context, config, db)
+    raise typer.Exit(evaluate_request(context.obj, location, request))
+
+
+def evaluate_request(streams: Streams, location: ProjectLocation, request: EvalRequest) -> int:
+    """Run it, print the result and return the exit code."""
     settings = location.settings(request.overrides())
     watch = Watch()
     started = time.monotonic()
@@ -202,7 +206,7 @@ def evaluate(
     else:
         seconds = time.monotonic() - started
         print_result(streams.console, outcome.result, outcome.worst, location, seconds=seconds)
-    raise typer.Exit(_exit_code(streams, outcome.result, gates, watch.progress))
+    return _exit_code(streams, outcome.result, gates, watch.progress)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from burnish.app.optimize.cancellation import cancel_optimization
 from burnish.cli.commands.mirror import mirror_lines
 from burnish.cli.console import Streams
 from burnish.cli.display.optimizations.plan import show_plan
@@ -19,22 +18,17 @@ from burnish.cli.options import (
     Db,
     Json,
     Mailbox,
-    OptimizationReference,
     RayAddress,
     Runner,
     assigned,
     given,
 )
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import resolve_optimization
 from burnish.cli.running import run
-from burnish.cli.search import SearchOutcome, SearchWatch, chosen_runner, resume_search, start
+from burnish.cli.search import SearchOutcome, SearchWatch, chosen_runner, start
 from burnish.config.schema import Settings
 from burnish.config.search import DEFAULT_TRIALS, SearchSpec, limited
-from burnish.domain import (
-    OptimizationRecord,
-    OptimizationStatus,
-)
+from burnish.domain import OptimizationStatus
 
 _SEARCH, _BUDGET, _AGENT = "How to search", "What it may spend", "Which configuration"
 _STOPPED_BY_SOMEBODY = 130
@@ -170,79 +164,10 @@ def optimize(
     choice = chosen_runner(streams, location, runner, mailbox, ray_address)
     watch = SearchWatch(budget=settings.budget_spec())
     work = start(location.database, settings, watch, choice, name=name)
-    raise typer.Exit(_run_and_present(streams, location, watch, work))
+    raise typer.Exit(run_and_present(streams, location, watch, work))
 
 
-def resume(
-    context: typer.Context,
-    optimization: OptimizationReference,
-    runner: Runner = None,
-    mailbox: Mailbox = None,
-    ray_address: RayAddress = None,
-    json_output: Json = False,
-    config: Config = None,
-    db: Db = None,
-) -> None:
-    """Go on with an optimization where it stopped: after Ctrl-C, a crash or a failure.
-
-    It goes on with the settings and prompts it was started with, whatever burnish.toml says now.
-    """
-    streams: Streams = context.obj
-    location = ProjectLocation.of(context, config, db)
-    choice = chosen_runner(streams, location, runner, mailbox, ray_address)
-    watch = SearchWatch()
-    work = resume_search(location, optimization, watch, choice)
-    raise typer.Exit(_run_and_present(streams, location, watch, work))
-
-
-def cancel(
-    context: typer.Context,
-    optimization: OptimizationReference,
-    json_output: Json = False,
-    config: Config = None,
-    db: Db = None,
-) -> None:
-    """Stop an optimization for good, also one that another process or machine runs.
-
-    What was evaluated stays and is never paid for again. Cancelling twice does no harm.
-    """
-    streams: Streams = context.obj
-    before, after = run(_cancel(ProjectLocation.of(context, config, db), optimization))
-    if streams.json_output:
-        streams.print_document(
-            {
-                "optimization_id": after.id,
-                "status": after.status.value,
-                "cancelled": after.status is OptimizationStatus.CANCELLED,
-                "requested": not before.status.final,
-            }
-        )
-        return
-    streams.say(_words(before, after))
-
-
-async def _cancel(
-    location: ProjectLocation, reference: str
-) -> tuple[OptimizationRecord, OptimizationRecord]:
-    async with location.read() as workspace:
-        record = await resolve_optimization(workspace.optimizations, reference)
-        return record, await cancel_optimization(workspace, record.id)
-
-
-def _words(before: OptimizationRecord, after: OptimizationRecord) -> str:
-    if before.status.final:
-        return f"optimization {after.id} was {after.status.value} already; nothing was changed"
-    if after.status is OptimizationStatus.CANCELLED:
-        return f"optimization {after.id} is cancelled; what it evaluated is kept"
-    if after.status.final:
-        return f"optimization {after.id} {after.status.value} before it could be cancelled"
-    return (
-        f"optimization {after.id} was asked to stop, and has not answered yet; "
-        "it stops as soon as its owner sees that"
-    )
-
-
-def _run_and_present(
+def run_and_present(
     streams: Streams,
     location: ProjectLocation,
     watch: SearchWatch,
