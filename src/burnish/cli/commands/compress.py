@@ -132,13 +132,15 @@ def _settings(settings: Settings, asked: Mapping[str, Any]) -> Settings:
     """The settings with the `[optimizer]` table for this run: of another's only what fits any."""
     table = settings.optimizer
     own = table.get("name") == "compress"
-    kept = dict(table) if own else {key: table[key] for key in ("seed", "space") if key in table}
+    kept: dict[str, Any] = {
+        key: value for key, value in table.items() if own or key in ("seed", "space")
+    }
     chosen = {**kept, **asked, "name": "compress"}
     # Now, and not once the baseline is paid for.
     require_parts(
         Configuration.of(settings.agent_spec().configuration), chosen.get("sections") or ()
     )
-    return settings.model_copy(update={"optimizer": chosen}).placed_in(settings.folder)
+    return settings.model_copy(update={"optimizer": chosen})
 
 
 async def _finish(
