@@ -54,12 +54,12 @@ COMMANDS = {
         "Make the prompt shorter, as long as nothing that passed before fails.",
     ),
     "resume": CommandEntry(
-        "resume",
+        "jobs.resume",
         "resume",
         "Go on with an optimization or an evaluation that stopped: after Ctrl-C, a crash or a failure.",
     ),
     "cancel": CommandEntry(
-        "cancel",
+        "jobs.cancel",
         "cancel",
         "Stop an optimization or an evaluation, also one that another process or machine runs.",
     ),

@@ -7,9 +7,11 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    Delete,
     Double,
     Integer,
     Select,
+    Update,
     and_,
     bindparam,
     case,
@@ -53,13 +55,15 @@ def _one_less(attempts: ColumnElement[int]) -> ColumnElement[int]:
 
 
 class SqlJobs:
-    """What the queues of all kinds do alike: `waiting`, `acquire`, `renew`, `depth`."""
+    """What the queues of all kinds do alike; image runs have an end of their own."""
 
     _leases: LeasedTable
     _waiting: Select[Any]
     _depth: Select[Any]
     _cancel_requested: Select[Any]
     _taken: Select[Any]
+    _give_back: Update
+    _finish: Update | Delete
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -119,8 +123,30 @@ class SqlJobs:
 
         return await self._database.read(work)
 
+    async def give_back(self, lease: Lease, *, seconds: float = 0.0) -> None:
+        """Let anybody have it after so long; this attempt does not count."""
+
+        async def work(connection: AsyncConnection) -> None:
+            await connection.execute(self._give_back, {**bound_to(lease), "seconds": seconds})
+            await self._leases.release(connection, lease)
+            await self._given_back(connection, lease)
+
+        await self._database.write(work)
+
+    async def finish(self, lease: Lease) -> None:
+        """It has ended: nobody is to run it, unless it was queued again since it was taken."""
+
+        async def work(connection: AsyncConnection) -> None:
+            await connection.execute(self._finish, bound_to(lease))
+            await self._leases.release(connection, lease)
+
+        await self._database.write(work)
+
     async def _count_attempt(self, connection: AsyncConnection, job_id: str) -> None:
         """Where the lease's own row does not count them."""
+
+    async def _given_back(self, connection: AsyncConnection, lease: Lease) -> None:
+        """What else is to be done then."""
 
 
 _runs, _queued = optimizations.c, run_queue.c
@@ -185,24 +211,6 @@ class SqlRunJobs(SqlJobs):
 
         async def work(connection: AsyncConnection) -> None:
             await connection.execute(self._remove, {"of_id": optimization_id})
-
-        await self._database.write(work)
-
-    async def give_back(self, lease: Lease, *, seconds: float = 0.0) -> None:
-        """Let anybody have it after so long; this attempt does not count."""
-
-        async def work(connection: AsyncConnection) -> None:
-            await connection.execute(self._give_back, {**bound_to(lease), "seconds": seconds})
-            await self._leases.release(connection, lease)
-
-        await self._database.write(work)
-
-    async def finish(self, lease: Lease) -> None:
-        """Remove it, unless somebody added it again since it was taken."""
-
-        async def work(connection: AsyncConnection) -> None:
-            await connection.execute(self._finish, bound_to(lease))
-            await self._leases.release(connection, lease)
 
         await self._database.write(work)
 
@@ -299,7 +307,7 @@ class SqlEvaluationJobs(SqlJobs):
             lease_token=_evaluations.lease_token + 1,
         )
     )
-    _end_asked = _end_free.where(_evaluations.cancel_requested)
+    _end_asked = _end_free.where(_evaluations.cancel_requested, EVALUATION_LEASES.not_replaced)
     _metadata = select(experiments.c.metadata).where(experiments.c.id == _of_id).with_for_update()
     _begin_again = (
         update(experiments)
@@ -379,28 +387,8 @@ class SqlEvaluationJobs(SqlJobs):
 
         return await self._database.read(work)
 
-    async def give_back(self, lease: Lease, *, seconds: float = 0.0) -> None:
-        """Let anybody have it after so long; this attempt does not count.
-
-        One whose cancellation was asked for ends here.
-        """
-        ended = {"of_id": lease.job_id, "now": self._database.stamp(), "dead": None}
-
-        async def work(connection: AsyncConnection) -> None:
-            bound = {**bound_to(lease), "seconds": seconds}
-            if not (await connection.execute(self._give_back, bound)).rowcount:
-                return
-            await self._leases.release(connection, lease)
-            if (await connection.execute(self._end_asked, ended)).rowcount:
-                await connection.execute(self._end_experiment, ended)
-
-        await self._database.write(work)
-
-    async def finish(self, lease: Lease) -> None:
-        """It has ended: nobody is to run it, unless it was queued again since it was taken."""
-
-        async def work(connection: AsyncConnection) -> None:
-            await connection.execute(self._finish, bound_to(lease))
-            await self._leases.release(connection, lease)
-
-        await self._database.write(work)
+    async def _given_back(self, connection: AsyncConnection, lease: Lease) -> None:
+        """One whose cancellation was asked for ends here."""
+        bound = {**bound_to(lease), "now": self._database.stamp(), "dead": None}
+        if (await connection.execute(self._end_asked, bound)).rowcount:
+            await connection.execute(self._end_experiment, bound)
