@@ -1,4 +1,4 @@
-"""What to try next: one algorithm a file, shared parts beside them."""
+"""Optimizers: a folder or a file an algorithm, shared parts beside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The choices of a search, and the configuration that some of them make."""
+"""Cuts that a compression may choose from, and the configuration that some of them make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a compression came to: accepted and rejected modifications, and how they are applied."""
+"""Compression report: accepted and rejected modifications, and how they are applied."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from burnish.domain import DEFAULT_TAG, Configuration, ConflictError, UsageError, text_hash
+from burnish.domain.optimizations.records import is_shown_worse
 from burnish.optimizers.compress.cuts import with_parts
 from burnish.optimizers.compress.examples import (
     EXAMPLES,
@@ -68,6 +69,38 @@ class RejectedModification:
     def of(cls, value: Mapping[str, Any]) -> RejectedModification:
         """From its JSON form."""
         return cls(**{**value, "item_ids": tuple(value.get("item_ids") or ())})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionOutcome:
+    """What every report of a compression tells, in the process and by message.
+
+    `held_out` has both scores on items that the search never saw, with their difference's bounds.
+    """
+
+    baseline_pass_rate: float
+    candidate_pass_rate: float = 0.0
+    modifications: tuple[Modification, ...] = ()
+    rejected: tuple[RejectedModification, ...] = ()
+    regressions: tuple[str, ...] = ()
+    evaluations: int = 0
+    stop_message: str | None = None
+    held_out: Mapping[str, Any] | None = None
+
+    @property
+    def total_token_reduction(self) -> int:
+        """What one prompt is shorter by under the modifications."""
+        return sum(one.token_reduction for one in self.modifications)
+
+    @property
+    def has_modifications(self) -> bool:
+        """Whether anything was shortened."""
+        return bool(self.modifications)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether held-out items show more than chance that the result is worse: keep none of it."""
+        return self.has_modifications and is_shown_worse(self.held_out)
 
 
 def modifications_of(

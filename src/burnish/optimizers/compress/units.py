@@ -1,4 +1,4 @@
-"""A text in the smallest parts that can be left out: sentences, fenced blocks and whole examples."""
+"""Units of a text that can be left out: sentences, fenced blocks and whole examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One concrete edit: a named, pure change of a configuration."""
+"""Edit of a configuration: named and pure, and the text changes that edits are made of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What common labels mean and which words may stand for them."""
+"""Lexicon of the edits: verbs of tasks, meanings of labels and words that may stand for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the edits are about: where task and input stand in a configuration, and what they are called."""
+"""Subject of the edits: where task and input stand in a configuration, and what they are called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Children by mechanical means: edits of one parent, or parts of two."""
+"""Crossover and mutation without a model: edits of one parent, or parts of two."""
 
 from __future__ import annotations
 

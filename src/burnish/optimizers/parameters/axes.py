@@ -1,4 +1,4 @@
-"""The axes of a search over parameters and listed texts: points of it as configurations, and back."""
+"""Axes of a search over parameters and listed texts: points as configurations, and back."""
 
 from __future__ import annotations
 

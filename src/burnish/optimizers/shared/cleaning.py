@@ -1,4 +1,4 @@
-"""The new text of a section, out of what a model answered."""
+"""Cleaning of model answers: the new text of a section, fences, thoughts and lead-ins gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run told its optimizer at the start, kept in the state because no later call repeats it."""
+"""Run facts that an optimizer keeps in its state, because no later call repeats them."""
 
 from __future__ import annotations
 

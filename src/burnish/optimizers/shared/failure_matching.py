@@ -1,4 +1,4 @@
-"""Which failures an edit is meant to mend, by the words that they share."""
+"""Failure matching: which failures an edit is meant to mend, by the words that they share."""
 
 from __future__ import annotations
 

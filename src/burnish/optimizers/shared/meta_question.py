@@ -1,4 +1,4 @@
-"""What a model is asked about one section: its scored history, where it fails, and what to write."""
+"""Meta-model question about one section: its scored history, where it fails, and what to write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The per-item front: who is best at which items, and parents drawn from it."""
+"""Pareto front by item: who is best at which items, and parents drawn from it."""
 
 from __future__ import annotations
 

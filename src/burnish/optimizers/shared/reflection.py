@@ -1,4 +1,4 @@
-"""Asking a meta-model to improve one section, and reading its answer."""
+"""Reflection on one section: asking a meta-model to improve it, and reading its answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a search stands: its best, how long ago that was, and whether it has had enough."""
+"""Search status: the best so far, how long ago that was, and whether it is enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking at training items: a mini-batch of a candidate, and what it got wrong there."""
+"""Training items looked at: a mini-batch of a candidate, and what it got wrong there."""
 
 from __future__ import annotations
 

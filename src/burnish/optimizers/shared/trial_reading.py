@@ -1,4 +1,4 @@
-"""Trials read as differences to the baseline, with how far to trust each."""
+"""Trials as differences to the baseline, with how far to trust each."""
 
 from __future__ import annotations
 
