@@ -54,57 +54,29 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Loaded on first use, so that `import burnish` and `burnish --help` stay instant.
+# Loaded on first use, so that `import burnish` and `burnish --help` stay instant. Names that are
+# not listed here are of the domain.
 _HOMES = {
-    "CompressionResult": ("burnish.app.compress.compressions", "CompressionResult"),
-    "apply_modifications": ("burnish.optimizers.compress.report", "apply_modifications"),
-    "with_modifications": ("burnish.optimizers.compress.report", "with_modifications"),
-    "compress": ("burnish.app.api", "compress"),
-    "compress_async": ("burnish.app.compress.compressions", "compress_async"),
-    "from_dspy": ("burnish.integrations.dspy.programs", "from_dspy"),
-    "to_dspy": ("burnish.integrations.dspy.programs", "to_dspy"),
-    "from_function": ("burnish.integrations.functions", "from_function"),
-    "Agent": ("burnish.config.specs", "AgentSpec"),
-    "Suite": ("burnish.config.specs", "SuiteSpec"),
-    "EvaluationResult": ("burnish.app.evaluate.result", "EvaluationResult"),
-    "evaluate": ("burnish.app.api", "evaluate"),
-    "evaluate_async": ("burnish.app.api", "evaluate_async"),
-    "optimize": ("burnish.app.api", "optimize"),
-    "optimize_async": ("burnish.app.api", "optimize_async"),
-    "work": ("burnish.app.api", "work"),
-    "work_async": ("burnish.app.worker.worker", "work_async"),
-    "MailboxRuns": ("burnish.integrations.weakincentives", "MailboxRuns"),
-    "WeakincentivesPrompt": ("burnish.integrations.weakincentives", "WeakincentivesPrompt"),
-    "OptimizationResult": ("burnish.app.optimize.result", "OptimizationResult"),
-    **{
-        name: ("burnish.domain", name)
-        for name in (
-            "AgentOutput",
-            "Budget",
-            "BurnishError",
-            "CandidateProposal",
-            "Configuration",
-            "ConflictError",
-            "ExperimentContext",
-            "InvariantError",
-            "Item",
-            "ModelRequest",
-            "ModelResponse",
-            "OptimizerState",
-            "Purpose",
-            "RunContext",
-            "Score",
-            "SearchSpace",
-            "Spending",
-            "StopDecision",
-            "StopReason",
-            "TrialResult",
-            "UnavailableError",
-            "Usage",
-            "UsageError",
-            "current_experiment",
-        )
-    },
+    "Agent": "config.specs.AgentSpec",
+    "CompressionResult": "app.compress.compressions.CompressionResult",
+    "EvaluationResult": "app.evaluate.result.EvaluationResult",
+    "MailboxRuns": "integrations.weakincentives.MailboxRuns",
+    "OptimizationResult": "app.optimize.result.OptimizationResult",
+    "Suite": "config.specs.SuiteSpec",
+    "WeakincentivesPrompt": "integrations.weakincentives.WeakincentivesPrompt",
+    "apply_modifications": "optimizers.compress.report.apply_modifications",
+    "compress": "app.api.compress",
+    "compress_async": "app.compress.compressions.compress_async",
+    "evaluate": "app.api.evaluate",
+    "evaluate_async": "app.api.evaluate_async",
+    "from_dspy": "integrations.dspy.programs.from_dspy",
+    "from_function": "integrations.functions.from_function",
+    "optimize": "app.api.optimize",
+    "optimize_async": "app.api.optimize_async",
+    "to_dspy": "integrations.dspy.programs.to_dspy",
+    "with_modifications": "optimizers.compress.report.with_modifications",
+    "work": "app.api.work",
+    "work_async": "app.worker.worker.work_async",
 }
 
 __all__ = [
@@ -159,10 +131,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "optimizers":
         return import_module("burnish.optimizers")
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'burnish' has no attribute {name!r}")
-    module, attribute = _HOMES[name]
-    return getattr(import_module(module), attribute)
+    module, _, attribute = _HOMES.get(name, f"domain.{name}").rpartition(".")
+    return getattr(import_module(f"burnish.{module}"), attribute)
 
 
 def __dir__() -> list[str]:

@@ -121,21 +121,23 @@ class Settings(_Table):
 
     def placed_in(self, folder: Path) -> Settings:
         """These settings, with paths relative to the folder."""
-        self._folder = folder.absolute()
-        return self
+        return self._copy_with("_folder", folder.absolute())
 
     def with_rows(self, rows: Dataset) -> Settings:
         """These settings, with the rows themselves in place of the dataset's path."""
-        self._rows = rows
-        return self
+        return self._copy_with("_rows", rows)
 
     def reaching(self, rules: OutboundRules | None) -> Settings:
         """These settings, with the rules for a url that came from a request.
 
         Without any, BURNISH_ALLOWED_URLS of the process that runs the agent decides.
         """
-        self._outbound = rules
-        return self
+        return self._copy_with("_outbound", rules)
+
+    def _copy_with(self, name: str, value: object) -> Settings:
+        copy = self.model_copy()
+        setattr(copy, name, value)
+        return copy
 
     def agent_spec(self) -> AgentSpec:
         """The agent, with section files read."""

@@ -149,4 +149,4 @@ def limited(settings: Settings) -> tuple[Settings, bool]:
     if settings.budget_spec() != Budget():
         return settings, False
     budget = BudgetTable(max_trials=DEFAULT_TRIALS)
-    return settings.model_copy(update={"budget": budget}).placed_in(settings.folder), True
+    return settings.model_copy(update={"budget": budget}), True

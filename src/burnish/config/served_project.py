@@ -106,8 +106,7 @@ def with_request(settings: Settings, request: RunRequest) -> Settings:
     if request.seed is not None:
         optimizer["seed"] = request.seed
     budget = BudgetTable.model_validate({**settings.budget.model_dump(), **request.budget})
-    changed = settings.model_copy(update={"optimizer": optimizer, "budget": budget})
-    return changed.placed_in(settings.folder)
+    return settings.model_copy(update={"optimizer": optimizer, "budget": budget})
 
 
 def require_own_models(

@@ -7,6 +7,7 @@ from burnish.config.schema import AgentTable, Settings
 from burnish.config.served_project import ServedProject
 from burnish.config.settings import load_settings
 from burnish.domain import UsageError
+from burnish.evaluation.datasets import Dataset
 from burnish.models.outbound_rules import URLS_VARIABLE, OutboundRules
 
 URL = "http://127.0.0.1:9000/run"
@@ -72,3 +73,17 @@ def test_other_services_than_the_configured_one_run_only_if_a_request_made_them(
     project.require_own(settings(requested=True))
     with pytest.raises(UsageError, match="another service"):
         project.require_own(settings())
+
+
+def test_settings_with_something_else_leave_the_original_as_it_was(tmp_path):
+    original = settings(requested=True)
+    folder, dataset = original.folder, original.suite_spec().dataset
+
+    original.placed_in(tmp_path)
+    original.with_rows(Dataset.of([{"id": "1", "label": "a"}], name="rows"))
+    original.reaching(OutboundRules.of(["127.0.0.1:9000"]))
+
+    assert original.folder == folder
+    assert original.suite_spec().dataset == dataset
+    with pytest.raises(UsageError):
+        build(original)

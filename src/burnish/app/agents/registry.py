@@ -211,7 +211,7 @@ def _requested(name: str, values: Mapping[str, Any]) -> AgentTable:
 
 async def _require_buildable(own: Settings, table: AgentTable) -> None:
     """Refuse what no run could use."""
-    settings = own.model_copy(update={"agent": table}).placed_in(own.folder)
+    settings = own.model_copy(update={"agent": table})
     async with ModelPool(own.models) as pool:
         await asyncio.to_thread(lambda: build_agent(settings.agent_spec(), pool.model))
 

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from burnish.app.agents.registry import with_configuration
 from burnish.app.compress.report import CompressionReport, read_report
+from burnish.app.datasets.stored import row_of
 from burnish.app.optimize.optimizations import Optimization
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_spec import require_unchanged, spec_of
@@ -38,17 +40,10 @@ from burnish.runtime.loops import OptimizationReport, OptimizeRequest, OptimizeR
 
 def settings_for(settings: Settings, request: OptimizeRequest, spec: AgentSpec) -> Settings:
     """The config file's settings as they are for this request: what other workers build from."""
-    baseline = Configuration.of(spec.configuration)
     optimizer = {"name": "compress", "seed": request.seed, **request.settings}
     limits = {} if request.budget is None else request.budget.to_json()
-    agent = settings.agent.model_copy(
-        update={
-            "sections": dict(baseline.sections),
-            "parameters": dict(baseline.parameters),
-            "examples": [dict(one) for one in baseline.examples],
-        }
-    )
-    changed = settings.model_copy(
+    agent = with_configuration(settings.agent, Configuration.of(spec.configuration))
+    return settings.model_copy(
         update={
             "agent": agent,
             "suite": settings.suite.model_copy(update={"repeats": request.eval_runs}),
@@ -56,7 +51,6 @@ def settings_for(settings: Settings, request: OptimizeRequest, spec: AgentSpec) 
             "budget": BudgetTable(**limits),
         }
     )
-    return changed.placed_in(settings.folder)
 
 
 def suite_for(
@@ -68,7 +62,7 @@ def suite_for(
         return repeated
     return replace(
         repeated,
-        dataset=Dataset.of([_row(item) for item in items], name="request"),
+        dataset=Dataset.of([row_of(item) for item in items], name="request"),
         split=_split(suite.split, items),
         name=suite.name or "request",
     )
@@ -95,11 +89,6 @@ def as_message(report: CompressionReport, descriptor: PromptDescriptor) -> Optim
         stop_message=report.stop_message,
         held_out=None if report.held_out is None else dict(report.held_out),
     )
-
-
-def _row(item: Item) -> dict[str, Any]:
-    own = {"id": item.id} if item.split is None else {"id": item.id, "split": item.split}
-    return {**item.data, **own}
 
 
 def _split(

@@ -164,7 +164,7 @@ def own_suite(own: Settings) -> KnownSuite:
 
 def _require_fit(own: Settings, table: SuiteTable, rows: Dataset, pool: ModelPool) -> None:
     """Refuse what no run could use."""
-    settings = own.model_copy(update={"suite": table}).placed_in(own.folder).with_rows(rows)
+    settings = own.model_copy(update={"suite": table}).with_rows(rows)
     suite = build_suite(settings.suite_spec(), pool.model)
     missing = suite.scorers.missing_fields(rows.index().fields)
     if missing:
@@ -221,7 +221,7 @@ async def read_items(
 ) -> SuiteItems:
     """Items past a place, with a text in them and of a split where these are given."""
     own = await asyncio.to_thread(project.settings)
-    settings = own.model_copy(update={"suite": suite.table}).placed_in(own.folder)
+    settings = own.model_copy(update={"suite": suite.table})
     settings = await with_stored_rows(workspace, settings)
     async with ModelPool(own.models) as pool:
         every, splits = await asyncio.to_thread(_items, settings, pool)

@@ -96,7 +96,7 @@ async def choose(workspace: Workspace, project: ServedProject, choice: Choice) -
         table = with_configuration(table, overlaid(configuration, choice.overrides))
     suite_table = with_refinement(suite.table, choice.refine, own)
     settings = own.model_copy(update={"agent": table, "suite": suite_table})
-    return Chosen(settings=settings.placed_in(own.folder), agent=agent, suite=suite)
+    return Chosen(settings=settings, agent=agent, suite=suite)
 
 
 def overlaid(configuration: Configuration, overrides: Mapping[str, Any]) -> Configuration:
@@ -110,7 +110,7 @@ def overlaid(configuration: Configuration, overrides: Mapping[str, Any]) -> Conf
 
 
 def _configuration(own: Settings, table: Any) -> Configuration:
-    settings = own.model_copy(update={"agent": table}).placed_in(own.folder)
+    settings = own.model_copy(update={"agent": table})
     return Configuration.of(settings.agent_spec().configuration)
 
 
@@ -211,13 +211,13 @@ def require_startable(project: ServedProject, record: OptimizationRecord) -> Non
 
 
 def _like(project: ServedProject, original: OptimizationRecord, request: RunRequest) -> Settings:
-    stored = stored_settings(original, project.folder).placed_in(project.folder)
-    stored = stored.reaching(project.urls)
+    stored = stored_settings(original, project.folder)
+    stored = stored.placed_in(project.folder).reaching(project.urls)
     project.require_own(stored)
     changed = with_request(stored, request)
     if request.refine is not None:
         table = with_refinement(changed.suite, request.refine, project.settings())
-        changed = changed.model_copy(update={"suite": table}).placed_in(stored.folder)
+        changed = changed.model_copy(update={"suite": table})
     if request.optimizer_settings or request.optimizer:
         require_own_models(request.optimizer_settings, project.settings())
     return limited(changed)[0]

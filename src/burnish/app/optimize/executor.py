@@ -48,8 +48,7 @@ class OptimizationRunner:
         if record.status in _ENDED:
             return
         folder = self._project.folder
-        settings = stored_settings(record, folder).placed_in(folder)
-        settings = settings.reaching(self._project.urls)
+        settings = stored_settings(record, folder).placed_in(folder).reaching(self._project.urls)
         await asyncio.to_thread(self._project.require_own, settings)
         settings = await with_stored_rows(self._workspace, settings)
         try:
