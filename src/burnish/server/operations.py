@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from burnish import __version__
-from burnish.app.readiness import check_ready
+from burnish.app.optimize.runners import MAILBOX_VARIABLE
+from burnish.app.wiring import Workspace
 from burnish.config.search import SearchSpec
 from burnish.config.served_project import ServedProject, own_models, suite_name
+from burnish.domain import UnavailableError
+from burnish.jobs.event_listeners import VARIABLE as EVENTS_VARIABLE
 from burnish.optimizers.catalog import list_optimizers
 from burnish.server.http.errors import errors
 from burnish.server.http.examples import WITH_EXAMPLES
@@ -22,6 +26,8 @@ project_router = APIRouter(tags=["project"])
 metrics_router = APIRouter(tags=["operations"])
 # The only routes of the API that need no key.
 probe_router = APIRouter(tags=["operations"])
+# How long a part may take to answer.
+_READY_SECONDS = 1.5
 _FRONT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Burnish</title></head>
 <body><h1>Burnish</h1>
@@ -134,4 +140,39 @@ async def live() -> Live:
 @probe_router.get("/health/ready", responses=errors())
 async def ready(serving: Serving) -> Ready:
     """The database and whatever else is configured answer; if not, send requests elsewhere."""
-    return Ready(status="ok", checks=await check_ready(serving.workspace))
+    return Ready(status="ok", checks=await _check_parts(serving.workspace))
+
+
+async def _check_parts(workspace: Workspace) -> dict[str, str]:
+    """`ok` by part; UnavailableError names the parts that do not answer in time."""
+    checks = {"database": workspace.run_jobs.depth()}
+    for name, variable in (("events", EVENTS_VARIABLE), ("mailbox", MAILBOX_VARIABLE)):
+        if url := os.environ.get(variable):
+            checks[name] = _ping(url)
+    answers = await asyncio.gather(
+        *(asyncio.wait_for(one, _READY_SECONDS) for one in checks.values()), return_exceptions=True
+    )
+    away = [
+        name
+        for name, answer in zip(checks, answers, strict=True)
+        if isinstance(answer, BaseException)
+    ]
+    if away:
+        raise UnavailableError(
+            what="the server is not ready",
+            why=f"no answer from: {', '.join(away)}",
+            fix="look after that; the server goes on by itself once it answers",
+            code="not_ready",
+        )
+    return dict.fromkeys(checks, "ok")
+
+
+async def _ping(url: str) -> int:
+    from burnish.support.redis_client import open_client  # noqa: PLC0415 - an extra
+
+    client = open_client(url, what="overrides cannot be kept in Redis")
+    try:
+        await client.ping()
+        return 0
+    finally:
+        await client.aclose()

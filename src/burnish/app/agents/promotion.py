@@ -13,7 +13,6 @@ from burnish.app.report.runs.evidence import (
     evidence_of,
     is_proven,
     is_refuted,
-    is_shown_worse,
 )
 from burnish.app.wiring import Workspace
 from burnish.domain import (
@@ -24,6 +23,7 @@ from burnish.domain import (
     TrialResult,
     UsageError,
 )
+from burnish.domain.optimizations.records import is_shown_worse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +168,9 @@ def _doubts_of_brevity(result: Mapping[str, Any]) -> list[str]:
     improvement = result.get("improvement")
     if improvement is None or not improvement["held_out"]:
         return ["it was not compared on held-out items, so it may be worse than it seems"]
-    return ["on held-out items it is worse than the baseline"] if is_shown_worse(result) else []
+    return (
+        ["on held-out items it is worse than the baseline"] if is_shown_worse(improvement) else []
+    )
 
 
 def _doubts_of_evidence(result: Mapping[str, Any], *, is_best: bool) -> list[str]:

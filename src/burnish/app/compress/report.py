@@ -25,8 +25,7 @@ from burnish.optimization.trial_index import History
 from burnish.optimizers.compress.examples import part_tokens, parts_of
 from burnish.optimizers.compress.optimizer import Compress
 from burnish.optimizers.compress.report import (
-    Modification,
-    RejectedModification,
+    CompressionOutcome,
     modifications_of,
     rejections_of,
 )
@@ -54,26 +53,18 @@ class Savings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompressionReport:
+class CompressionReport(CompressionOutcome):
     """A compression from the prompt as it was to the shortest that regresses nothing."""
 
     optimization_id: str
     status: str
     stop_reason: str | None
-    stop_message: str | None
     agent: str
     configuration: Configuration
     sections: tuple[SectionTokens, ...]
-    modifications: tuple[Modification, ...]
-    rejected: tuple[RejectedModification, ...]
     gate_items: int
     eval_runs: int
-    regressions: tuple[str, ...]
-    baseline_pass_rate: float
-    candidate_pass_rate: float
-    evaluations: int
     savings: Savings
-    held_out: Mapping[str, Any] | None
     confirmation: str
     usage: Mapping[str, Any] = field(default_factory=dict)
 
@@ -86,22 +77,6 @@ class CompressionReport:
     def tokens_after(self) -> int:
         """Of all sections and examples."""
         return sum(one.after for one in self.sections)
-
-    @property
-    def total_token_reduction(self) -> int:
-        """What one prompt is shorter by."""
-        return self.tokens_before - self.tokens_after
-
-    @property
-    def has_modifications(self) -> bool:
-        """Whether anything was shortened."""
-        return bool(self.modifications)
-
-    @property
-    def refuted(self) -> bool:
-        """Whether held-out items show more than chance that the result is worse: keep none of it."""
-        held_out = self.held_out
-        return self.has_modifications and held_out is not None and (held_out["ci_high"] or 0.0) < 0
 
     @property
     def worth_keeping(self) -> bool:

@@ -82,6 +82,15 @@ class OptimizationRecord:
     updated_at: str = ""
 
 
+def is_shown_worse(compared: Mapping[str, Any] | None) -> bool:
+    """Whether compared items show more than chance that the result is worse.
+
+    This is what speaks against a compression: it is to be shorter and as good, not better.
+    """
+    high = None if compared is None else compared.get("ci_high")
+    return isinstance(high, (int, float)) and high < 0
+
+
 class OptimizationRepository(Protocol):
     """Keeps optimizations: the only source of truth for a run and for whoever watches it.
 

@@ -13,7 +13,11 @@ from uuid import UUID, uuid4
 from burnish.domain import DEFAULT_TAG, Budget, Clock, Item, Json, UnavailableError
 from burnish.domain.mailboxes import Mailbox
 from burnish.evaluation.item_runner import describe
-from burnish.optimizers.compress.report import Modification, RejectedModification
+from burnish.optimizers.compress.report import (
+    CompressionOutcome,
+    Modification,
+    RejectedModification,
+)
 from burnish.overrides import PromptDescriptor
 from burnish.runtime.loops import reading
 from burnish.runtime.loops.mailbox_loop import MailboxLoop
@@ -89,7 +93,7 @@ class OptimizeRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptimizationReport:
+class OptimizationReport(CompressionOutcome):
     """What became of a prompt. `experiment_id` is the optimization's id in the database.
 
     The `original_hash` of a modification is that of the prompt's own text, as an override needs it,
@@ -99,32 +103,8 @@ class OptimizationReport:
     experiment_id: str
     prompt_ns: str
     prompt_key: str
-    baseline_pass_rate: float
-    modifications: tuple[Modification, ...] = ()
-    rejected: tuple[RejectedModification, ...] = ()
-    candidate_pass_rate: float = 0.0
     tokens_before: int = 0
     tokens_after: int = 0
-    regressions: tuple[str, ...] = ()
-    evaluations: int = 0
-    stop_message: str | None = None
-    held_out: Mapping[str, Json] | None = None
-
-    @property
-    def total_token_reduction(self) -> int:
-        """What one prompt is shorter by."""
-        return sum(one.token_reduction for one in self.modifications)
-
-    @property
-    def has_modifications(self) -> bool:
-        """Whether anything was shortened."""
-        return bool(self.modifications)
-
-    @property
-    def refuted(self) -> bool:
-        """Whether held-out items show more than chance that the result is worse: keep it not."""
-        high = None if self.held_out is None else self.held_out.get("ci_high")
-        return isinstance(high, (int, float)) and high < 0
 
     def to_json(self) -> dict[str, Any]:
         """The form that travels."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from burnish.app.report.runs.evidence import evidence_of, explanation_of
+from burnish.app.report.runs.evidence import COMPRESS, evidence_of, explanation_of
 from burnish.app.report.runs.lines import RunLine
 from burnish.app.report.runs.summary import BudgetUse, RunSummary, Scored
 from burnish.domain import (
@@ -20,8 +20,6 @@ from burnish.domain import (
 from burnish.domain.optimizations.pages import RunFacets
 from burnish.server.http.examples import add_configuration
 from burnish.server.http.responses import View
-
-COMPRESS = "compress"
 
 
 class Amounts(BaseModel):

@@ -8,6 +8,7 @@ from typing import Any
 
 from burnish.app.wiring import Workspace
 from burnish.domain import Experiment, OptimizationRecord, OptimizationStatus
+from burnish.domain.optimizations.records import is_shown_worse
 from burnish.optimization.objective import MEASURES
 
 _SIGNIFICANT = 0.05
@@ -22,15 +23,6 @@ def counted_measures(document: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(objective.get("pareto") or ()) or tuple(
         name for name in MEASURES if name in (objective.get("weights") or {})
     )
-
-
-def is_shown_worse(document: Mapping[str, Any]) -> bool:
-    """Whether the compared items show more than chance that the winner is worse.
-
-    This is what speaks against a compression: it is to be shorter and as good, not better.
-    """
-    improvement = document.get("improvement")
-    return improvement is not None and (improvement["ci_high"] or 0.0) < 0
 
 
 def is_refuted(document: Mapping[str, Any]) -> bool:
@@ -151,14 +143,14 @@ def evidence_of(record: OptimizationRecord) -> dict[str, Any] | None:
     if improvement is None:
         return None
     test = result.get("test") or {}
-    refutes = is_shown_worse if record.optimizer_name == COMPRESS else is_refuted
+    compressed = record.optimizer_name == COMPRESS
     return {
         **{name: improvement[name] for name in _COMPARED},
         "items": test.get("items"),
         "baseline_score": test.get("baseline_score", record.baseline_score),
         "best_score": test.get("best_score", record.best_score),
         "proven": is_proven(result),
-        "refuted": refutes(result),
+        "refuted": is_shown_worse(improvement) if compressed else is_refuted(result),
         "overruled": overruled_of(result, record.optimizer_name),
     }
 
