@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from burnish.app.datasets.regression_cases import CasesRequest, Which, save_cases
+from burnish.app.datasets.regression_cases import Which, save_cases
 from burnish.app.datasets.uploads import StoredUpload, store_upload
 from burnish.domain import DatasetRecord
 from burnish.domain.experiments.repositories import DatasetRow
@@ -19,10 +19,9 @@ from burnish.server.http.requests import (
     NewName,
     Strict,
     decode_cursor,
-    encode_cursor,
     parts_of,
 )
-from burnish.server.http.responses import View
+from burnish.server.http.responses import Page, View
 from burnish.server.http.services import Serving
 from burnish.support.names import NAME_PATTERN
 
@@ -58,14 +57,11 @@ class DatasetView(View):
     @classmethod
     def of(cls, record: DatasetRecord) -> DatasetView:
         """From its record."""
-        return cls(**_fields(record))
+        return cls.read(record, dataset_id=record.id)
 
 
-class DatasetPage(BaseModel):
+class DatasetPage(Page[DatasetView]):
     """Some datasets; `next_cursor` is None on the last page."""
-
-    items: list[DatasetView]
-    next_cursor: str | None
 
 
 class RowNote(View):
@@ -83,9 +79,14 @@ class StoredDataset(DatasetView):
     warnings: list[RowNote] = Field(description="The first hundred.")
 
     @classmethod
-    def of_upload(cls, stored: StoredUpload) -> StoredDataset:
+    def of_upload(cls, stored: StoredUpload, **others: Any) -> Self:
         """From what was kept."""
-        return cls(**_upload(stored))
+        notes = [
+            RowNote(where=one.place, kind=one.kind.value, message=one.message)
+            for one in stored.warnings
+        ]
+        record = stored.record
+        return cls.read(stored, record, dataset_id=record.id, warnings=notes, **others)
 
 
 class RowView(View):
@@ -100,20 +101,11 @@ class RowView(View):
     @classmethod
     def of(cls, row: DatasetRow) -> RowView:
         """From a line of a page."""
-        return cls(
-            item_id=row.item.id,
-            position=row.position,
-            split=row.item.split,
-            data=dict(row.item.data),
-            origin=None if row.origin is None else dict(row.origin),
-        )
+        return cls.read(row, row.item, item_id=row.item.id)
 
 
-class RowPage(BaseModel):
+class RowPage(Page[RowView]):
     """Some rows; `next_cursor` is None on the last page."""
-
-    items: list[RowView]
-    next_cursor: str | None
 
 
 class NewCases(Strict):
@@ -132,44 +124,11 @@ class NewCases(Strict):
         default=None, description="A dataset whose rows come first; it stays as it is."
     )
 
-    def request(self) -> CasesRequest:
-        """As regression cases take it."""
-        return CasesRequest(
-            name=self.name,
-            experiment_id=self.experiment_id,
-            which=self.which,
-            baseline_experiment_id=self.baseline_experiment_id,
-            into=self.into,
-        )
-
 
 class StoredCases(StoredDataset):
     """The dataset with the cases, and how many of its rows are new."""
 
     added: int
-
-    @classmethod
-    def of_cases(cls, stored: StoredUpload, added: int) -> StoredCases:
-        """From what was kept."""
-        return cls(**_upload(stored), added=added)
-
-
-def _fields(record: DatasetRecord) -> dict[str, Any]:
-    return {
-        "dataset_id": record.id,
-        "name": record.name,
-        "items": record.items,
-        "fingerprint": record.fingerprint,
-        "created_at": record.created_at,
-    }
-
-
-def _upload(stored: StoredUpload) -> dict[str, Any]:
-    notes = [
-        RowNote(where=one.place, kind=one.kind.value, message=one.message)
-        for one in stored.warnings
-    ]
-    return {**_fields(stored.record), "created": stored.created, "warnings": notes}
 
 
 class Format(StrEnum):
@@ -195,10 +154,7 @@ async def list_datasets(
     page = await serving.workspace.dataset_pages.datasets(
         name=name, text=q, limit=limit, after=decode_cursor(_NEWEST, cursor)
     )
-    return DatasetPage(
-        items=[DatasetView.of(one) for one in page.items],
-        next_cursor=encode_cursor(_NEWEST, page.next),
-    )
+    return DatasetPage.of(page, DatasetView.of, _NEWEST)
 
 
 @router.post("/datasets", status_code=201, responses=errors(), openapi_extra=_BODY)
@@ -237,13 +193,11 @@ async def list_rows(
     page = await serving.workspace.dataset_pages.rows(
         dataset_id, text=q, limit=limit, after=decode_cursor(_POSITION, cursor)
     )
-    return RowPage(
-        items=[RowView.of(one) for one in page.items],
-        next_cursor=encode_cursor(_POSITION, page.next),
-    )
+    return RowPage.of(page, RowView.of, _POSITION)
 
 
 @router.post("/regression-cases", status_code=201, responses=errors(404))
 async def save_regression_cases(serving: Serving, new: NewCases) -> StoredCases:
     """Keep the items of an experiment that failed, or that regressed, with their origin."""
-    return StoredCases.of_cases(*await save_cases(serving.workspace, new.request()))
+    stored, added = await save_cases(serving.workspace, **new.model_dump())
+    return StoredCases.of_upload(stored, added=added)

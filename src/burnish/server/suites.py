@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from burnish.app.datasets.suites import KnownSuite, SuiteRegistry, read_items
 from burnish.server.datasets import Identity, RowView
@@ -23,7 +23,7 @@ from burnish.server.http.requests import (
     decode_place,
     encode_cursor,
 )
-from burnish.server.http.responses import View
+from burnish.server.http.responses import Page, View
 from burnish.server.http.services import Serving
 
 router = APIRouter(prefix="/v1/private/suites", tags=["suites"])
@@ -84,30 +84,21 @@ class SuiteView(View):
     @classmethod
     def of(cls, suite: KnownSuite) -> SuiteView:
         """From the registry."""
-        return cls(
+        return cls.read(
+            suite,
             suite_id=suite.id,
-            name=suite.name,
-            version=suite.version,
             source="configuration" if suite.configured else "registry",
-            dataset_id=suite.dataset_id,
-            author=suite.author,
-            created_at=suite.created_at,
             **suite.table.model_dump(include=set(_POLICY)),
         )
 
 
-class SuitePage(BaseModel):
+class SuitePage(Page[SuiteView]):
     """Some suites; `next_cursor` is None on the last page."""
 
-    items: list[SuiteView]
-    next_cursor: str | None
 
-
-class SuiteItemPage(BaseModel):
+class SuiteItemPage(Page[RowView]):
     """Some rows; `total` is of all that fit, `splits` counts the whole dataset."""
 
-    items: list[RowView]
-    next_cursor: str | None
     total: int
     splits: dict[str, int] = Field(examples=[{"train": 48, "validation": 48, "test": 24}])
 
@@ -123,10 +114,7 @@ Suites = Annotated[SuiteRegistry, Depends(_suites)]
 async def list_suites(suites: Suites, limit: Limit = 50, cursor: Cursor = None) -> SuitePage:
     """Suites, that of the server's configuration first."""
     page = await suites.page(limit=limit, after=decode_cursor(_ORDER, cursor))
-    return SuitePage(
-        items=[SuiteView.of(one) for one in page.items],
-        next_cursor=encode_cursor(_ORDER, page.next),
-    )
+    return SuitePage.of(page, SuiteView.of, _ORDER)
 
 
 @router.post("", status_code=201, responses=errors(404, 409))

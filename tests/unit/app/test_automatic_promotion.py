@@ -71,7 +71,7 @@ RUN = types.SimpleNamespace(id="r", agent_name="a", optimizer_name="nightly")
 
 @pytest.fixture
 def _moved(monkeypatch):
-    async def promote_candidate(*_):
+    async def promote_candidate(*_, **__):
         raise ConflictError(what="it", why="has moved", fix="look", code="version_moved")
 
     monkeypatch.setattr(automatic_promotion, "promote_candidate", promote_candidate)

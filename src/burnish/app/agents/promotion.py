@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from burnish.app.report.differences import Difference, difference
@@ -187,21 +187,6 @@ def _doubts_of_evidence(result: Mapping[str, Any], *, is_best: bool) -> list[str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromotionRequest:
-    """Who promotes which candidate, and why. Without a candidate it is the best.
-
-    `expected_version` is the active version that the promoter has seen (0: none). Without it, the
-    agent has to run under what the run began with: else somebody changed it in the meantime.
-    """
-
-    promoted_by: str
-    note: str = ""
-    candidate_id: str | None = None
-    expected_version: int | None = None
-    origin: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Promoted:
     """The new version, what it changes, and what speaks against it all the same."""
 
@@ -212,25 +197,30 @@ class Promoted:
 
 
 async def promote_candidate(
-    workspace: Workspace, optimization_id: str, request: PromotionRequest
+    workspace: Workspace,
+    optimization_id: str,
+    candidate_id: str | None = None,
+    *,
+    promoted_by: str,
+    note: str = "",
+    expected_version: int | None = None,
+    origin: Mapping[str, Any] | None = None,
 ) -> Promoted:
-    """The new active version; ConflictError when it is not for this one to follow."""
+    """The new active version; ConflictError when it is not for this one to follow.
+
+    Without a candidate it is the best. `expected_version` is the active version that the promoter has
+    seen (0: none). Without it, the agent has to run under what the run began with: else somebody
+    changed it in the meantime.
+    """
     record = await workspace.optimizations.get_optimization(optimization_id)
     candidates = await workspace.optimizations.list_candidates(optimization_id)
-    candidate = find_candidate(record, candidates, request.candidate_id)
+    candidate = find_candidate(record, candidates, candidate_id)
     promotion = await prepare_promotion(workspace, record, candidates[0], candidate)
-    expected = request.expected_version
-    if expected is None or (expected == 0 and promotion.active is None):
+    if expected_version is None or (expected_version == 0 and promotion.active is None):
         promotion = await _following_the_baseline(workspace, promotion)
     else:
-        promotion = _following(promotion, expected)
-    version = await promote(
-        workspace,
-        promotion,
-        author=request.promoted_by,
-        note=request.note,
-        more=request.origin,
-    )
+        promotion = _following(promotion, expected_version)
+    version = await promote(workspace, promotion, author=promoted_by, note=note, more=origin)
     return Promoted(
         version=version,
         candidate=candidate,

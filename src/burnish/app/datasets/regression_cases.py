@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -24,32 +23,32 @@ class Which(StrEnum):
     REGRESSED = "regressed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CasesRequest:
-    """Which items of which experiment, and where to. `into` is a stored dataset to go on with."""
-
-    name: str
-    experiment_id: str
-    which: Which = Which.FAILING
-    baseline_experiment_id: str | None = None
-    into: str | None = None
-
-
-async def save_cases(workspace: Workspace, request: CasesRequest) -> tuple[StoredUpload, int]:
-    """The dataset with the cases, and how many are new in it.
+async def save_cases(
+    workspace: Workspace,
+    name: str,
+    experiment_id: str,
+    *,
+    which: Which = Which.FAILING,
+    baseline_experiment_id: str | None = None,
+    into: str | None = None,
+) -> tuple[StoredUpload, int]:
+    """The dataset with the cases, and how many are new in it. `into` is one to go on with.
 
     A dataset that is there stays as it is: with more rows it is a new one, under the same name.
     """
-    experiment = await workspace.experiments.get_experiment(request.experiment_id)
-    wrong = await _wrong_items(workspace, experiment, request)
+    experiment = await workspace.experiments.get_experiment(experiment_id)
+    wrong = await _wrong_items(workspace, experiment)
+    if which is Which.REGRESSED:
+        baseline = baseline_experiment_id or await _baseline_of(workspace, experiment)
+        wrong = await _passed_before(workspace, baseline, wrong)
     if not wrong:
         raise UsageError(
             what="there is nothing to save",
-            why=f"no item is {request.which.value} in experiment {experiment.id}",
+            why=f"no item is {which.value} in experiment {experiment.id}",
             fix="name another experiment",
             code="nothing_failing",
         )
-    rows, origins = await _existing(workspace, request.into)
+    rows, origins = await _existing(workspace, into)
     known = {one.hash for one in rows.values()}
     added = 0
     async for item in _items(workspace, experiment, wrong):
@@ -58,25 +57,27 @@ async def save_cases(workspace: Workspace, request: CasesRequest) -> tuple[Store
         kept = _named_apart(item, rows)
         rows[kept.id] = kept
         known.add(item.hash)
-        origins[kept.id] = _origin(experiment, item, wrong[item.id], request.which)
+        origins[kept.id] = _origin(experiment, item, wrong[item.id], which)
         added += 1
-    dataset = Dataset.of([row_of(one) for one in rows.values()], name=request.name)
+    dataset = Dataset.of([row_of(one) for one in rows.values()], name=name)
     stored = await store_rows(workspace, dataset)
     await workspace.dataset_pages.add_origins(stored.record.id, origins)
     return stored, added
 
 
-async def _wrong_items(
-    workspace: Workspace, experiment: Experiment, request: CasesRequest
-) -> dict[str, ItemResult]:
+async def _wrong_items(workspace: Workspace, experiment: Experiment) -> dict[str, ItemResult]:
     """By item the first of its runs that did not pass."""
     wrong: dict[str, ItemResult] = {}
     async for result in workspace.experiments.stream_results(experiment.id):
         if not result.passed:
             wrong.setdefault(result.item_id, result)
-    if request.which is Which.FAILING:
-        return wrong
-    baseline = request.baseline_experiment_id or await _baseline_of(workspace, experiment)
+    return wrong
+
+
+async def _passed_before(
+    workspace: Workspace, baseline: str, wrong: Mapping[str, ItemResult]
+) -> dict[str, ItemResult]:
+    """Those that the baseline ran and always passed."""
     failed_before, seen = set(), set()
     async for result in workspace.experiments.stream_results(baseline):
         seen.add(result.item_id)

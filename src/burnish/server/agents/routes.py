@@ -23,7 +23,8 @@ from burnish.server.agents.schemas import (
     VersionView,
 )
 from burnish.server.http.errors import errors
-from burnish.server.http.requests import Cursor, Limit, OptimizationId, decode_cursor, encode_cursor
+from burnish.server.http.logs import caller_origin
+from burnish.server.http.requests import Cursor, Limit, OptimizationId, decode_cursor
 from burnish.server.http.services import Serving
 
 router = APIRouter(prefix="/v1/private/agents", tags=["agents"])
@@ -45,10 +46,7 @@ Agents = Annotated[AgentRegistry, Depends(_agents)]
 async def list_agents(agents: Agents, limit: Limit = 50, cursor: Cursor = None) -> AgentPage:
     """Agents with what each runs under, that of the server's configuration first."""
     page = await agents.page(limit=limit, after=decode_cursor(_ORDER, cursor))
-    return AgentPage(
-        items=[AgentView.of(one) for one in page.items],
-        next_cursor=encode_cursor(_ORDER, page.next),
-    )
+    return AgentPage.of(page, AgentView.of, _ORDER)
 
 
 @router.post("", status_code=201, responses=errors(409))
@@ -82,10 +80,7 @@ async def list_versions(
     page = await serving.workspace.agents.versions_page(
         agent, limit=limit, after=decode_cursor(_NEWEST, cursor)
     )
-    return VersionPage(
-        items=[VersionLine.of(one) for one in page.items],
-        next_cursor=encode_cursor(_NEWEST, page.next),
-    )
+    return VersionPage.of(page, VersionLine.of, _NEWEST)
 
 
 @router.post("/{agent}/versions", status_code=201, responses=errors(404, 409))
@@ -140,5 +135,7 @@ async def promote_winner(
     serving: Serving, optimization_id: OptimizationId, promote: PromoteBest
 ) -> PromotionView:
     """Make a candidate the agent's active version. Of several at once one wins; others are 409."""
-    request = promote.request(promote.candidate_id)
-    return PromotionView.of(await promote_candidate(serving.workspace, optimization_id, request))
+    promoted = await promote_candidate(
+        serving.workspace, optimization_id, **promote.model_dump(), origin=caller_origin()
+    )
+    return PromotionView.of(promoted)

@@ -6,13 +6,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from burnish.app.agents.promotion import Promoted, PromotionRequest
+from burnish.app.agents.promotion import Promoted
 from burnish.app.agents.registry import KnownAgent
 from burnish.app.report.differences import Difference
 from burnish.domain import AgentVersion
 from burnish.models.outbound_rules import without_query
 from burnish.server.http import examples
-from burnish.server.http.logs import caller
 from burnish.server.http.requests import (
     ExpectedVersion,
     JsonObject,
@@ -22,7 +21,7 @@ from burnish.server.http.requests import (
     Strict,
     VersionNumber,
 )
-from burnish.server.http.responses import View
+from burnish.server.http.responses import Page, View
 
 _FROM_FILE = ("run", "base_url", "api_key", "api_key_env", "headers")
 _OF_PROMPTS = {"model", "labels", "output_schema"}
@@ -115,13 +114,11 @@ class AgentView(View):
     def of(cls, agent: KnownAgent) -> AgentView:
         """From the registry."""
         active, written = agent.active, agent.written
-        return cls(
-            name=agent.name,
-            kind=agent.kind,
+        return cls.read(
+            agent,
+            agent.table,
             source="registry" if written is None else "configuration",
-            model=agent.table.model,
             url=_shown_url(agent),
-            labels=agent.table.labels,
             active_version=None if active is None else active.version,
             written_differs=written is not None
             and active is not None
@@ -130,11 +127,8 @@ class AgentView(View):
         )
 
 
-class AgentPage(BaseModel):
+class AgentPage(Page[AgentView]):
     """Some agents; `next_cursor` is None on the last page."""
-
-    items: list[AgentView]
-    next_cursor: str | None
 
 
 class VersionLine(View):
@@ -150,9 +144,14 @@ class VersionLine(View):
     configuration_hash: str
 
     @classmethod
-    def of(cls, version: AgentVersion) -> VersionLine:
+    def of(cls, version: AgentVersion) -> Self:
         """From its record."""
-        return cls(**_line(version))
+        return cls.read(
+            version,
+            agent=version.agent_name,
+            configuration_hash=version.configuration.hash,
+            configuration=version.configuration.to_json(),
+        )
 
 
 class VersionView(VersionLine):
@@ -160,17 +159,9 @@ class VersionView(VersionLine):
 
     configuration: dict[str, Any]
 
-    @classmethod
-    def of(cls, version: AgentVersion) -> VersionView:
-        """From its record."""
-        return cls(**_line(version), configuration=version.configuration.to_json())
 
-
-class VersionPage(BaseModel):
+class VersionPage(Page[VersionLine]):
     """Some versions; `next_cursor` is None on the last page."""
-
-    items: list[VersionLine]
-    next_cursor: str | None
 
 
 class NewVersion(Strict):
@@ -236,17 +227,6 @@ class Promote(Strict):
     note: Note = ""
     expected_version: ExpectedVersion = None
 
-    def request(self, candidate_id: str | None) -> PromotionRequest:
-        """As promotions take it, with the name of the key that was used."""
-        key = caller.get()
-        return PromotionRequest(
-            promoted_by=self.promoted_by,
-            note=self.note,
-            candidate_id=candidate_id,
-            expected_version=self.expected_version,
-            origin={} if key is None else {"key": key},
-        )
-
 
 class PromoteBest(Promote):
     """The same for a candidate that is named here; without one it is the best."""
@@ -280,16 +260,3 @@ def _shown_url(agent: KnownAgent) -> str | None:
     if agent.table.url is None or agent.written is not None:
         return None
     return without_query(agent.table.url)
-
-
-def _line(version: AgentVersion) -> dict[str, Any]:
-    return {
-        "agent": version.agent_name,
-        "version": version.version,
-        "active": version.active,
-        "author": version.author,
-        "note": version.note,
-        "origin": dict(version.origin),
-        "created_at": version.created_at,
-        "configuration_hash": version.configuration.hash,
-    }

@@ -15,7 +15,7 @@ from burnish.app.report.runs.points import shortened
 from burnish.domain import Candidate, ExperimentStatus, ItemResult, Json
 from burnish.domain.optimizations.pages import ItemLine, LineageNode
 from burnish.server.agents.schemas import DifferenceView, VersionLine
-from burnish.server.http.responses import View
+from burnish.server.http.responses import Page, View
 from burnish.server.optimizations.schemas import Evidence
 from burnish.server.optimizations.trial_schemas import ItemView
 
@@ -91,23 +91,18 @@ class RunCandidate(View):
     def of(cls, page: CandidatePage) -> RunCandidate:
         """From what was read."""
         candidate = page.candidate
-        return cls(
-            optimization_id=candidate.optimization_id,
+        return cls.read(
+            candidate,
+            page,
             candidate_id=candidate.id,
-            number=candidate.number,
-            step_index=candidate.step_index,
             baseline=candidate.number == 0,
             best=candidate.id == page.record.best_candidate_id,
-            origin=page.origin,
             parents=[CandidateRef.of(one) for one in page.parents],
             children=[CandidateRef.of(one) for one in page.children],
-            rationale=candidate.rationale,
             configuration=candidate.configuration.to_json(),
             configuration_hash=candidate.configuration.hash,
             prompt_tokens=sum(page.section_tokens.values()),
-            section_tokens=dict(page.section_tokens),
             experiments=[CandidateExperiment.of(one) for one in page.runs],
-            cost_usd=page.cost_usd,
             promoted_versions=list(page.versions),
         )
 
@@ -137,7 +132,6 @@ class PromotionReviewView(BaseModel):
         promotion = review.promotion
         active = promotion.active
         number = None if active is None else active.version
-        evidence = review.evidence
         return cls(
             candidate=_ref(promotion.candidate, promotion.score),
             baseline=_ref(promotion.baseline, promotion.baseline_score),
@@ -148,7 +142,7 @@ class PromotionReviewView(BaseModel):
             begins_from_active=review.begins_from_active,
             expected_version=number or 0,
             difference=DifferenceView.of(review.difference),
-            evidence=None if evidence is None else Evidence.model_validate(dict(evidence)),
+            evidence=None if review.evidence is None else Evidence(**review.evidence),
             doubts=list(promotion.doubts),
         )
 
@@ -183,7 +177,8 @@ class ComparisonView(BaseModel):
     @classmethod
     def of(cls, comparison: Comparison) -> ComparisonView:
         """From what was compared."""
-        tested, counts = comparison.tested, comparison.counts
+        counts = comparison.counts
+        bounds = ("delta", "ci_low", "ci_high", "p_value")
         return cls(
             before=_candidate(comparison, comparison.before),
             after=_candidate(comparison, comparison.after),
@@ -191,10 +186,7 @@ class ComparisonView(BaseModel):
             items=len(comparison.changes),
             before_score=comparison.mean(comparison.before),
             after_score=comparison.mean(comparison.after),
-            delta=None if tested is None else tested.delta,
-            ci_low=None if tested is None else tested.ci_low,
-            ci_high=None if tested is None else tested.ci_high,
-            p_value=None if tested is None else tested.p_value,
+            **{name: getattr(comparison.tested, name, None) for name in bounds},
             improved=counts[Change.IMPROVED],
             regressed=counts[Change.REGRESSED],
             unchanged=counts[Change.UNCHANGED],
@@ -251,11 +243,9 @@ class ComparedItemView(View):
         )
 
 
-class ComparedItemPage(BaseModel):
+class ComparedItemPage(Page[ComparedItemView]):
     """Some items: those that got worse first, then better ones; `total` is of all that fit."""
 
-    items: list[ComparedItemView]
-    next_cursor: str | None
     total: int
 
 

@@ -18,6 +18,12 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 caller: ContextVar[str | None] = ContextVar("caller", default=None)
 
 
+def caller_origin() -> dict[str, str]:
+    """The name of the key that was used, as a version's origin has it."""
+    key = caller.get()
+    return {} if key is None else {"key": key}
+
+
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
 
 

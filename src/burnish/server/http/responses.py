@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import zlib
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, model_validator
 from pydantic_core import PydanticSerializationError, to_json
 from starlette.requests import Request
 from starlette.responses import Response
 
+from burnish.domain import pages
 from burnish.server.http.examples import WITH_EXAMPLES
+from burnish.server.http.requests import encode_cursor
 
 # Below, packing takes longer than sending; and the first level is nearly as small as the last.
 _WORTH_PACKING = 50_000
 _LEVEL = 1
 _GZIP_WINDOW = 31
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 def ready_json(value: Any) -> Response:
@@ -63,25 +68,44 @@ class View(BaseModel):
         return sendable(data)
 
     @classmethod
-    def read(cls, record: object, **others: Any) -> Self:
-        """From a record's attributes of the same names, and others that it has not."""
-        names = [name for name in cls.model_fields if name not in others]
-        return cls(**{name: getattr(record, name) for name in names}, **others)
+    def read(cls, *records: object, **others: Any) -> Self:
+        """From attributes of the same names, of the first record that has each, and others."""
+        for name in cls.model_fields.keys() - others.keys():
+            owner = next((one for one in records if hasattr(one, name)), records[0])
+            others[name] = getattr(owner, name)
+        return cls(**others)
+
+
+class Page(BaseModel, Generic[T]):
+    """Some of many; `next_cursor` is None on the last page."""
+
+    items: list[T]
+    next_cursor: str | None
+
+    @classmethod
+    def of(cls, page: pages.Page[R], view: Callable[[R], T], order: str) -> Self:
+        """From what was read, in the order that its cursor names."""
+        items = [view(one) for one in page.items]
+        return cls(items=items, next_cursor=encode_cursor(order, page.next))
 
 
 def sendable(value: Any) -> Any:
     """The value itself, or where its text cannot be sent, the same with what can."""
     try:
-        json.dumps(value, ensure_ascii=False, default=repr).encode()
+        json.dumps(value, ensure_ascii=False, default=_plain).encode()
     except UnicodeEncodeError:
         return _replaced(value)
     return value
 
 
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else repr(value)
+
+
 def _replaced(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {_replaced(key): _replaced(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_replaced(inner) for inner in value]

@@ -10,7 +10,7 @@ from burnish.app.images.documents import commit_document, comparison_document
 from burnish.app.images.history import ImageLineage
 from burnish.domain.images.runs import CommitStatus, ImageCommit, ImageComparison, ImageProject
 from burnish.server.http.requests import Strict
-from burnish.server.http.responses import View
+from burnish.server.http.responses import Page, View
 from burnish.server.images.paths import COMMIT_ID
 from burnish.server.images.schemas import ImageRubricView
 
@@ -42,20 +42,12 @@ class ImageProjectView(View):
     def of(cls, project: ImageProject) -> ImageProjectView:
         """From what is stored."""
         url = None if project.latest_image is None else f"/images/{project.latest_image}"
-        return cls(
-            project_id=project.project_id,
-            created_at=project.created_at,
-            commits=project.commits,
-            latest_image_url=url,
-            latest_thumbnail_url=None if url is None else f"{url}/thumbnail",
-        )
+        thumbnail = None if url is None else f"{url}/thumbnail"
+        return cls.read(project, latest_image_url=url, latest_thumbnail_url=thumbnail)
 
 
-class ImageProjectPage(BaseModel):
+class ImageProjectPage(Page[ImageProjectView]):
     """Some projects; `next_cursor` is None on the last page."""
-
-    items: list[ImageProjectView]
-    next_cursor: str | None
 
 
 class ImageCommitView(View):
@@ -83,11 +75,8 @@ class ImageCommitView(View):
         return cls(**commit_document(commit))
 
 
-class ImageCommitPage(BaseModel):
+class ImageCommitPage(Page[ImageCommitView]):
     """Some commits; `next_cursor` is None on the last page."""
-
-    items: list[ImageCommitView]
-    next_cursor: str | None
 
 
 class ImageLineageEdge(BaseModel):

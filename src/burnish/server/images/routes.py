@@ -10,7 +10,7 @@ from burnish.domain import UsageError
 from burnish.domain.images.runs import ImageRunStatus
 from burnish.images.planning import LONGEST_PROMPT
 from burnish.server.http.errors import errors
-from burnish.server.http.requests import Cursor, Limit, decode_cursor, encode_cursor, parts_of
+from burnish.server.http.requests import Cursor, Limit, decode_cursor, parts_of
 from burnish.server.http.services import Services, Serving
 from burnish.server.http.sse import EventStream
 from burnish.server.images.commit_schemas import (
@@ -107,10 +107,7 @@ async def list_image_runs(
         limit=limit,
         after=decode_cursor(_NEWEST, cursor),
     )
-    return ImageRunPage(
-        items=[ImageRunLine.of(one) for one in page.items],
-        next_cursor=encode_cursor(_NEWEST, page.next),
-    )
+    return ImageRunPage.of(page, ImageRunLine.of, _NEWEST)
 
 
 @router.get("/eval-runs/{run_id}", responses=errors(404))
@@ -158,10 +155,7 @@ async def list_image_projects(
 ) -> ImageProjectPage:
     """All projects by name."""
     page = await serving.images.projects(limit=limit, after=decode_cursor(_NAME, cursor))
-    return ImageProjectPage(
-        items=[ImageProjectView.of(one) for one in page.items],
-        next_cursor=encode_cursor(_NAME, page.next),
-    )
+    return ImageProjectPage.of(page, ImageProjectView.of, _NAME)
 
 
 @router.get("/projects/{project_id}/commits", responses=errors(404))
@@ -172,10 +166,7 @@ async def list_image_commits(
     page = await serving.images.commits(
         project_id, limit=limit, after=decode_cursor(_NEWEST, cursor)
     )
-    return ImageCommitPage(
-        items=[ImageCommitView.of(one) for one in page.items],
-        next_cursor=encode_cursor(_NEWEST, page.next),
-    )
+    return ImageCommitPage.of(page, ImageCommitView.of, _NEWEST)
 
 
 @router.get("/projects/{project_id}/lineage", responses=errors(404))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field
 
@@ -23,7 +23,7 @@ from burnish.domain.images.runs import (
 )
 from burnish.images.planning import LONGEST_PROMPT
 from burnish.server.http.requests import Strict
-from burnish.server.http.responses import View
+from burnish.server.http.responses import Page, View
 from burnish.server.images.paths import PROJECT
 from burnish.support.names import NAME_PATTERN
 
@@ -103,13 +103,7 @@ class ImageModelView(View):
     @classmethod
     def of(cls, option: ImageModelOption) -> ImageModelView:
         """From what the server knows of it."""
-        return cls(
-            name=option.name,
-            label=option.label,
-            default=option.default,
-            usable=option.why_not is None,
-            why_not=option.why_not,
-        )
+        return cls.read(option, usable=option.why_not is None)
 
 
 class ImageModelDefaults(BaseModel):
@@ -268,7 +262,7 @@ class ImageRunLine(View):
     completed_at: str | None
 
     @classmethod
-    def of(cls, run: ImageRun) -> ImageRunLine:
+    def of(cls, run: ImageRun) -> Self:
         """From what is stored."""
         return cls(**run_document(run))
 
@@ -281,14 +275,6 @@ class ImageRunView(ImageRunLine):
     suggestions: ImageSuggestionsView | None
     spending: dict[str, Any] = Field(description="Calls, tokens and cost, also `by_purpose`.")
 
-    @classmethod
-    def of(cls, run: ImageRun) -> ImageRunView:
-        """From what is stored."""
-        return cls(**run_document(run))
 
-
-class ImageRunPage(BaseModel):
+class ImageRunPage(Page[ImageRunLine]):
     """Some runs; `next_cursor` is None on the last page."""
-
-    items: list[ImageRunLine]
-    next_cursor: str | None

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, Field
 
 from burnish.app.report.runs.evidence import COMPRESS, evidence_of, explanation_of
 from burnish.app.report.runs.lines import RunLine
-from burnish.app.report.runs.summary import BudgetUse, RunSummary, Scored
-from burnish.domain import (
-    Candidate,
-    ExperimentStatus,
-    OptimizationRecord,
-    OptimizationStatus,
-    TrialResult,
-)
-from burnish.domain.optimizations.pages import RunFacets
+from burnish.app.report.runs.summary import RunSummary, Scored
+from burnish.domain import ExperimentStatus, OptimizationStatus
+from burnish.domain.optimizations.pages import RunCounts, RunFacets
 from burnish.server.http.examples import add_configuration
-from burnish.server.http.responses import View
+from burnish.server.http.responses import Page, View
 
 
 class Amounts(BaseModel):
@@ -39,11 +33,6 @@ class BudgetView(BaseModel):
     limits: Amounts
     used: Amounts
     left: Amounts
-
-    @classmethod
-    def of(cls, use: BudgetUse) -> BudgetView:
-        """From what was read."""
-        return cls(limits=Amounts(**use.limits), used=Amounts(**use.used), left=Amounts(**use.left))
 
 
 class Overruled(BaseModel):
@@ -94,34 +83,6 @@ class ScoredCandidate(View):
     avg_cost_usd: float | None
     prompt_tokens: int = Field(description="Of sections and examples, with nothing filled in.")
 
-    @classmethod
-    def of(
-        cls,
-        candidate: Candidate,
-        trial: TrialResult,
-        *,
-        interval: tuple[float, float] | None,
-        prompt_tokens: int,
-    ) -> ScoredCandidate:
-        """From both records."""
-        summary = trial.summary
-        return cls(
-            candidate_id=candidate.id,
-            number=candidate.number,
-            score=trial.objective_score,
-            configuration=candidate.configuration.to_json(),
-            status=trial.status,
-            items=summary.total_items,
-            passed=summary.passed_items,
-            pass_rate=summary.pass_rate,
-            ci_low=None if interval is None else interval[0],
-            ci_high=None if interval is None else interval[1],
-            avg_tokens=summary.avg_tokens,
-            avg_latency_ms=summary.avg_latency_ms,
-            avg_cost_usd=summary.avg_cost_usd,
-            prompt_tokens=prompt_tokens,
-        )
-
 
 class Change(BaseModel):
     """The best against the baseline. Bounds are of a 95 % interval, once the two were compared."""
@@ -169,15 +130,27 @@ class OptimizationLine(View):
     spark: list[SparkPoint] = Field(description="Best so far: at most 40 points.")
 
     @classmethod
-    def of(cls, line: RunLine) -> OptimizationLine:
-        """From what was read."""
-        return cls(**line_fields(line))
+    def of(cls, line: RunLine, **others: Any) -> Self:
+        """From what was read, and what else a summary has."""
+        record, usage = line.record, line.usage
+        return cls.read(
+            line,
+            record,
+            optimization_id=record.id,
+            agent=record.agent_name,
+            suite=record.suite_name,
+            optimizer=record.optimizer_name,
+            calls=usage["calls"],
+            tokens=usage["input_tokens"] + usage["output_tokens"],
+            cost_usd=usage["cost_usd"],
+            spark=[{"evaluations": at, "score": score} for at, score in line.spark],
+            **others,
+        )
 
 
-class OptimizationPage(BaseModel):
+class OptimizationPage(Page[OptimizationLine]):
     """Some optimizations; `next_cursor` is None on the last page."""
 
-    items: list[OptimizationLine]
     next_cursor: str | None = Field(examples=["WyItY3JlYXRlZF9hdCIsMV0", None])
 
 
@@ -200,36 +173,6 @@ class Facets(BaseModel):
     def of(cls, facets: RunFacets) -> Facets:
         """From the counts."""
         return cls(**{name: _counted(getattr(facets, name)) for name in cls.model_fields})
-
-
-def line_fields(line: RunLine, *, trials: int | None = None) -> dict[str, Any]:
-    """The fields of a line."""
-    record, usage = line.record, line.usage
-    return {
-        "optimization_id": record.id,
-        "name": record.name,
-        "status": record.status,
-        "stop_reason": record.stop_reason,
-        "agent": record.agent_name,
-        "suite": record.suite_name,
-        "optimizer": record.optimizer_name,
-        "seed": record.seed,
-        "baseline_score": record.baseline_score,
-        "best_score": record.best_score,
-        "best_candidate_id": record.best_candidate_id,
-        "trials": record.trials if trials is None else trials,
-        "created_at": record.created_at,
-        "updated_at": record.updated_at,
-        "owned": line.owned,
-        "change": None if line.change is None else dict(line.change),
-        "calls": usage["calls"],
-        "tokens": usage["input_tokens"] + usage["output_tokens"],
-        "cost_usd": usage["cost_usd"],
-        "started_at": line.started_at,
-        "ended_at": line.ended_at,
-        "duration_seconds": line.duration_seconds,
-        "spark": [{"evaluations": at, "score": score} for at, score in line.spark],
-    }
 
 
 class Counters(BaseModel):
@@ -298,34 +241,29 @@ class OptimizationView(OptimizationLine):
     def of_summary(cls, summary: RunSummary) -> OptimizationView:
         """From what was read."""
         record = summary.record
-        return cls(
-            **line_fields(summary.line, trials=sum(summary.counts.trials.values())),
+        settings = record.spec.get("settings") or {}
+        return cls.of(
+            summary.line,
+            trials=sum(summary.counts.trials.values()),
             objective=record.objective_name,
-            cancel_requested=record.cancel_requested,
-            framework_error=_plain(record.framework_error),
             last_event_id=summary.position,
-            counters=_counters(summary),
+            counters=_counters(summary.counts),
             items=Items(
                 planned=summary.counts.planned_items, finished=summary.counts.finished_items
             ),
             baseline=_scored(summary, summary.baseline),
             best=_scored(summary, summary.best),
-            usage=Spent.model_validate(summary.line.usage),
-            budget=BudgetView.of(summary.budget),
-            evidence=_evidence(summary),
+            budget=BudgetView.model_validate(summary.budget, from_attributes=True),
+            evidence=evidence_of(record),
             explanation=explanation_of(record, owned=summary.line.owned),
             compression=record.optimizer_name == COMPRESS,
-            settings=_settings(record),
-            result=_plain(record.result),
+            settings={"name": record.optimizer_name, **(settings.get("optimizer") or {})},
         )
 
 
-def _counters(summary: RunSummary) -> Counters:
-    counts = summary.counts
-    by_status = counts.trials
-
+def _counters(counts: RunCounts) -> Counters:
     def number(*statuses: ExperimentStatus) -> int:
-        return sum(by_status.get(one, 0) for one in statuses)
+        return sum(counts.trials.get(one, 0) for one in statuses)
 
     return Counters(
         running=number(ExperimentStatus.PENDING, ExperimentStatus.RUNNING),
@@ -344,26 +282,20 @@ def _scored(summary: RunSummary, found: Scored | None) -> ScoredCandidate | None
     if found is None:
         return None
     candidate, trial = found
-    return ScoredCandidate.of(
+    low, high = summary.intervals.get(trial.experiment_id) or (None, None)
+    return ScoredCandidate.read(
         candidate,
         trial,
-        interval=summary.intervals.get(trial.experiment_id),
+        trial.summary,
+        candidate_id=candidate.id,
+        score=trial.objective_score,
+        configuration=candidate.configuration.to_json(),
+        items=trial.summary.total_items,
+        passed=trial.summary.passed_items,
+        ci_low=low,
+        ci_high=high,
         prompt_tokens=summary.prompt_tokens[candidate.id],
     )
-
-
-def _evidence(summary: RunSummary) -> Evidence | None:
-    found = evidence_of(summary.record)
-    return None if found is None else Evidence.model_validate(found)
-
-
-def _settings(record: OptimizationRecord) -> dict[str, Any]:
-    settings = (record.spec.get("settings") or {}).get("optimizer") or {}
-    return {"name": record.optimizer_name, **settings}
-
-
-def _plain(document: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return None if document is None else dict(document)
 
 
 def _counted(counts: Mapping[str, int]) -> list[Facet]:

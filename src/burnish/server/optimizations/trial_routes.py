@@ -95,10 +95,7 @@ async def list_items(
     page = await pages.items(
         trial.experiment_id, wanted=wanted, limit=limit, after=decode_cursor("item", cursor)
     )
-    return ItemPage(
-        items=[ItemView.of(one) for one in page.items],
-        next_cursor=encode_cursor("item", page.next),
-    )
+    return ItemPage.of(page, ItemView.of, "item")
 
 
 @router.get("/graph", response_model=Graph, responses=errors(404))
@@ -118,10 +115,7 @@ async def list_rejections(
     page = await serving.workspace.pages.rejections(
         optimization_id, limit=limit, after=decode_cursor("position", cursor)
     )
-    return RejectionPage(
-        items=[RejectionView.read(one) for one in page.items],
-        next_cursor=encode_cursor("position", page.next),
-    )
+    return RejectionPage.of(page, RejectionView.read, "position")
 
 
 @router.get("/points", response_model=Points, responses=errors(404))

@@ -19,7 +19,7 @@ from burnish.domain import (
 from burnish.domain.optimizations.pages import ItemLine, LineageNode, TrialLine
 from burnish.server.evaluations.schemas import ItemRefinement, RoundView
 from burnish.server.http.examples import WITH_EXAMPLES, add_configuration
-from burnish.server.http.responses import View
+from burnish.server.http.responses import Page, View
 from burnish.server.optimizations.schemas import Usage
 
 Kind = Literal["baseline", "trial", "mini-batch"]
@@ -60,37 +60,23 @@ class TrialDetail(TrialView):
     def of_candidate(cls, candidate: Candidate, trial: TrialResult) -> TrialDetail:
         """From both records."""
         summary = trial.summary
-        return cls(
+        return cls.read(
+            candidate,
+            trial,
+            summary,
             candidate_id=candidate.id,
-            number=candidate.number,
-            step_index=candidate.step_index,
-            parent_candidate_ids=candidate.parent_candidate_ids,
-            type=trial.type,
-            status=trial.status,
             score=trial.objective_score,
             items=summary.total_items,
             passed=summary.passed_items,
             failed=summary.failed_items,
-            pass_rate=summary.pass_rate,
             cost_usd=summary.total_cost,
-            avg_latency_ms=summary.avg_latency_ms,
-            avg_ttft_ms=summary.avg_ttft_ms,
-            avg_tokens=summary.avg_tokens,
-            avg_cost_usd=summary.avg_cost_usd,
-            error=trial.error,
-            rationale=candidate.rationale,
-            experiment_id=trial.experiment_id,
             configuration=candidate.configuration.to_json(),
             configuration_hash=candidate.configuration.hash,
-            mask_id=candidate.mask_id,
         )
 
 
-class TrialPage(BaseModel):
+class TrialPage(Page[TrialView]):
     """Some trials; `next_cursor` is None on the last page."""
-
-    items: list[TrialView]
-    next_cursor: str | None
 
 
 def trial_row(line: TrialLine) -> dict[str, Any]:
@@ -152,29 +138,21 @@ class ItemView(View):
     def of(cls, line: ItemLine) -> ItemView:
         """From a line of a page."""
         result = line.result
-        return cls(
-            item_id=result.item_id,
-            repeat=result.repeat,
-            split=line.split,
-            input=None if line.data is None else dict(line.data),
+        return cls.read(
+            result,
+            line,
+            input=line.data,
             output=None if result.output is None else result.output.to_json(),
-            score=result.score,
-            passed=result.passed,
             scores=[ScoreView.read(one) for one in result.scores],
             error=None if result.error is None else result.error.to_json(),
-            latency_ms=result.latency_ms,
-            cached=result.cached,
             usage=Usage.model_validate(result.spending.total.to_json()),
             refinement=None if (made := result.refinement) is None else ItemRefinement.of(made),
             rounds=[RoundView.of(one) for one in line.rounds],
         )
 
 
-class ItemPage(BaseModel):
+class ItemPage(Page[ItemView]):
     """Some runs of items; `next_cursor` is None on the last page."""
-
-    items: list[ItemView]
-    next_cursor: str | None
 
 
 class GraphNode(BaseModel):
@@ -263,11 +241,8 @@ class RejectionView(View):
     created_at: str
 
 
-class RejectionPage(BaseModel):
+class RejectionPage(Page[RejectionView]):
     """Some rejections; `next_cursor` is None on the last page."""
-
-    items: list[RejectionView]
-    next_cursor: str | None
 
 
 class PointColumns(BaseModel):
@@ -334,16 +309,8 @@ class EventView(View):
     @classmethod
     def of(cls, event: Event) -> EventView:
         """From its record."""
-        return cls(
-            id=event.sequence,
-            type=event.type,
-            created_at=event.created_at,
-            payload=dict(event.payload),
-        )
+        return cls.read(event, id=event.sequence)
 
 
-class EventPage(BaseModel):
+class EventPage(Page[EventView]):
     """Some events; `next_cursor` is None on the last page."""
-
-    items: list[EventView]
-    next_cursor: str | None

@@ -13,13 +13,13 @@ from burnish.app.agents.promotion import promote_candidate
 from burnish.app.kinds import FRAMEWORK, optimizer_kinds, scorer_kinds
 from burnish.app.optimize.creation import plan_request
 from burnish.domain import UsageError
-from burnish.domain.pages import Page
 from burnish.domain.registry import ObjectKind, ObjectVersion, RunLine
 from burnish.server.agents.routes import AgentName, Agents
 from burnish.server.agents.schemas import Promote, PromotionView
 from burnish.server.http import examples
 from burnish.server.http.errors import errors
-from burnish.server.http.requests import CandidateId, Cursor, Limit, decode_cursor, encode_cursor
+from burnish.server.http.logs import caller_origin
+from burnish.server.http.requests import CandidateId, Cursor, Limit, decode_cursor
 from burnish.server.http.services import Services, Serving
 from burnish.server.optimizations.request_schemas import NewOptimization
 from burnish.server.optimizers.schemas import (
@@ -123,7 +123,7 @@ async def list_agent_optimizers(
         limit=limit,
         after=decode_cursor(_BY_NAME, cursor),
     )
-    return _page(page, _BY_NAME)
+    return OptimizerPage.of(page, OptimizerView.of, _BY_NAME)
 
 
 @router.get("/{name}", responses=errors(404))
@@ -140,14 +140,7 @@ async def list_optimizer_versions(
     page = await serving.workspace.objects.versions(
         optimizer.id, limit=limit, after=decode_cursor(_BY_VERSION, cursor)
     )
-    return _page(page, _BY_VERSION)
-
-
-def _page(page: Page[ObjectVersion], order: str) -> OptimizerPage:
-    return OptimizerPage(
-        items=[OptimizerView.of(one) for one in page.items],
-        next_cursor=encode_cursor(order, page.next),
-    )
+    return OptimizerPage.of(page, OptimizerView.of, _BY_VERSION)
 
 
 @router.post("/{name}/run", status_code=202, responses=errors(404, 409))
@@ -167,10 +160,7 @@ async def list_runs(
     page = await serving.workspace.optimizer_runs.page(
         optimizer.id, limit=limit, after=decode_cursor(_BY_START, cursor)
     )
-    return RunPage(
-        items=[RunView.of(one) for one in page.items],
-        next_cursor=encode_cursor(_BY_START, page.next),
-    )
+    return RunPage.of(page, RunView.of, _BY_START)
 
 
 @router.get("/{name}/runs/{run_id}", responses=errors(404))
@@ -192,10 +182,7 @@ async def list_candidates(
     page = await serving.workspace.optimizer_runs.candidates(
         run_id, limit=limit, after=decode_cursor(_BY_NUMBER, cursor)
     )
-    return CandidatePage(
-        items=[CandidateView.of(one, line) for one in page.items],
-        next_cursor=encode_cursor(_BY_NUMBER, page.next),
-    )
+    return CandidatePage.of(page, lambda one: CandidateView.of(one, line), _BY_NUMBER)
 
 
 @router.post("/{name}/promote/{candidate_id}", responses=errors(404, 409))
@@ -217,8 +204,10 @@ async def promote(
     if run_id is None:
         run_id = await serving.workspace.optimizer_runs.find_run(optimizer.id, candidate_id)
     await _line(serving, optimizer, run_id)
-    request = promotion.request(candidate_id)
-    return PromotionView.of(await promote_candidate(serving.workspace, run_id, request))
+    promoted = await promote_candidate(
+        serving.workspace, run_id, candidate_id, **promotion.model_dump(), origin=caller_origin()
+    )
+    return PromotionView.of(promoted)
 
 
 async def _line(serving: Services, optimizer: ObjectVersion, run_id: str) -> RunLine:

@@ -29,7 +29,7 @@ from burnish.server.http.requests import (
     Strict,
     VersionNumber,
 )
-from burnish.server.http.responses import View
+from burnish.server.http.responses import Page, View
 from burnish.server.optimizations.request_schemas import BudgetLimits
 
 _META = ("author", "expected_version", "budget")
@@ -233,15 +233,12 @@ class OptimizerView(View):
             optimizer_id=stored.id,
             agent_name=stored.scope,
             next_run_at=_next_run(stored),
-            config=dict(stored.document),
+            config=stored.document,
         )
 
 
-class OptimizerPage(BaseModel):
+class OptimizerPage(Page[OptimizerView]):
     """Some optimizers; `next_cursor` is None on the last page."""
-
-    items: list[OptimizerView]
-    next_cursor: str | None
 
 
 class RunView(View):
@@ -283,25 +280,18 @@ class RunView(View):
         won = ended and best != candidate_id(record.id, 0)
         return cls.read(
             run,
-            suite_name=record.suite_name,
+            record,
             status=RUN_STATES[record.status],
-            scores=dict(line.scores) or None,
+            scores=line.scores or None,
             iterations=record.trials,
             winning_candidate_id=best if won else None,
             completed_at=record.updated_at if ended else None,
-            baseline_score=record.baseline_score,
-            best_score=record.best_score,
-            stop_reason=record.stop_reason,
-            error=None if record.framework_error is None else dict(record.framework_error),
-            promotion=None if run.promotion is None else dict(run.promotion),
+            error=record.framework_error,
         )
 
 
-class RunPage(BaseModel):
+class RunPage(Page[RunView]):
     """Some runs, the newest first; `next_cursor` is None on the last page."""
-
-    items: list[RunView]
-    next_cursor: str | None
 
 
 class CandidateView(View):
@@ -323,26 +313,21 @@ class CandidateView(View):
     def of(cls, line: CandidateLine, run: RunLine) -> CandidateView:
         """From a line of a page; the winner of a run that has ended is accepted."""
         candidate, sections = line.candidate, dict(line.candidate.configuration.sections)
-        return cls(
-            id=candidate.id,
+        return cls.read(
+            candidate,
             run_id=run.run.id,
-            number=candidate.number,
             candidate_hash=candidate.configuration.hash,
             system_prompt=sections.pop("system", ""),
             user_prompt=sections.pop("user", ""),
             extra_sections=sections,
             eval_run_id=None if line.trial is None else line.trial.experiment_id,
-            scores=dict(line.scores) or None,
+            scores=line.scores or None,
             status=_state(line, run),
-            rationale=candidate.rationale,
         )
 
 
-class CandidatePage(BaseModel):
+class CandidatePage(Page[CandidateView]):
     """Some candidates by number; `next_cursor` is None on the last page."""
-
-    items: list[CandidateView]
-    next_cursor: str | None
 
 
 def _state(line: CandidateLine, run: RunLine) -> CandidateState:

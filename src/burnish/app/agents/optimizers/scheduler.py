@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from burnish.app.agents.optimizers.cron import Schedule
 from burnish.app.agents.optimizers.runs import start_run
-from burnish.app.agents.promotion import PromotionRequest, promote_candidate
+from burnish.app.agents.promotion import promote_candidate
 from burnish.app.wiring import Workspace
 from burnish.config.served_project import ServedProject
 from burnish.domain import (
@@ -60,13 +60,12 @@ async def _promotion(
     if reason is not None:
         return {"promoted": False, "version": None, "reason": reason}
     improvement = (record.result or {})["improvement"]
-    request = PromotionRequest(
-        promoted_by=AUTHOR,
-        note=f"p = {improvement['p_value']:.4f} on held-out items",
-        origin={"source": "auto_promote", "optimizer": run.optimizer_name},
-    )
+    note = f"p = {improvement['p_value']:.4f} on held-out items"
+    origin = {"source": "auto_promote", "optimizer": run.optimizer_name}
     try:
-        promoted = await promote_candidate(workspace, run.id, request)
+        promoted = await promote_candidate(
+            workspace, run.id, promoted_by=AUTHOR, note=note, origin=origin
+        )
     except ConflictError as error:
         active = await workspace.agents.active_version(run.agent_name)
         # It was done before, by a server that did not live to note it.
@@ -76,7 +75,7 @@ async def _promotion(
         if active is not None and done and active.origin.get("source") == "baseline":
             raise  # Another server is at it this moment: the next look sees how that ended.
         return {"promoted": False, "version": None, "reason": error.why}
-    return {"promoted": True, "version": promoted.version.version, "reason": request.note}
+    return {"promoted": True, "version": promoted.version.version, "reason": note}
 
 
 _log = logging.getLogger("burnish.schedules")
