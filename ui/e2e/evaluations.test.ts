@@ -306,6 +306,38 @@ describe('a new evaluation', () => {
     expect(await page.locator('[data-progress]').count()).toBe(0);
   });
 
+  test('is cancelled and resumed by buttons, and keeps what it has', async () => {
+    const { url, folder } = inject('world');
+    const speed = join(folder, 'seconds-per-item.txt');
+    const usual = readFileSync(speed, 'utf8');
+    onTestFinished(() => writeFileSync(speed, usual));
+    // Nothing is answered before it is cancelled.
+    writeFileSync(speed, '600');
+    const made = await fetch(`${url}/v1/private/evaluations`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        agent: 'support',
+        suite: 'tickets',
+        limit: 6,
+        name: 'Held tickets',
+        overrides: { sections: { system: `Answer later. ${Date.now()}` } },
+      }),
+    });
+    const { experiment_id: id } = (await made.json()) as { experiment_id: string };
+    await page.goto(`${url}/evaluations/${id}`);
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.locator('header').getByText('cancelled', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel', exact: true }).count()).toBe(0);
+    expect(await accessible(page)).toEqual([]);
+    writeFileSync(speed, '0');
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await page.locator('header').getByText('completed').waitFor();
+    await soon(async () => (await items(page)).length).toBe(6);
+    expect(await page.getByRole('button', { name: /Cancel|Resume/ }).count()).toBe(0);
+    expect(complaintsOf(page)).toEqual([]);
+  });
+
   test('in schema mode shows that its limit does nothing', async () => {
     await page.goto(`${inject('world').url}/evaluations/${filled().inactive}`);
     const notice = page.locator('[data-refinement="inactive"]');

@@ -8,6 +8,7 @@ import { Status } from '@/components/Status';
 import { Duration, Time } from '@/components/Time';
 import { count, interval, milliseconds, percent, tokens } from '@/lib/format';
 import { Money, Score } from '@/components/Numbers';
+import { Actions } from './Actions';
 import { POLL_MS, useAgent, useEvaluation, useItems, useSuite } from './data';
 import { Items } from './Items';
 import { listPath } from './list/filters';
@@ -45,9 +46,13 @@ export default function Evaluation() {
       }
       actions={
         view && (
-          <Link href={`/evaluations?new=1&from=${view.experiment_id}`} className="btn">
-            Run again…
-          </Link>
+          <>
+            {/* Anew with each end and beginning: what was asked for before is over then. */}
+            <Actions key={String(isLive(view.status))} view={view} />
+            <Link href={`/evaluations?new=1&from=${view.experiment_id}`} className="btn">
+              Run again…
+            </Link>
+          </>
         )
       }
     >
@@ -167,7 +172,7 @@ function Nothing({ view }: { view: EvaluationView }) {
         <p>
           {isLive(view.status)
             ? 'They come here as they are finished; this page looks every few seconds.'
-            : 'It was stopped before the first one ended. Run it again to get results.'}
+            : 'It was stopped before the first one ended. Resume it to get results.'}
         </p>
       </div>
     </Card>

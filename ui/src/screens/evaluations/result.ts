@@ -58,6 +58,17 @@ export function isLive(status: string | undefined): boolean {
   return status === 'pending' || status === 'running';
 }
 
+export type EvaluationAction = 'cancel' | 'resume';
+
+/** What can be done with one. A trial is cancelled and resumed with its run. */
+export function actionsOf(
+  view: Pick<EvaluationView, 'status' | 'optimization_id'>,
+): EvaluationAction[] {
+  if (view.optimization_id !== null) return [];
+  if (isLive(view.status)) return ['cancel'];
+  return view.status === 'completed' ? [] : ['resume'];
+}
+
 /** What failed as a whole, in the server's words. */
 export function failureOf(view: EvaluationView): { message: string; fix: string } | null {
   if (!view.error) return null;
