@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from sqlalchemy import bindparam, delete, or_, select, type_coerce, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Lease, Overlay, UnavailableError
-from burnish.storage.engine.bulk import BulkInsert
+from burnish.storage.engine.bulk import BulkInsert, by_dialect
 from burnish.storage.engine.codec import PlainText, SafeText, encode_text
 from burnish.storage.engine.database import Database
 from burnish.storage.jobs import leases
@@ -51,14 +50,15 @@ _row = {
     "tag": bindparam("of_tag", type_=SafeText),
     "document": _text,
 }
-_insert = {
-    # Without the option the number of rows is not kept on every driver.
-    name: dialect.insert(overrides)
-    .values(_row)
-    .on_conflict_do_nothing()
-    .execution_options(preserve_rowcount=True)
-    for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
-}
+# Without the option the number of rows is not kept on every driver.
+_insert = by_dialect(
+    lambda insert: (
+        insert(overrides)
+        .values(_row)
+        .on_conflict_do_nothing()
+        .execution_options(preserve_rowcount=True)
+    )
+)
 
 
 class SqlOverlayStore:
@@ -81,7 +81,7 @@ class SqlOverlayStore:
 
     async def get(self, namespace: str, key: str, tag: str) -> Overlay | None:
         """What is under the tag."""
-        bound = {"of_namespace": namespace, "of_key": key, "of_tag": tag}
+        bound = _bound(namespace, key, tag)
         document = await self._database.read(lambda connection: connection.scalar(_get, bound))
         return None if document is None else Overlay.of(document)
 
@@ -89,7 +89,7 @@ class SqlOverlayStore:
         self, namespace: str, key: str, tag: str, *, lease: Lease | None = None
     ) -> None:
         """Take the tag away; one that is gone is fine."""
-        bound = {"of_namespace": namespace, "of_key": key, "of_tag": tag}
+        bound = _bound(namespace, key, tag)
 
         async def work(connection: AsyncConnection) -> None:
             await leases.share(connection, lease)
@@ -105,11 +105,8 @@ class SqlOverlayStore:
             statement, bound = _list_some, {**bound, "low": prefix, "high": after, **_ESCAPED}
         else:
             statement = _list
-
-        async def work(connection: AsyncConnection) -> Sequence[str]:
-            return (await connection.scalars(statement, bound)).all()
-
-        return sorted(tag for tag in await self._database.read(work) if tag.startswith(prefix))
+        rows = await self._database.all_rows(statement, bound)
+        return sorted(row.tag for row in rows if row.tag.startswith(prefix))
 
 
 def _next_after(prefix: str) -> str | None:
@@ -167,20 +164,12 @@ class SqlOverrideDocuments:
     async def delete(self, namespace: str, key: str, tag: str) -> None:
         """Take the tag away; one that is gone is fine."""
         bound = _bound(namespace, key, tag)
-
-        async def work(connection: AsyncConnection) -> None:
-            await connection.execute(_delete, bound)
-
-        await self._database.write(work)
+        await self._database.write(lambda connection: connection.execute(_delete, bound))
 
     async def list_tags(self, namespace: str, key: str) -> list[str]:
         """The tags under a key."""
         bound = {"of_namespace": namespace, "of_key": key}
-
-        async def work(connection: AsyncConnection) -> Sequence[str]:
-            return (await connection.scalars(_list, bound)).all()
-
-        return list(await self._database.read(work))
+        return [row.tag for row in await self._database.all_rows(_list, bound)]
 
 
 def _bound(namespace: str, key: str, tag: str) -> dict[str, str]:

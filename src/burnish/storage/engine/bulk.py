@@ -1,4 +1,4 @@
-"""Bulk inserts and bulk reads: many rows in one statement, and many rows column by column.
+"""Rows from values and back: one by its names, many in one statement, or column by column.
 
 SQLAlchemy's own way to insert many rows builds a dictionary and a parameter set for each. Here a
 statement is built once; SQLite runs it over plain tuples, and PostgreSQL gets all rows as one
@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
-from functools import partial
+from enum import Enum
+from functools import cache, partial
 from itertools import repeat
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Insert,
+    Select,
     Table,
     bindparam,
     cast,
@@ -44,6 +46,20 @@ def chunks(values: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
     """The values in parts that fit into one statement."""
     for start in range(0, len(values), size):
         yield values[start : start + size]
+
+
+async def rows_of_many(
+    connection: AsyncConnection,
+    statement: Select[Any],
+    name: str,
+    values: Iterable[T],
+    **bound: Any,
+) -> list[AnyRow]:
+    """The rows for each of the values, which the statement takes as a list of that name."""
+    found: list[AnyRow] = []
+    for chunk in chunks(list(dict.fromkeys(values))):
+        found.extend(await connection.execute(statement, {**bound, name: chunk}))
+    return found
 
 
 class BulkInsert:
@@ -115,6 +131,44 @@ def _with_conflict(statement: Any, table: Table, existing: str) -> Insert:
     return statement.on_conflict_do_update(  # type: ignore[no-any-return]
         index_elements=key, set_={name: statement.excluded[name] for name in others}
     )
+
+
+def by_dialect(make: Callable[[Any], Insert]) -> dict[str, Insert]:
+    """A statement for each dialect, made with its own `insert`."""
+    return {"sqlite": make(sqlite.insert), "postgresql": make(postgresql.insert)}
+
+
+def skipping_insert(table: Table, *key: str) -> dict[str, Insert]:
+    """Inserts by dialect that do nothing where the row is there, or one with the same key."""
+    columns = [table.c[name] for name in key] or None
+    return by_dialect(
+        lambda insert: (
+            insert(table)
+            .on_conflict_do_nothing(index_elements=columns)
+            .execution_options(preserve_rowcount=True)
+        )
+    )
+
+
+def row_of(table: Table, value: object, /, **given: Any) -> dict[str, Any]:
+    """A row in the order of the table's columns: what is given, and the value's fields else."""
+    row: dict[str, Any] = {}
+    for name in table.c.keys():  # noqa: SIM118 - iterating gives columns
+        held = given[name] if name in given else getattr(value, name)
+        row[name] = held.value if isinstance(held, Enum) else held
+    return row
+
+
+def value_of(kind: type[T], row: AnyRow, /, **given: Any) -> T:
+    """A value of a dataclass: what is given, and the row's columns of the same names else."""
+    stored = row._mapping  # noqa: SLF001 - SQLAlchemy's public name for it
+    names = _names(kind)  # type: ignore[arg-type]
+    return kind(**{name: stored[name] for name in names if name in stored} | given)
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))
 
 
 def as_stored(column: Column[Any]) -> ColumnElement[Any]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn, Self, TypeVar
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, Select, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -115,6 +115,28 @@ class Database:
     async def read(self, work: Work[T]) -> T:
         """Run reads that all see the same moment."""
         return await self._run(self._engines.reader, work, self._retry_limits)
+
+    async def all_rows(
+        self, statement: Select[Any], bound: Mapping[str, Any] | None = None
+    ) -> Sequence[AnyRow]:
+        """Run one reading statement."""
+
+        async def work(connection: AsyncConnection) -> Sequence[AnyRow]:
+            rows: Sequence[AnyRow] = (await connection.execute(statement, bound)).all()
+            return rows
+
+        return await self.read(work)
+
+    async def one_row(
+        self, statement: Select[Any], bound: Mapping[str, Any] | None = None
+    ) -> AnyRow | None:
+        """Run a reading statement that finds one row or none."""
+
+        async def work(connection: AsyncConnection) -> AnyRow | None:
+            row: AnyRow | None = (await connection.execute(statement, bound)).one_or_none()
+            return row
+
+        return await self.read(work)
 
     async def write(self, work: Work[T]) -> T:
         """Run a transaction, which is committed when this returns and else leaves nothing."""

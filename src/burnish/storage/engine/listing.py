@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Integer, Select, func, literal, tuple_, type_coerce
 
 from burnish.domain import UsageError
 from burnish.domain.json_values import Json
+from burnish.domain.pages import Page
 from burnish.storage.engine.codec import PlainText, encode_json, encode_text
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 # Rows without a score stand below all that have one.
 NO_SCORE = -1e300
@@ -40,6 +44,13 @@ def sorted_page(
         statement = statement.where(place < bound if down else place > bound)
     order = [key.desc() if down else key.asc() for key in keys]
     return statement.order_by(*order).limit(limit + 1)
+
+
+def page_of(rows: Sequence[R], limit: int, read: Callable[[R], T], *key: str) -> Page[T]:
+    """The page of rows that `sorted_page` found; the key names what they were sorted by."""
+    last = rows[limit - 1] if len(rows) > limit else None
+    place = None if last is None else tuple(getattr(last, name) for name in key)
+    return Page(items=[read(row) for row in rows[:limit]], next=place)
 
 
 def _check(after: Sequence[Json], keys: Sequence[ColumnElement[Any]]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import BigInteger, bindparam, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from burnish.storage.engine.bulk import BulkInsert, chunks
+from burnish.storage.engine.bulk import BulkInsert, rows_of_many
 from burnish.storage.engine.codec import PlainText, SafeText, decode_json, encode_json
 from burnish.storage.engine.database import AnyRow, Database, format_time
 from burnish.storage.experiments.tables import call_cache
@@ -66,19 +66,20 @@ class SqlCallCache:
 
     async def get(self, key: str) -> Mapping[str, Any] | None:
         """What was put under the key, if it is still there."""
-        row = await self._find(key)
+        # Keys that are asked for while others are being read go together.
+        row = (await self._reading.ask(key, None)).get(key)
         if row is None:
             return None
         if row.last_used < format_time(self._database.clock.now() - _NOTE_AFTER):
             await self._note(key)
-        return _decoded(row.value)
-
-    async def _find(self, key: str) -> AnyRow | None:
-        """Its row. Keys that are asked for while others are being read go together."""
-        return (await self._reading.ask(key, None)).get(key)
+        value: Mapping[str, Any] = decode_json(row.value)
+        return value
 
     async def _read(self, asked: dict[str, None]) -> dict[str, AnyRow]:
-        return await self._database.read(lambda connection: _rows_of(connection, list(asked)))
+        rows = await self._database.read(
+            lambda connection: rows_of_many(connection, _get, "keys", asked)
+        )
+        return {row.key: row for row in rows}
 
     async def put(self, key: str, value: Mapping[str, Any]) -> None:
         """Keep a value. Those that come while another is being written go together."""
@@ -112,19 +113,6 @@ class SqlCallCache:
         total = await connection.scalar(_total)
         if total is not None and total > self._max_bytes:
             await connection.execute(_prune, {"keep": int(self._max_bytes * (1 - _SLACK))})
-
-
-async def _rows_of(connection: AsyncConnection, keys: Sequence[str]) -> dict[str, AnyRow]:
-    found: dict[str, AnyRow] = {}
-    for chunk in chunks(keys):
-        rows = await connection.execute(_get, {"keys": chunk})
-        found.update({row.key: row for row in rows})
-    return found
-
-
-def _decoded(text: str) -> Mapping[str, Any]:
-    value: Mapping[str, Any] = decode_json(text)
-    return value
 
 
 @dataclass(slots=True)

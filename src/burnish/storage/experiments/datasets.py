@@ -8,21 +8,25 @@ from typing import Any
 
 import uuid_utils
 from sqlalchemy import ColumnElement, Integer, and_, bindparam, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import DatasetRecord, Item, UsageError
 from burnish.domain.experiments.repositories import DatasetRow
 from burnish.domain.pages import Page
-from burnish.storage.engine.bulk import BulkInsert, chunks
+from burnish.storage.engine.bulk import (
+    BulkInsert,
+    chunks,
+    rows_of_many,
+    skipping_insert,
+    value_of,
+)
 from burnish.storage.engine.codec import SafeText
 from burnish.storage.engine.database import AnyRow, Database
-from burnish.storage.engine.listing import holds_json, holds_text, sorted_page
+from burnish.storage.engine.listing import holds_json, holds_text, page_of, sorted_page
 from burnish.storage.experiments.tables import dataset_items, dataset_origins, datasets
 
 _BATCH = 500
 
-_content_columns = (datasets.c.name, datasets.c.fingerprint)
 _by_content = select(datasets).where(
     datasets.c.name == bindparam("of_name", type_=SafeText),
     datasets.c.fingerprint == bindparam("of_fingerprint", type_=SafeText),
@@ -37,18 +41,17 @@ _page = (
     .order_by(dataset_items.c.position)
     .limit(_BATCH)
 )
-_claim = {
-    dialect: insert(datasets)
-    .on_conflict_do_nothing(index_elements=_content_columns)
-    .execution_options(preserve_rowcount=True)
-    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
-}
+_claim = skipping_insert(datasets, "name", "fingerprint")
 _insert_items = BulkInsert(dataset_items)
 
 _columns, _items, _origins = datasets.c, dataset_items.c, dataset_origins.c
 _its_origin = and_(_origins.dataset_id == _items.dataset_id, _origins.item_id == _items.item_id)
 _row = select(dataset_items, _origins.origin).select_from(
     dataset_items.outerjoin(dataset_origins, _its_origin)
+)
+_rows_of_items = _row.where(
+    _items.dataset_id == bindparam("dataset", type_=SafeText),
+    _items.item_id.in_(bindparam("items", type_=SafeText, expanding=True)),
 )
 _all_origins = select(_origins.item_id, _origins.origin).where(
     _origins.dataset_id == bindparam("dataset", type_=SafeText)
@@ -67,29 +70,26 @@ class SqlDatasetRepository:
     ) -> DatasetRecord:
         """The record of this content; its rows are read only when it is new."""
         content = {"of_name": name, "of_fingerprint": fingerprint}
-
-        async def find(connection: AsyncConnection) -> AnyRow | None:
-            return (await connection.execute(_by_content, content)).one_or_none()
-
-        stored = await self._database.read(find)
+        stored = await self._database.one_row(_by_content, content)
         if stored is None:
             await self._add(name, fingerprint, items)
-            stored = await self._database.read(find)
+            stored = await self._database.one_row(_by_content, content)
         assert stored is not None
-        return _record(stored)
+        return value_of(DatasetRecord, stored)
 
     async def get_dataset(self, dataset_id: str) -> DatasetRecord:
         """One dataset's record."""
-        return _record(
-            await self._database.read(lambda connection: require_dataset(connection, dataset_id))
+        stored = await self._database.read(
+            lambda connection: require_dataset(connection, dataset_id)
         )
+        return value_of(DatasetRecord, stored)
 
     async def stream_items(self, dataset_id: str) -> AsyncIterator[Item]:
         """All rows in order, a transaction for each page."""
         await self.get_dataset(dataset_id)
         last = -1
         while True:
-            page = await self._page_after(dataset_id, last)
+            page = await self._database.all_rows(_page, {"dataset": dataset_id, "last": last})
             for row in page:
                 yield Item(id=row.item_id, data=row.data, split=row.split)
             if len(page) < _BATCH:
@@ -132,12 +132,6 @@ class SqlDatasetRepository:
             count += len(batch)
         return count
 
-    async def _page_after(self, dataset_id: str, last: int) -> Sequence[AnyRow]:
-        async def work(connection: AsyncConnection) -> Sequence[AnyRow]:
-            return (await connection.execute(_page, {"dataset": dataset_id, "last": last})).all()
-
-        return await self._database.read(work)
-
 
 async def require_dataset(connection: AsyncConnection, dataset_id: str) -> AnyRow:
     """A dataset's row; UsageError when there is none."""
@@ -150,16 +144,6 @@ async def require_dataset(connection: AsyncConnection, dataset_id: str) -> AnyRo
             code="not_found",
         )
     return stored
-
-
-def _record(row: AnyRow) -> DatasetRecord:
-    return DatasetRecord(
-        id=row.id,
-        name=row.name,
-        fingerprint=row.fingerprint,
-        items=row.items,
-        created_at=row.created_at,
-    )
 
 
 class SqlDatasetPages:
@@ -184,16 +168,8 @@ class SqlDatasetPages:
             wanted = wanted.where(holds_text(_columns.name, text))
         keys = [_columns.created_at, _columns.id]
         statement = sorted_page(wanted, keys, down=True, limit=limit, after=after)
-
-        async def work(connection: AsyncConnection) -> list[AnyRow]:
-            return list((await connection.execute(statement)).all())
-
-        rows = await self._database.read(work)
-        last = rows[limit - 1] if len(rows) > limit else None
-        return Page(
-            items=[DatasetRecord(**row._mapping) for row in rows[:limit]],  # noqa: SLF001 - public
-            next=None if last is None else (last.created_at, last.id),
-        )
+        rows = await self._database.all_rows(statement)
+        return page_of(rows, limit, lambda row: value_of(DatasetRecord, row), "created_at", "id")
 
     async def rows(
         self,
@@ -212,46 +188,30 @@ class SqlDatasetPages:
             wanted = wanted.where(_has(text))
         statement = sorted_page(wanted, [_items.position], down=False, limit=limit, after=after)
 
-        async def work(connection: AsyncConnection) -> list[AnyRow]:
+        async def work(connection: AsyncConnection) -> Page[DatasetRow]:
             await require_dataset(connection, dataset_id)
-            return list((await connection.execute(statement)).all())
+            return page_of((await connection.execute(statement)).all(), limit, _read, "position")
 
-        rows = await self._database.read(work)
-        return Page(
-            items=[_read(row) for row in rows[:limit]],
-            next=(rows[limit - 1].position,) if len(rows) > limit else None,
-        )
+        return await self._database.read(work)
 
     async def find_rows(self, dataset_id: str, item_ids: Sequence[str]) -> dict[str, DatasetRow]:
         """Rows by item id; those that are not there are left out."""
-
-        async def work(connection: AsyncConnection) -> dict[str, DatasetRow]:
-            found: dict[str, DatasetRow] = {}
-            for chunk in chunks(list(dict.fromkeys(item_ids))):
-                wanted = _row.where(_items.dataset_id == dataset_id, _items.item_id.in_(chunk))
-                for row in await connection.execute(wanted):
-                    found[row.item_id] = _read(row)
-            return found
-
-        return await self._database.read(work)
+        rows = await self._database.read(
+            lambda connection: rows_of_many(
+                connection, _rows_of_items, "items", item_ids, dataset=dataset_id
+            )
+        )
+        return {row.item_id: _read(row) for row in rows}
 
     async def matching(self, dataset_id: str, text: str) -> set[str]:
         """The ids of all rows that have a text, as `rows` looks for it."""
         wanted = select(_items.item_id).where(_items.dataset_id == dataset_id, _has(text))
-
-        async def work(connection: AsyncConnection) -> set[str]:
-            return set((await connection.scalars(wanted)).all())
-
-        return await self._database.read(work)
+        return {row.item_id for row in await self._database.all_rows(wanted)}
 
     async def origins(self, dataset_id: str) -> dict[str, Mapping[str, Any]]:
         """Where rows came from, by item id."""
-
-        async def work(connection: AsyncConnection) -> dict[str, Mapping[str, Any]]:
-            found = await connection.execute(_all_origins, {"dataset": dataset_id})
-            return {row.item_id: row.origin for row in found}
-
-        return await self._database.read(work)
+        rows = await self._database.all_rows(_all_origins, {"dataset": dataset_id})
+        return {row.item_id: row.origin for row in rows}
 
     async def add_origins(self, dataset_id: str, origins: Mapping[str, Mapping[str, Any]]) -> None:
         """Note where rows came from; what is noted already stays."""

@@ -24,7 +24,7 @@ from burnish.domain import (
     Spending,
     UsageError,
 )
-from burnish.storage.engine.bulk import as_stored
+from burnish.storage.engine.bulk import as_stored, row_of, value_of
 from burnish.storage.engine.codec import SafeText
 from burnish.storage.engine.database import AnyRow, Database, parse_time
 from burnish.storage.engine.failures import is_foreign_key_violation
@@ -43,8 +43,9 @@ _shown = select(
     as_stored(_columns.configuration),
 )
 _by_id = _shown.where(_of_experiment)
+_stamp = select(_columns.updated_at).where(_of_experiment)
 _moment = select(_columns.created_at).where(_of_experiment)
-_insert = insert(experiments)
+_lock_metadata = select(_columns.metadata).where(_of_experiment).with_for_update()
 
 
 class SqlExperimentRepository:
@@ -75,10 +76,10 @@ class SqlExperimentRepository:
             nonlocal attempts
             attempts += 1
             await leases.share(connection, lease)
-            stored = await _find(connection, experiment.id)
-            if stored is None:
+            stamp = await connection.scalar(_stamp, {"experiment": experiment.id})
+            if stamp is None:
                 await _add(connection, row)
-            elif attempts == 1 or stored.updated_at != row["updated_at"]:
+            elif attempts == 1 or stamp != row["updated_at"]:
                 raise _taken(experiment.id)
             # Else an earlier attempt got through, and only its answer was lost.
 
@@ -102,30 +103,22 @@ class SqlExperimentRepository:
 
         async def work(connection: AsyncConnection) -> None:
             await leases.share(connection, lease)
-            if metadata is None:
-                changed = await connection.execute(
-                    update(experiments).where(_columns.id == experiment_id).values(**changes)
-                )
-                if not changed.rowcount:
-                    raise _not_found(experiment_id)
-                return
-            # Locked, so that nobody else's keys are lost between reading and writing.
-            statement = _by_id.with_for_update()
-            stored = (
-                await connection.execute(statement, {"experiment": experiment_id})
-            ).one_or_none()
-            if stored is None:
-                raise _not_found(experiment_id)
-            merged = {} if metadata is None else {"metadata": {**stored.metadata, **metadata}}
-            await connection.execute(
+            merged = {}
+            if metadata is not None:
+                # Locked, so that nobody else's keys are lost between reading and writing.
+                stored = await connection.scalar(_lock_metadata, {"experiment": experiment_id})
+                merged = {"metadata": {**(stored or {}), **metadata}}
+            changed = await connection.execute(
                 update(experiments).where(_columns.id == experiment_id).values(**changes, **merged)
             )
+            if not changed.rowcount:
+                raise _not_found(experiment_id)
 
         await self._database.write(work)
 
     async def get_experiment(self, experiment_id: str) -> Experiment:
         """One experiment."""
-        stored = await self._database.read(lambda connection: _find(connection, experiment_id))
+        stored = await self._database.one_row(_by_id, {"experiment": experiment_id})
         if stored is None:
             raise _not_found(experiment_id)
         return read_experiment(stored)
@@ -279,13 +272,9 @@ async def _require(connection: AsyncConnection, experiment_id: str) -> None:
         raise _not_found(experiment_id)
 
 
-async def _find(connection: AsyncConnection, experiment_id: str) -> AnyRow | None:
-    return (await connection.execute(_by_id, {"experiment": experiment_id})).one_or_none()
-
-
 async def _add(connection: AsyncConnection, row: Mapping[str, Any]) -> None:
     try:
-        await connection.execute(_insert, row)
+        await connection.execute(insert(experiments), row)
     except IntegrityError as error:
         if is_foreign_key_violation(error):
             raise UsageError(
@@ -316,39 +305,24 @@ def _taken(experiment_id: str) -> ConflictError:
 
 def experiment_row(experiment: Experiment, now: str) -> dict[str, Any]:
     """A new row."""
-    return {
-        "id": experiment.id,
-        "name": experiment.name,
-        "type": experiment.type.value,
-        "status": experiment.status.value,
-        "agent_name": experiment.agent_name,
-        "agent_fingerprint": None,
-        "configuration_hash": experiment.configuration.hash,
-        "suite_name": experiment.suite_name,
-        "dataset_id": experiment.dataset_id,
-        "planned_items": experiment.planned_items,
-        "optimization_id": experiment.optimization_id,
-        "created_at": parse_time(experiment.created_at) if experiment.created_at else now,
-        "updated_at": parse_time(experiment.updated_at) if experiment.updated_at else now,
-        "configuration": experiment.configuration.to_json(),
-        "metadata": dict(experiment.metadata),
-    }
+    return row_of(
+        experiments,
+        experiment,
+        agent_fingerprint=None,
+        configuration_hash=experiment.configuration.hash,
+        created_at=parse_time(experiment.created_at) if experiment.created_at else now,
+        updated_at=parse_time(experiment.updated_at) if experiment.updated_at else now,
+        configuration=experiment.configuration.to_json(),
+        metadata=dict(experiment.metadata),
+    )
 
 
 def read_experiment(row: AnyRow) -> Experiment:
     """The record of a row."""
-    return Experiment(
-        id=row.id,
-        name=row.name,
+    return value_of(
+        Experiment,
+        row,
         type=ExperimentType(row.type),
         status=ExperimentStatus(row.status),
-        agent_name=row.agent_name,
         configuration=Configuration.stored(row.configuration),
-        suite_name=row.suite_name,
-        dataset_id=row.dataset_id,
-        planned_items=row.planned_items,
-        optimization_id=row.optimization_id,
-        metadata=row.metadata,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
     )

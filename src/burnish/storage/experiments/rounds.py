@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Integer, Select, bindparam, delete, exists, func, select, tuple_
+from sqlalchemy import Integer, bindparam, delete, exists, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
@@ -18,7 +18,7 @@ from burnish.domain import (
     RoundScore,
     Score,
 )
-from burnish.storage.engine.bulk import BulkInsert, chunks
+from burnish.storage.engine.bulk import BulkInsert, chunks, value_of
 from burnish.storage.engine.bulk import Row as BulkRow
 from burnish.storage.engine.codec import PlainText, SafeText
 from burnish.storage.engine.database import AnyRow, Database, format_time
@@ -126,22 +126,14 @@ def read_rounds(rows: Iterable[AnyRow]) -> RoundsByRun:
 
 def _round(row: AnyRow) -> Round:
     spent, reused = read_amounts(row.spending)
-    return Round(
-        item_id=row.item_id,
-        item_hash=row.item_hash,
-        repeat=row.repeat,
-        number=row.number,
+    return value_of(
+        Round,
+        row,
         output=AgentOutput.of(row.output),
-        score=row.score,
-        passed=row.passed,
         scores=tuple(Score.of(one) for one in row.scores),
-        model=row.model,
         spending=spent,
         reused=reused,
-        latency_ms=row.latency_ms,
-        cached=row.cached,
         ended=None if row.ended is None else RoundEnd(row.ended),
-        ended_why=row.ended_why,
         created_at=format_time(_EPOCH + timedelta(microseconds=row.created_at)),
     )
 
@@ -201,7 +193,7 @@ async def of_items(database: Database, experiment_id: str, item_ids: Sequence[st
     found: RoundsByRun = {}
     for chunk in chunks(sorted(set(item_ids))):
         bound = {"experiment": experiment_id, "items": chunk}
-        found.update(read_rounds(await _read(database, _of_items, bound)))
+        found.update(read_rounds(await database.all_rows(_of_items, bound)))
     return found
 
 
@@ -215,7 +207,7 @@ async def on_page(
 
 async def unfinished(database: Database, experiment_id: str) -> RoundsByRun:
     """Rounds of runs that have no result."""
-    return read_rounds(await _read(database, _open, {"experiment": experiment_id}))
+    return read_rounds(await database.all_rows(_open, {"experiment": experiment_id}))
 
 
 async def scores(database: Database, experiment_id: str) -> AsyncIterator[RoundScore]:
@@ -223,7 +215,7 @@ async def scores(database: Database, experiment_id: str) -> AsyncIterator[RoundS
     bound: dict[str, Any] = {"experiment": experiment_id}
     statement = _first_scores
     while True:
-        page = await _read(database, statement, bound)
+        page = await database.all_rows(statement, bound)
         for row in page:
             yield round_score(row)
         if len(page) < PAGE:
@@ -245,17 +237,7 @@ async def cached(
     found: dict[tuple[str, int], tuple[ItemResult, str | None]] = {}
     for chunk in chunks(list(dict.fromkeys(keys))):
         bound = {"keys": [names.key(item_hash, repeat) for item_hash, repeat in chunk]}
-        for row in await _read(database, _cached, bound):
+        for row in await database.all_rows(_cached, bound):
             result = first_as_result(row)
             found[result.item_hash, result.repeat] = (result, row.scorers_fingerprint)
     return found
-
-
-async def _read(
-    database: Database, statement: Select[Any], bound: Mapping[str, Any]
-) -> Sequence[AnyRow]:
-    async def work(connection: AsyncConnection) -> Sequence[AnyRow]:
-        rows: Sequence[AnyRow] = (await connection.execute(statement, bound)).all()
-        return rows
-
-    return await database.read(work)

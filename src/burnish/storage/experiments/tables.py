@@ -17,6 +17,7 @@ from sqlalchemy import (
 )
 
 from burnish.storage.engine.codec import JsonText, PlainText, SafeText
+from burnish.storage.engine.columns import reference
 
 metadata = MetaData()
 
@@ -34,7 +35,7 @@ datasets = Table(
 dataset_items = Table(
     "dataset_items",
     metadata,
-    Column("dataset_id", SafeText, ForeignKey("datasets.id", ondelete="CASCADE"), primary_key=True),
+    reference("dataset_id", "datasets.id"),
     Column("position", Integer, primary_key=True),
     Column("item_id", SafeText, nullable=False),
     Column("item_hash", SafeText, nullable=False),
@@ -70,12 +71,7 @@ experiments = Table(
 experiment_items = Table(
     "experiment_items",
     metadata,
-    Column(
-        "experiment_id",
-        SafeText,
-        ForeignKey("experiments.id", ondelete="CASCADE"),
-        primary_key=True,
-    ),
+    reference("experiment_id", "experiments.id"),
     Column("item_id", SafeText, primary_key=True),
     Column("repeat", Integer, primary_key=True),
     Column("item_hash", SafeText, nullable=False),
@@ -132,12 +128,7 @@ feedback_scores = Table(
 item_rounds = Table(
     "item_rounds",
     metadata,
-    Column(
-        "experiment_id",
-        SafeText,
-        ForeignKey("experiments.id", ondelete="CASCADE"),
-        primary_key=True,
-    ),
+    reference("experiment_id", "experiments.id"),
     Column("item_id", SafeText, primary_key=True),
     Column("repeat", Integer, primary_key=True),
     Column("number", Integer, primary_key=True),
@@ -182,7 +173,7 @@ call_cache = Table(
 dataset_origins = Table(
     "dataset_origins",
     metadata,
-    Column("dataset_id", SafeText, ForeignKey("datasets.id", ondelete="CASCADE"), primary_key=True),
+    reference("dataset_id", "datasets.id"),
     Column("item_id", SafeText, primary_key=True),
     Column("origin", JsonText, nullable=False),
 )

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import BigInteger, Double, Update, and_, bindparam, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from burnish.domain import BurnishError, ConflictError, Lease, UsageError
+from burnish.domain import BurnishError, ConflictError, Lease
 from burnish.domain.images.runs import ImageRunStatus
 from burnish.domain.jobs import JobKind
 from burnish.storage.engine.codec import PlainText, SafeText
@@ -137,7 +137,7 @@ async def cancel(connection: AsyncConnection, run_id: str, now: str) -> None:
     """End a run that nobody has, and tell whoever has it."""
     bound = {"of_id": run_id, "now": now}
     if await connection.scalar(_lock, {"of_id": run_id}) is None:
-        raise not_found(run_id)
+        raise IMAGE_RUN_LEASES.not_found(run_id)
     if not (await connection.execute(_end_free, bound)).rowcount:
         await connection.execute(_ask_to_stop, bound)
 
@@ -146,7 +146,7 @@ async def standing(connection: AsyncConnection, run_id: str) -> AnyRow:
     """Who has the run, and whether it goes on."""
     found = (await connection.execute(_standing, {"of_id": run_id})).one_or_none()
     if found is None:
-        raise not_found(run_id)
+        raise IMAGE_RUN_LEASES.not_found(run_id)
     return found
 
 
@@ -164,14 +164,4 @@ async def lost(connection: AsyncConnection, run_id: str) -> BurnishError:
         why=why,
         fix=f"let that one go on; `burnish image show {run_id}` tells how far it is",
         code="lease_lost",
-    )
-
-
-def not_found(run_id: str) -> UsageError:
-    """There is no such run."""
-    return UsageError(
-        what=f"there is no image run {run_id!r}",
-        why="no image run with that id is stored",
-        fix="`burnish image list` shows those that are",
-        code="not_found",
     )

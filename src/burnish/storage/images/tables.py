@@ -7,7 +7,6 @@ from sqlalchemy import (
     Boolean,
     Column,
     Double,
-    ForeignKey,
     Index,
     Integer,
     Table,
@@ -15,6 +14,7 @@ from sqlalchemy import (
 )
 
 from burnish.storage.engine.codec import JsonText, PlainText, SafeText
+from burnish.storage.engine.columns import reference
 from burnish.storage.experiments.tables import metadata
 
 _GOING_ON = text("completed_at IS NULL")
@@ -31,12 +31,7 @@ image_commits = Table(
     "image_commits",
     metadata,
     Column("id", SafeText, primary_key=True),
-    Column(
-        "project_id",
-        SafeText,
-        ForeignKey("image_projects.id", ondelete="CASCADE"),
-        nullable=False,
-    ),
+    reference("project_id", "image_projects.id", key=False),
     Column("parent_commit_id", SafeText),
     Column("status", PlainText, nullable=False),
     Column("run_id", SafeText),
@@ -52,12 +47,7 @@ image_commits = Table(
 image_commit_files = Table(
     "image_commit_files",
     metadata,
-    Column(
-        "commit_id",
-        SafeText,
-        ForeignKey("image_commits.id", ondelete="CASCADE"),
-        primary_key=True,
-    ),
+    reference("commit_id", "image_commits.id"),
     Column("position", Integer, primary_key=True, autoincrement=False),
     Column("digest", SafeText, nullable=False),
     Column("media_type", SafeText, nullable=False),
@@ -71,12 +61,7 @@ image_comparisons = Table(
     "image_comparisons",
     metadata,
     Column("id", SafeText, primary_key=True),
-    Column(
-        "project_id",
-        SafeText,
-        ForeignKey("image_projects.id", ondelete="CASCADE"),
-        nullable=False,
-    ),
+    reference("project_id", "image_projects.id", key=False),
     Column("left_commit_id", SafeText, nullable=False),
     Column("right_commit_id", SafeText, nullable=False),
     Column("changed_share", Double, nullable=False),
@@ -99,12 +84,7 @@ image_runs = Table(
     "image_runs",
     metadata,
     Column("id", SafeText, primary_key=True),
-    Column(
-        "project_id",
-        SafeText,
-        ForeignKey("image_projects.id", ondelete="CASCADE"),
-        nullable=False,
-    ),
+    reference("project_id", "image_projects.id", key=False),
     Column("status", PlainText, nullable=False),
     Column("stage", PlainText, nullable=False),
     Column("anchor_commit_id", SafeText),
@@ -139,7 +119,7 @@ image_runs = Table(
 image_variants = Table(
     "image_variants",
     metadata,
-    Column("run_id", SafeText, ForeignKey("image_runs.id", ondelete="CASCADE"), primary_key=True),
+    reference("run_id", "image_runs.id"),
     Column("variant_id", SafeText, primary_key=True),
     Column("position", Integer, nullable=False),
     Column("status", PlainText, nullable=False),

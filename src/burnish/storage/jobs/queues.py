@@ -22,12 +22,12 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ExperimentStatus, Lease, OptimizationStatus
 from burnish.domain.jobs import Job, WaitingJob
+from burnish.storage.engine.bulk import by_dialect, value_of
 from burnish.storage.engine.codec import PlainText, SafeText
 from burnish.storage.engine.database import Database
 from burnish.storage.engine.failures import is_foreign_key_violation
@@ -46,7 +46,6 @@ _now = DatabaseTime()
 _of_id = bindparam("of_id", type_=SafeText)
 _at_most = bindparam("at_most", type_=Integer)
 _ready_again = _now + bindparam("seconds", type_=Double)
-_INSERTS = (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
 
 
 def _one_less(attempts: ColumnElement[int]) -> ColumnElement[int]:
@@ -70,14 +69,8 @@ class SqlJobs:
 
     async def waiting(self, *, limit: int = 20) -> list[WaitingJob]:
         """Those whose time has come, the oldest first, leased ones after those that are free."""
-
-        async def work(connection: AsyncConnection) -> list[WaitingJob]:
-            return [
-                WaitingJob(job_id=row.job_id, free=bool(row.free), lease_owner=row.lease_owner)
-                for row in await connection.execute(self._waiting, {"at_most": limit})
-            ]
-
-        return await self._database.read(work)
+        rows = await self._database.all_rows(self._waiting, {"at_most": limit})
+        return [value_of(WaitingJob, row, free=bool(row.free)) for row in rows]
 
     async def acquire(
         self, job_id: str, *, owner: str, seconds: float, replacing: str | None = None
@@ -105,11 +98,8 @@ class SqlJobs:
 
     async def cancel_requested(self, job_id: str) -> bool:
         """Whether somebody asked for its end."""
-
-        async def work(connection: AsyncConnection) -> bool:
-            return bool(await connection.scalar(self._cancel_requested, {"of_id": job_id}))
-
-        return await self._database.read(work)
+        row = await self._database.one_row(self._cancel_requested, {"of_id": job_id})
+        return row is not None and bool(row.cancel_requested)
 
     async def owner(self, job_id: str) -> str | None:
         """Who holds its lease, alive or not."""
@@ -117,11 +107,7 @@ class SqlJobs:
 
     async def depth(self) -> int:
         """How many wait that nobody runs at the moment."""
-
-        async def work(connection: AsyncConnection) -> int:
-            return await connection.scalar(self._depth) or 0
-
-        return await self._database.read(work)
+        return await self._database.read(lambda connection: connection.scalar(self._depth)) or 0
 
     async def give_back(self, lease: Lease, *, seconds: float = 0.0) -> None:
         """Let anybody have it after so long; this attempt does not count."""
@@ -158,14 +144,15 @@ _queued_and_held = and_(_of_queued, _queued.optimization_id.in_(_held_run))
 _joined = run_queue.join(optimizations, _runs.id == _queued.optimization_id)
 _ENDED = (OptimizationStatus.COMPLETED.value, OptimizationStatus.CANCELLED.value)
 _to_run = _runs.status.not_in(_ENDED)
-_add_run = {
-    dialect: insert(run_queue)
-    .values(optimization_id=_of_id, queued_at=bindparam("now"), ready_at=_now, attempts=0)
-    .on_conflict_do_update(
-        index_elements=[_queued.optimization_id], set_={"attempts": 0, "ready_at": _now}
+_add_run = by_dialect(
+    lambda insert: (
+        insert(run_queue)
+        .values(optimization_id=_of_id, queued_at=bindparam("now"), ready_at=_now, attempts=0)
+        .on_conflict_do_update(
+            index_elements=[_queued.optimization_id], set_={"attempts": 0, "ready_at": _now}
+        )
     )
-    for dialect, insert in _INSERTS
-}
+)
 
 
 class SqlRunJobs(SqlJobs):
@@ -208,11 +195,8 @@ class SqlRunJobs(SqlJobs):
 
     async def remove(self, optimization_id: str) -> None:
         """It is not to be run any more; nothing happens when it is not there."""
-
-        async def work(connection: AsyncConnection) -> None:
-            await connection.execute(self._remove, {"of_id": optimization_id})
-
-        await self._database.write(work)
+        bound = {"of_id": optimization_id}
+        await self._database.write(lambda connection: connection.execute(self._remove, bound))
 
     async def _count_attempt(self, connection: AsyncConnection, job_id: str) -> None:
         await connection.execute(self._begin, {"of_id": job_id})
@@ -223,32 +207,18 @@ _evaluation_free = or_(_evaluations.lease_owner.is_(None), _evaluations.lease_ex
 _of_evaluation = _evaluations.experiment_id == _of_id
 _dead = bindparam("dead", type_=SafeText)
 _not_final = experiments.c.status.in_([one.value for one in ExperimentStatus if not one.final])
-_add_evaluation = {
-    dialect: insert(evaluation_jobs)
-    .values(
-        experiment_id=_of_id,
-        queued_at=bindparam("now"),
-        ready_at=_now,
-        attempts=0,
-        lease_token=0,
-        cancel_requested=False,
-        spec=bindparam("spec", type_=_evaluations.spec.type),
-    )
-    .on_conflict_do_nothing()
-    for dialect, insert in _INSERTS
+_new_evaluation = {
+    "experiment_id": _of_id,
+    "queued_at": bindparam("now"),
+    "attempts": 0,
+    "lease_token": 0,
+    "cancel_requested": False,
 }
-_add_unqueued = {
-    dialect: insert(evaluation_jobs)
-    .values(
-        experiment_id=_of_id,
-        queued_at=bindparam("now"),
-        attempts=0,
-        lease_token=0,
-        cancel_requested=False,
-    )
-    .on_conflict_do_nothing()
-    for dialect, insert in _INSERTS
-}
+_to_run_now = {"ready_at": _now, "spec": bindparam("spec", type_=_evaluations.spec.type)}
+_add_unqueued = by_dialect(
+    lambda insert: insert(evaluation_jobs).values(**_new_evaluation).on_conflict_do_nothing()
+)
+_add_evaluation = {name: one.values(**_to_run_now) for name, one in _add_unqueued.items()}
 
 
 class SqlEvaluationJobs(SqlJobs):
@@ -332,11 +302,9 @@ class SqlEvaluationJobs(SqlJobs):
     async def add(self, experiment_id: str, spec: Mapping[str, Any]) -> None:
         """Let it be run from now on; adding twice does no harm."""
         bound = {"of_id": experiment_id, "now": self._database.stamp(), "spec": dict(spec)}
-
-        async def work(connection: AsyncConnection) -> None:
-            await connection.execute(_add_evaluation[connection.dialect.name], bound)
-
-        await self._database.write(work)
+        await self._database.write(
+            lambda connection: connection.execute(_add_evaluation[connection.dialect.name], bound)
+        )
 
     async def register(self, experiment_id: str, *, dead_owner: str | None = None) -> None:
         """Let it be leased by a command that runs it; nobody else is to.
@@ -381,11 +349,8 @@ class SqlEvaluationJobs(SqlJobs):
 
     async def is_waiting(self, experiment_id: str) -> bool:
         """Whether it is still to be run, or being run, by a server or a worker."""
-
-        async def work(connection: AsyncConnection) -> bool:
-            return await connection.scalar(self._is_waiting, {"of_id": experiment_id}) is not None
-
-        return await self._database.read(work)
+        row = await self._database.one_row(self._is_waiting, {"of_id": experiment_id})
+        return row is not None
 
     async def _given_back(self, connection: AsyncConnection, lease: Lease) -> None:
         """One whose cancellation was asked for ends here."""

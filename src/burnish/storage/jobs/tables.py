@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, ForeignKey, Index, Integer, Table
+from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, Table
 
 from burnish.storage.engine.codec import JsonText, PlainText, SafeText
+from burnish.storage.engine.columns import reference
 from burnish.storage.experiments.tables import metadata
 
 # The lease of an optimization stands in its own row.
 run_queue = Table(
     "run_queue",
     metadata,
-    Column(
-        "optimization_id",
-        SafeText,
-        ForeignKey("optimizations.id", ondelete="CASCADE"),
-        primary_key=True,
-    ),
+    reference("optimization_id", "optimizations.id"),
     Column("queued_at", PlainText, nullable=False),
     # Seconds since 1970 by the database's clock: not to be begun before.
     Column("ready_at", Double, nullable=False),
@@ -26,12 +22,7 @@ run_queue = Table(
 evaluation_jobs = Table(
     "evaluation_jobs",
     metadata,
-    Column(
-        "experiment_id",
-        SafeText,
-        ForeignKey("experiments.id", ondelete="CASCADE"),
-        primary_key=True,
-    ),
+    reference("experiment_id", "experiments.id"),
     Column("queued_at", PlainText, nullable=False),
     # As above; null when it does not wait to be run: it has ended, or a command runs it.
     Column("ready_at", Double),

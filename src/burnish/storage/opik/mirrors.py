@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain.opik import Mirror, MirrorTarget
-from burnish.storage.engine.bulk import BulkInsert
+from burnish.storage.engine.bulk import BulkInsert, by_dialect, row_of, value_of
 from burnish.storage.engine.codec import SafeText
 from burnish.storage.engine.database import Database
 from burnish.storage.opik.tables import opik_mirror_parts, opik_mirrors
@@ -41,7 +39,7 @@ def _enrolment(insert: Any) -> Any:
     )
 
 
-_enrol = {"sqlite": _enrolment(sqlite.insert), "postgresql": _enrolment(postgresql.insert)}
+_enrol = by_dialect(_enrolment)
 
 
 class SqlMirrorBook:
@@ -55,75 +53,41 @@ class SqlMirrorBook:
 
     async def enrol(self, optimization_id: str, target: MirrorTarget) -> None:
         """Open it, also one that was closed; what was delivered stays marked."""
-        row = {
-            "optimization_id": optimization_id,
-            "url": target.url,
-            "workspace": target.workspace,
-            "project": target.project,
-            "api_key_env": target.api_key_env,
-            "open": True,
-            "error": None,
-            "created_at": self._database.stamp(),
-        }
-
-        async def work(connection: AsyncConnection) -> None:
-            await connection.execute(_enrol[connection.dialect.name], row)
-
-        await self._database.write(work)
+        row = row_of(
+            opik_mirrors,
+            target,
+            optimization_id=optimization_id,
+            open=True,
+            error=None,
+            created_at=self._database.stamp(),
+        )
+        await self._database.write(
+            lambda connection: connection.execute(_enrol[connection.dialect.name], row)
+        )
 
     async def open_mirrors(self) -> list[Mirror]:
         """Those with something left to deliver, the oldest first."""
-
-        async def work(connection: AsyncConnection) -> list[Mirror]:
-            return [
-                Mirror(
-                    optimization_id=row.optimization_id,
-                    target=MirrorTarget(
-                        url=row.url,
-                        workspace=row.workspace,
-                        project=row.project,
-                        api_key_env=row.api_key_env,
-                    ),
-                    error=row.error,
-                )
-                for row in await connection.execute(_open)
-            ]
-
-        return await self._database.read(work)
+        rows = await self._database.all_rows(_open)
+        return [value_of(Mirror, row, target=value_of(MirrorTarget, row)) for row in rows]
 
     async def delivered(self, mirror: Mirror) -> dict[str, str]:
         """Marks by part."""
-
-        async def work(connection: AsyncConnection) -> dict[str, str]:
-            rows = await connection.execute(_delivered, _bound(mirror))
-            return {row.part: row.mark for row in rows}
-
-        return await self._database.read(work)
+        rows = await self._database.all_rows(_delivered, _bound(mirror))
+        return {row.part: row.mark for row in rows}
 
     async def mark(self, mirror: Mirror, part: str, mark: str) -> None:
         """A part was delivered."""
         row = (mirror.optimization_id, mirror.target.url, mirror.target.workspace, part, mark)
-
-        async def work(connection: AsyncConnection) -> None:
-            await _mark(connection, [row])
-
-        await self._database.write(work)
+        await self._database.write(lambda connection: _mark(connection, [row]))
 
     async def note_error(self, mirror: Mirror, error: str | None) -> None:
         """What went wrong, or that nothing did."""
-
-        async def work(connection: AsyncConnection) -> None:
-            await connection.execute(_note, {**_bound(mirror), "new_error": error})
-
-        await self._database.write(work)
+        bound = {**_bound(mirror), "new_error": error}
+        await self._database.write(lambda connection: connection.execute(_note, bound))
 
     async def close(self, mirror: Mirror) -> None:
         """All of it is there."""
-
-        async def work(connection: AsyncConnection) -> None:
-            await connection.execute(_close, _bound(mirror))
-
-        await self._database.write(work)
+        await self._database.write(lambda connection: connection.execute(_close, _bound(mirror)))
 
 
 def _bound(mirror: Mirror) -> dict[str, str]:

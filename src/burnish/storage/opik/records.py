@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Table, bindparam, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import UsageError
@@ -20,7 +19,16 @@ from burnish.domain.opik import (
     OpikRun,
     OpikScore,
 )
-from burnish.storage.engine.bulk import BulkInsert, chunks
+from burnish.storage.engine.bulk import (
+    BulkInsert,
+    by_dialect,
+    chunks,
+    row_of,
+    rows_of_many,
+    skipping_insert,
+    value_of,
+)
+from burnish.storage.engine.bulk import Row as BulkRow
 from burnish.storage.engine.codec import SafeText
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.opik.tables import (
@@ -48,10 +56,7 @@ _dataset_by_name = select(opik_datasets).where(
     _datasets.workspace == bindparam("of_workspace", type_=SafeText),
     _datasets.name == bindparam("of_name", type_=SafeText),
 )
-_add_datasets = {
-    dialect: insert(opik_datasets).on_conflict_do_nothing()
-    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
-}
+_add_datasets = skipping_insert(opik_datasets)
 # Locks the dataset too: positions are given out one writer after the other.
 _forget_snapshot = (
     update(opik_datasets).where(_dataset_of_id).values(snapshot=None).returning(_datasets.id)
@@ -75,7 +80,7 @@ def _row_upsert(insert: Any) -> Any:
     )
 
 
-_upsert_rows = {"sqlite": _row_upsert(sqlite.insert), "postgresql": _row_upsert(postgresql.insert)}
+_upsert_rows = by_dialect(_row_upsert)
 
 _UPDATED = "last_updated_at"
 _ids = bindparam("ids", type_=SafeText, expanding=True)
@@ -101,11 +106,6 @@ _of_experiment = (
 _of_rows = _of_experiment.where(_items.item_id.in_(_ids))
 
 
-async def _project_name(connection: AsyncConnection, project_id: str) -> str | None:
-    found: str | None = await connection.scalar(_project, {"of_id": project_id})
-    return found
-
-
 class SqlOpikRecords:
     """Keeps what was sent. Every write may be repeated, and nothing has to be there before it.
 
@@ -119,59 +119,101 @@ class SqlOpikRecords:
     async def project_id(self, workspace: str, name: str) -> str:
         """The id of a project, which any name is one of."""
         identity = str(uuid.uuid5(_NAMESPACE, f"{workspace}\n{name}"))
-
-        async def read(connection: AsyncConnection) -> str | None:
-            return await _project_name(connection, identity)
-
-        async def write(connection: AsyncConnection) -> None:
-            await _add_project(connection, [(identity, workspace, name)])
-
-        if await self._database.read(read) is None:
-            await self._database.write(write)
+        if await self.project_name(identity) is None:
+            row = (identity, workspace, name)
+            await self._database.write(lambda connection: _add_project(connection, [row]))
         return identity
 
     async def project_name(self, project_id: str) -> str | None:
         """The name that an id was given for."""
-        return await self._database.read(lambda connection: _project_name(connection, project_id))
+        row = await self._database.one_row(_project, {"of_id": project_id})
+        return None if row is None else row.name
 
     async def add_dataset(self, dataset: OpikDataset) -> OpikDataset:
         """The dataset of that name in its workspace, which is this one where there was none."""
-        now = self._database.stamp()
-        return await self._database.write(lambda connection: _add_dataset(connection, dataset, now))
+        row = row_of(
+            opik_datasets,
+            dataset,
+            snapshot=None,
+            created_at=self._database.stamp(),
+            document=dict(dataset.document),
+        )
+        named = {"of_workspace": dataset.workspace, "of_name": dataset.name}
+
+        async def work(connection: AsyncConnection) -> AnyRow:
+            await connection.execute(_add_datasets[connection.dialect.name], row)
+            found = (await connection.execute(_dataset_by_name, named)).one_or_none()
+            if found is None:  # Its id is taken by a dataset of another name.
+                found = (await connection.execute(_dataset_by_id, {"of_id": dataset.id})).one()
+            return found
+
+        return value_of(OpikDataset, await self._database.write(work))
 
     async def find_dataset(self, workspace: str, name: str) -> OpikDataset | None:
         """By name."""
-        return await self._database.read(
-            lambda connection: _find_dataset(connection, workspace, name)
-        )
+        bound = {"of_workspace": workspace, "of_name": name}
+        row = await self._database.one_row(_dataset_by_name, bound)
+        return None if row is None else value_of(OpikDataset, row)
 
     async def get_dataset(self, dataset_id: str) -> OpikDataset:
         """UsageError with code `not_found` when there is none."""
-        return await self._database.read(lambda connection: _get_dataset(connection, dataset_id))
+        row = await self._database.one_row(_dataset_by_id, {"of_id": dataset_id})
+        if row is None:
+            raise _no_dataset(dataset_id)
+        return value_of(OpikDataset, row)
 
     async def put_rows(self, dataset_id: str, rows: Sequence[OpikRow]) -> None:
-        """Upserts by id; the snapshot is forgotten."""
-        await self._database.write(lambda connection: _put_rows(connection, dataset_id, rows))
+        """Upserts by id, new ones behind those that are there; the snapshot is forgotten."""
+        of_id = {"of_id": dataset_id}
+
+        async def work(connection: AsyncConnection) -> None:
+            if await connection.scalar(_forget_snapshot, of_id) is None:
+                raise _no_dataset(dataset_id)
+            first = int(await connection.scalar(_next_position, of_id) or 0)
+            values = [
+                {
+                    "dataset_id": dataset_id,
+                    "id": row.id,
+                    "position": first + index,
+                    "document": dict(row.document),
+                }
+                for index, row in enumerate({one.id: one for one in rows}.values())
+            ]
+            for chunk in chunks(values):
+                await connection.execute(_upsert_rows[connection.dialect.name], list(chunk))
+
+        await self._database.write(work)
 
     async def count_rows(self, dataset_id: str) -> int:
         """How many there are."""
-        return await self._database.read(lambda connection: _count_rows(connection, dataset_id))
+        bound = {"of_id": dataset_id}
+        found = await self._database.read(lambda connection: connection.scalar(_row_count, bound))
+        return int(found or 0)
 
     async def rows(
         self, dataset_id: str, *, limit: int, offset: int = 0, after: str | None = None
     ) -> list[OpikRow]:
         """Rows as they came in; `after` is the id of the last one seen."""
-        return await self._database.read(
-            lambda connection: _row_page(
-                connection, dataset_id, limit=limit, offset=offset, after=after
-            )
-        )
+
+        async def work(connection: AsyncConnection) -> list[OpikRow]:
+            wanted = _all_rows.limit(max(limit, 0)).offset(max(offset, 0))
+            if after is not None:
+                seen = await connection.scalar(_position, {"of_id": dataset_id, "row": after})
+                wanted = wanted.where(_rows.position > (-1 if seen is None else seen))
+            found = await connection.execute(wanted, {"of_id": dataset_id})
+            return [value_of(OpikRow, row) for row in found]
+
+        return await self._database.read(work)
 
     async def note_snapshot(self, dataset_id: str, snapshot: str, *, rows: int) -> None:
-        """Remember it, unless there are more rows by now."""
-        await self._database.write(
-            lambda connection: _note_snapshot(connection, dataset_id, snapshot, rows)
-        )
+        """Remember our dataset of the rows, unless there are others by now."""
+        bound = {"of_id": dataset_id, "new": snapshot}
+
+        async def work(connection: AsyncConnection) -> None:
+            if await connection.scalar(_row_count, bound) == rows:
+                await connection.execute(_set_snapshot, bound)
+
+        await self._database.write(work)
 
     async def put_traces(self, documents: Sequence[Document]) -> None:
         """Keep traces."""
@@ -186,16 +228,26 @@ class SqlOpikRecords:
         )
 
     async def put_scores(self, scores: Sequence[OpikScore]) -> None:
-        """Keep scores."""
-        await self._database.write(lambda connection: _put_scores(connection, scores))
+        """Keep scores, by trace and name."""
+        rows = {(one.trace_id, one.name): dict(one.document) for one in scores}
+        flat = [(*key, document) for key, document in rows.items()]
+        await self._database.write(lambda connection: _put_chunks(connection, opik_scores, flat))
 
     async def put_items(self, items: Sequence[OpikItem]) -> None:
-        """Keep experiment items."""
-        await self._database.write(lambda connection: _put_items(connection, items))
+        """Keep experiment items, by id."""
+        rows = {one.id: (one.id, one.experiment_id, one.item_id, one.trace_id) for one in items}
+        flat = list(rows.values())
+        await self._database.write(lambda connection: _put_chunks(connection, opik_items, flat))
 
     async def experiments_of(self, trace_ids: Sequence[str]) -> dict[str, set[str]]:
         """The row ids by experiment that some traces are runs of."""
-        return await self._database.read(lambda connection: _experiments_of(connection, trace_ids))
+        rows = await self._database.read(
+            lambda connection: rows_of_many(connection, _rows_of_traces, "ids", trace_ids)
+        )
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for row in rows:
+            found[row.experiment_id].add(row.item_id)
+        return dict(found)
 
     async def runs(
         self, experiment_id: str, item_ids: Sequence[str] | None = None
@@ -206,84 +258,6 @@ class SqlOpikRecords:
         )
 
 
-async def _add_dataset(connection: AsyncConnection, dataset: OpikDataset, now: str) -> OpikDataset:
-    """The dataset of that name, which is this one where there was none."""
-    row = {
-        "id": dataset.id,
-        "workspace": dataset.workspace,
-        "name": dataset.name,
-        "snapshot": None,
-        "created_at": now,
-        "document": dict(dataset.document),
-    }
-    await connection.execute(_add_datasets[connection.dialect.name], row)
-    return await _find_dataset(connection, dataset.workspace, dataset.name) or await _get_dataset(
-        connection, dataset.id
-    )
-
-
-async def _find_dataset(
-    connection: AsyncConnection, workspace: str, name: str
-) -> OpikDataset | None:
-    """The dataset of a name."""
-    bound = {"of_workspace": workspace, "of_name": name}
-    row = (await connection.execute(_dataset_by_name, bound)).one_or_none()
-    return None if row is None else _dataset(row)
-
-
-async def _get_dataset(connection: AsyncConnection, dataset_id: str) -> OpikDataset:
-    """The dataset of an id."""
-    row = (await connection.execute(_dataset_by_id, {"of_id": dataset_id})).one_or_none()
-    if row is None:
-        raise _no_dataset(dataset_id)
-    return _dataset(row)
-
-
-async def _put_rows(connection: AsyncConnection, dataset_id: str, rows: Sequence[OpikRow]) -> None:
-    """New rows behind those that are there; known ones in their places."""
-    of_id = {"of_id": dataset_id}
-    if await connection.scalar(_forget_snapshot, of_id) is None:
-        raise _no_dataset(dataset_id)
-    first = int(await connection.scalar(_next_position, of_id) or 0)
-    values = [
-        {
-            "dataset_id": dataset_id,
-            "id": row.id,
-            "position": first + index,
-            "document": dict(row.document),
-        }
-        for index, row in enumerate({one.id: one for one in rows}.values())
-    ]
-    for chunk in chunks(values):
-        await connection.execute(_upsert_rows[connection.dialect.name], list(chunk))
-
-
-async def _count_rows(connection: AsyncConnection, dataset_id: str) -> int:
-    """How many rows there are."""
-    return int(await connection.scalar(_row_count, {"of_id": dataset_id}) or 0)
-
-
-async def _row_page(
-    connection: AsyncConnection, dataset_id: str, *, limit: int, offset: int, after: str | None
-) -> list[OpikRow]:
-    """Some rows in their order."""
-    wanted = _all_rows.limit(max(limit, 0)).offset(max(offset, 0))
-    if after is not None:
-        seen = await connection.scalar(_position, {"of_id": dataset_id, "row": after})
-        wanted = wanted.where(_rows.position > (-1 if seen is None else seen))
-    found = await connection.execute(wanted, {"of_id": dataset_id})
-    return [OpikRow(id=row.id, document=row.document) for row in found]
-
-
-async def _note_snapshot(
-    connection: AsyncConnection, dataset_id: str, snapshot: str, rows: int
-) -> None:
-    """Remember our dataset of the rows, unless they are others by now."""
-    of_id = {"of_id": dataset_id}
-    if await connection.scalar(_row_count, of_id) == rows:
-        await connection.execute(_set_snapshot, {**of_id, "new": snapshot})
-
-
 def _no_dataset(dataset_id: str) -> UsageError:
     return UsageError(
         what=f"there is no dataset {dataset_id!r}",
@@ -291,10 +265,6 @@ def _no_dataset(dataset_id: str) -> UsageError:
         fix="create it first",
         code="not_found",
     )
-
-
-def _dataset(row: AnyRow) -> OpikDataset:
-    return OpikDataset(**row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
 
 
 async def _put_documents(
@@ -329,71 +299,40 @@ def _merged(old: Document | None, new: Document) -> Document:
     return {**old, **given}
 
 
-async def _put_scores(connection: AsyncConnection, scores: Sequence[OpikScore]) -> None:
-    """Scores by trace and name."""
-    rows = {(one.trace_id, one.name): dict(one.document) for one in scores}
-    for chunk in chunks([(*key, document) for key, document in rows.items()]):
-        await _put[opik_scores.name](connection, chunk)
-
-
-async def _put_items(connection: AsyncConnection, items: Sequence[OpikItem]) -> None:
-    """Experiment items by id."""
-    rows = {one.id: (one.id, one.experiment_id, one.item_id, one.trace_id) for one in items}
-    for chunk in chunks(list(rows.values())):
-        await _put[opik_items.name](connection, chunk)
-
-
-async def _experiments_of(
-    connection: AsyncConnection, trace_ids: Sequence[str]
-) -> dict[str, set[str]]:
-    """Row ids by experiment."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for chunk in chunks(list(dict.fromkeys(trace_ids))):
-        for row in await connection.execute(_rows_of_traces, {"ids": list(chunk)}):
-            found[row.experiment_id].add(row.item_id)
-    return dict(found)
+async def _put_chunks(connection: AsyncConnection, table: Table, rows: Sequence[BulkRow]) -> None:
+    for chunk in chunks(rows):
+        await _put[table.name](connection, chunk)
 
 
 async def _find_runs(
     connection: AsyncConnection, experiment_id: str, item_ids: Sequence[str] | None
 ) -> list[OpikRun]:
     """Runs with all that is known of them."""
-    bound: dict[str, Any] = {"of_experiment": experiment_id}
-    rows: list[Any] = []
+    rows: Sequence[AnyRow]
     if item_ids is None:
-        rows.extend(await connection.execute(_of_experiment, bound))
+        bound = {"of_experiment": experiment_id}
+        rows = (await connection.execute(_of_experiment, bound)).all()
     else:
-        for chunk in chunks(sorted(item_ids)):
-            rows.extend(await connection.execute(_of_rows, {**bound, "ids": list(chunk)}))
-    items = [OpikItem(**row._mapping) for row in rows]  # noqa: SLF001 - public, in spite of its name
-    known = _TraceRecords()
-    for part in chunks(list({one.trace_id for one in items})):
-        await known.read(connection, list(part))
-    return [known.run(one) for one in items]
-
-
-class _TraceRecords:
-    """What is known of some traces."""
-
-    def __init__(self) -> None:
-        self._traces: dict[str, Document] = {}
-        self._spans: defaultdict[str, list[Document]] = defaultdict(list)
-        self._scores: defaultdict[str, list[OpikScore]] = defaultdict(list)
-
-    async def read(self, connection: AsyncConnection, trace_ids: list[str]) -> None:
-        bound = {"ids": trace_ids}
-        for row in await connection.execute(_stored[opik_traces.name], bound):
-            self._traces[row.id] = row.document
-        for row in await connection.execute(_spans_of, bound):
-            self._spans[row.trace_id].append(row.document)
-        for row in await connection.execute(_scores_of, bound):
-            self._scores[row.trace_id].append(OpikScore(**row._mapping))  # noqa: SLF001
-
-    def run(self, item: OpikItem) -> OpikRun:
-        of = item.trace_id
-        return OpikRun(
-            item=item,
-            trace=self._traces.get(of),
-            spans=self._spans.get(of, ()),
-            scores=self._scores.get(of, ()),
+        rows = await rows_of_many(
+            connection, _of_rows, "ids", sorted(item_ids), of_experiment=experiment_id
         )
+    items = [value_of(OpikItem, row) for row in rows]
+    ids = {one.trace_id for one in items}
+    traces: dict[str, Document] = {}
+    spans: defaultdict[str, list[Document]] = defaultdict(list)
+    scores: defaultdict[str, list[OpikScore]] = defaultdict(list)
+    for row in await rows_of_many(connection, _stored[opik_traces.name], "ids", ids):
+        traces[row.id] = row.document
+    for row in await rows_of_many(connection, _spans_of, "ids", ids):
+        spans[row.trace_id].append(row.document)
+    for row in await rows_of_many(connection, _scores_of, "ids", ids):
+        scores[row.trace_id].append(value_of(OpikScore, row))
+    return [
+        OpikRun(
+            item=one,
+            trace=traces.get(one.trace_id),
+            spans=spans.get(one.trace_id, ()),
+            scores=scores.get(one.trace_id, ()),
+        )
+        for one in items
+    ]

@@ -5,9 +5,10 @@ Migrations build them; a test holds the two equal.
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, UniqueConstraint
+from sqlalchemy import Boolean, Column, Index, Integer, Table, UniqueConstraint
 
 from burnish.storage.engine.codec import JsonText, PlainText, SafeText
+from burnish.storage.engine.columns import reference
 from burnish.storage.experiments.tables import metadata
 
 # Names that clients were given an id for; nothing else belongs to a project here.
@@ -34,9 +35,7 @@ opik_datasets = Table(
 opik_rows = Table(
     "opik_rows",
     metadata,
-    Column(
-        "dataset_id", SafeText, ForeignKey("opik_datasets.id", ondelete="CASCADE"), primary_key=True
-    ),
+    reference("dataset_id", "opik_datasets.id"),
     Column("id", SafeText, primary_key=True),
     Column("position", Integer, nullable=False),
     Column("document", JsonText, nullable=False),
@@ -83,12 +82,7 @@ opik_items = Table(
 opik_mirrors = Table(
     "opik_mirrors",
     metadata,
-    Column(
-        "optimization_id",
-        SafeText,
-        ForeignKey("optimizations.id", ondelete="CASCADE"),
-        primary_key=True,
-    ),
+    reference("optimization_id", "optimizations.id"),
     Column("url", SafeText, primary_key=True),
     Column("workspace", SafeText, primary_key=True),
     Column("project", SafeText, nullable=False),
@@ -101,12 +95,7 @@ opik_mirrors = Table(
 opik_mirror_parts = Table(
     "opik_mirror_parts",
     metadata,
-    Column(
-        "optimization_id",
-        SafeText,
-        ForeignKey("optimizations.id", ondelete="CASCADE"),
-        primary_key=True,
-    ),
+    reference("optimization_id", "optimizations.id"),
     Column("url", SafeText, primary_key=True),
     Column("workspace", SafeText, primary_key=True),
     Column("part", SafeText, primary_key=True),

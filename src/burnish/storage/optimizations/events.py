@@ -8,11 +8,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Integer, bindparam, func, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Event, EventType
-from burnish.storage.engine.bulk import as_stored, by_column, chunks, values_of
+from burnish.storage.engine.bulk import as_stored, by_column, by_dialect, rows_of_many, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_text, decode_texts
 from burnish.storage.engine.connections import Address
 from burnish.storage.engine.database import Database, parse_time
@@ -35,19 +34,18 @@ _last = (
     .limit(1)
     .scalar_subquery()
 )
-_append = {
-    dialect: insert(optimization_events)
-    .values(
-        sequence=func.coalesce(_last, 0) + 1,
-        **{
-            column.name: bindparam(column.name, type_=column.type)
-            for column in _columns
-            if column.name != "sequence"
-        },
-    )
-    .on_conflict_do_nothing(index_elements=[_columns.optimization_id, _columns.key])
-    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+_given = {
+    column.name: bindparam(column.name, type_=column.type)
+    for column in _columns
+    if column.name != "sequence"
 }
+_append = by_dialect(
+    lambda insert: (
+        insert(optimization_events)
+        .values(sequence=func.coalesce(_last, 0) + 1, **_given)
+        .on_conflict_do_nothing(index_elements=[_columns.optimization_id, _columns.key])
+    )
+)
 _after = (
     select(*(as_stored(column) for column in _columns if column.name != "optimization_id"))
     .where(_of_optimization, _columns.sequence > bindparam("last", type_=Integer))
@@ -119,15 +117,10 @@ class SqlEventFeed:
 
     async def positions(self, optimization_ids: Sequence[str]) -> dict[str, int]:
         """The last sequence number of each that exists."""
-
-        async def work(connection: AsyncConnection) -> dict[str, int]:
-            found: dict[str, int] = {}
-            for chunk in chunks(list(dict.fromkeys(optimization_ids))):
-                rows = await connection.execute(_positions, {"ids": chunk})
-                found.update({row.id: row.last for row in rows})
-            return found
-
-        return await self._database.read(work)
+        rows = await self._database.read(
+            lambda connection: rows_of_many(connection, _positions, "ids", optimization_ids)
+        )
+        return {row.id: row.last for row in rows}
 
     async def after(self, positions: Mapping[str, int], *, limit: int) -> dict[str, list[Event]]:
         """Events past each one's position."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select
+from sqlalchemy import ColumnElement, and_, bindparam, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
@@ -23,7 +23,7 @@ from burnish.domain.optimizations.pages import (
     RunSpan,
     ScoreMoments,
 )
-from burnish.storage.engine.bulk import as_stored, by_column, chunks, values_of
+from burnish.storage.engine.bulk import as_stored, by_column, rows_of_many, value_of, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
 from burnish.storage.engine.database import Database
 from burnish.storage.experiments.tables import experiment_items, experiments
@@ -55,11 +55,11 @@ def _moment(order: ColumnElement[Any]) -> ColumnElement[Any]:
 
 _ends = select(
     _columns.id,
-    _moment(_events.sequence.asc()).label("first_at"),
-    _moment(_events.sequence.desc()).label("last_at"),
+    _moment(_events.sequence.asc()).label("first_event_at"),
+    _moment(_events.sequence.desc()).label("last_event_at"),
 ).where(_columns.id.in_(_of_many))
 _document = select(_documents.optimization_id, _documents.document).where(
-    _documents.optimization_id.in_(_of_many), _documents.name == bindparam("name")
+    _documents.optimization_id.in_(_of_many), _documents.name == bindparam("of_name")
 )
 _item_means = (
     select(
@@ -134,29 +134,21 @@ class SqlRunInsights:
 
     async def spans(self, optimization_ids: Sequence[str]) -> dict[str, RunSpan]:
         """When each began and ended, by id."""
-
-        async def work(connection: AsyncConnection) -> dict[str, RunSpan]:
-            found: dict[str, RunSpan] = {}
-            for chunk in chunks(list(dict.fromkeys(optimization_ids))):
-                for row in await connection.execute(_ends, {"ids": chunk}):
-                    found[row.id] = RunSpan(first_event_at=row.first_at, last_event_at=row.last_at)
-            return found
-
-        return await self._database.read(work)
+        rows = await self._database.read(
+            lambda connection: rows_of_many(connection, _ends, "ids", optimization_ids)
+        )
+        return {row.id: value_of(RunSpan, row) for row in rows}
 
     async def documents(
         self, optimization_ids: Sequence[str], name: Literal["result", "checkpoint"]
     ) -> dict[str, Mapping[str, Any]]:
         """The results or checkpoints of those that have one, by id."""
-
-        async def work(connection: AsyncConnection) -> dict[str, Mapping[str, Any]]:
-            found: dict[str, Mapping[str, Any]] = {}
-            for chunk in chunks(list(dict.fromkeys(optimization_ids))):
-                rows = await connection.execute(_document, {"ids": chunk, "name": name})
-                found.update({row.optimization_id: row.document for row in rows})
-            return found
-
-        return await self._database.read(work)
+        rows = await self._database.read(
+            lambda connection: rows_of_many(
+                connection, _document, "ids", optimization_ids, of_name=name
+            )
+        )
+        return {row.optimization_id: row.document for row in rows}
 
     async def facets(self) -> RunFacets:
         """What lists can be filtered by."""
@@ -180,19 +172,15 @@ class SqlRunInsights:
     async def candidate(self, optimization_id: str, candidate_id: str) -> Candidate:
         """One candidate, run or not; UsageError with code `not_found` when there is none."""
         bound = {"of_id": optimization_id, "of_candidate": candidate_id}
-
-        async def work(connection: AsyncConnection) -> Candidate:
-            rows = (await connection.execute(ONE_CANDIDATE, bound)).all()
-            if not rows:
-                raise UsageError(
-                    what=f"optimization {optimization_id} has no candidate {candidate_id!r}",
-                    why="no candidate of it has that id",
-                    fix="take an id from its `/points` or `/graph`",
-                    code="not_found",
-                )
-            return read_candidates(optimization_id, rows)[0]
-
-        return await self._database.read(work)
+        rows = await self._database.all_rows(ONE_CANDIDATE, bound)
+        if not rows:
+            raise UsageError(
+                what=f"optimization {optimization_id} has no candidate {candidate_id!r}",
+                why="no candidate of it has that id",
+                fix="take an id from its `/points` or `/graph`",
+                code="not_found",
+            )
+        return read_candidates(optimization_id, rows)[0]
 
     async def points(
         self, optimization_id: str, *, candidate_id: str | None = None
@@ -201,42 +189,47 @@ class SqlRunInsights:
 
         With a candidate, only those of it.
         """
-        return await self._database.read(
-            lambda connection: _read_points(connection, optimization_id, candidate_id)
+        bound = {"of_id": optimization_id}
+        if candidate_id is None:
+            rows = await self._database.all_rows(_points, bound)
+        else:
+            bound["of_candidate"] = candidate_id
+            rows = await self._database.all_rows(_points_of_candidate, bound)
+        if not rows:
+            return []
+        columns = by_column(rows)
+        return values_of(
+            RunPoint,
+            len(rows),
+            {
+                **columns,
+                **{name: decode_texts(columns[name]) for name in _TEXTS},
+                "type": map(_types.__getitem__, columns["type"]),
+                "status": map(_statuses.__getitem__, columns["status"]),
+                "parent_candidate_ids": map(tuple, decode_jsons(columns["parent_candidate_ids"])),
+            },
         )
 
     async def score_moments(self, experiment_ids: Sequence[str]) -> dict[str, ScoreMoments]:
         """How scores spread over items, by experiment; repeats count as their mean."""
-
-        async def work(connection: AsyncConnection) -> dict[str, ScoreMoments]:
-            found: dict[str, ScoreMoments] = {}
-            for chunk in chunks(list(dict.fromkeys(experiment_ids))):
-                for row in await connection.execute(_moments, {"ids": chunk}):
-                    found[row.experiment_id] = ScoreMoments(
-                        items=row.items, mean=row.mean, mean_square=row.mean_square
-                    )
-            return found
-
-        return await self._database.read(work)
+        rows = await self._database.read(
+            lambda connection: rows_of_many(connection, _moments, "ids", experiment_ids)
+        )
+        return {row.experiment_id: value_of(ScoreMoments, row) for row in rows}
 
     async def held_out(self, optimization_id: str) -> list[HeldOutRun]:
         """The experiments that confirmed candidates, the oldest first."""
-
-        async def work(connection: AsyncConnection) -> list[HeldOutRun]:
-            rows = await connection.execute(_regular, {"of_id": optimization_id})
-            return [
-                HeldOutRun(
-                    experiment_id=row.id,
-                    candidate_id=row.metadata["candidate_id"],
-                    status=ExperimentStatus(row.status),
-                    created_at=row.created_at,
-                    updated_at=row.updated_at,
-                )
-                for row in rows
-                if row.metadata.get("role") == _CONFIRMATION and "candidate_id" in row.metadata
-            ]
-
-        return await self._database.read(work)
+        return [
+            value_of(
+                HeldOutRun,
+                row,
+                experiment_id=row.id,
+                candidate_id=row.metadata["candidate_id"],
+                status=ExperimentStatus(row.status),
+            )
+            for row in await self._database.all_rows(_regular, {"of_id": optimization_id})
+            if row.metadata.get("role") == _CONFIRMATION and "candidate_id" in row.metadata
+        ]
 
     async def events(
         self,
@@ -248,61 +241,11 @@ class SqlRunInsights:
         after: int | None = None,
     ) -> list[Event]:
         """Events past a number; with `newest`, the newest first and those before it."""
-        statement = _log(optimization_id, types, newest=newest, limit=limit, after=after)
-
-        async def work(connection: AsyncConnection) -> list[Event]:
-            return [
-                Event(
-                    type=EventType(row.type),
-                    key=row.key,
-                    payload=row.payload,
-                    sequence=row.sequence,
-                    created_at=row.created_at,
-                )
-                for row in await connection.execute(statement)
-            ]
-
-        return await self._database.read(work)
-
-
-def _log(
-    optimization_id: str,
-    types: Sequence[EventType],
-    *,
-    newest: bool,
-    limit: int,
-    after: int | None,
-) -> Select[Any]:
-    wanted = select(optimization_events).where(_events.optimization_id == optimization_id)
-    if types:
-        wanted = wanted.where(_events.type.in_([one.value for one in types]))
-    if after is not None:
-        wanted = wanted.where(_events.sequence < after if newest else _events.sequence > after)
-    order = _events.sequence.desc() if newest else _events.sequence.asc()
-    return wanted.order_by(order).limit(limit)
-
-
-async def _read_points(
-    connection: AsyncConnection, optimization_id: str, candidate_id: str | None = None
-) -> list[RunPoint]:
-    """All points, or those of one candidate."""
-    bound: dict[str, Any] = {"of_id": optimization_id}
-    if candidate_id is not None:
-        bound["of_candidate"] = candidate_id
-    rows = (
-        await connection.execute(_points if candidate_id is None else _points_of_candidate, bound)
-    ).all()
-    if not rows:
-        return []
-    columns = by_column(rows)
-    return values_of(
-        RunPoint,
-        len(rows),
-        {
-            **columns,
-            **{name: decode_texts(columns[name]) for name in _TEXTS},
-            "type": map(_types.__getitem__, columns["type"]),
-            "status": map(_statuses.__getitem__, columns["status"]),
-            "parent_candidate_ids": map(tuple, decode_jsons(columns["parent_candidate_ids"])),
-        },
-    )
+        wanted = select(optimization_events).where(_events.optimization_id == optimization_id)
+        if types:
+            wanted = wanted.where(_events.type.in_([one.value for one in types]))
+        if after is not None:
+            wanted = wanted.where(_events.sequence < after if newest else _events.sequence > after)
+        order = _events.sequence.desc() if newest else _events.sequence.asc()
+        rows = await self._database.all_rows(wanted.order_by(order).limit(limit))
+        return [value_of(Event, row, type=EventType(row.type)) for row in rows]

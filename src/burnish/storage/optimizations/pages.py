@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from sqlalchemy import (
@@ -40,10 +41,16 @@ from burnish.domain.optimizations.pages import (
     TrialOrder,
 )
 from burnish.domain.pages import Page
-from burnish.storage.engine.bulk import as_stored, by_column, values_of
+from burnish.storage.engine.bulk import as_stored, by_column, value_of, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
 from burnish.storage.engine.database import Database
-from burnish.storage.engine.listing import NO_SCORE, holds_text, sorted_page, starts_with_text
+from burnish.storage.engine.listing import (
+    NO_SCORE,
+    holds_text,
+    page_of,
+    sorted_page,
+    starts_with_text,
+)
 from burnish.storage.experiments import item_pages
 from burnish.storage.experiments.tables import experiment_items, experiments
 from burnish.storage.jobs import leases
@@ -53,7 +60,6 @@ from burnish.storage.optimizations.rows import (
     TRIAL_COLUMNS,
     read_candidates,
     read_record,
-    read_rejections,
     read_trials,
 )
 from burnish.storage.optimizations.tables import (
@@ -172,15 +178,11 @@ class SqlOptimizationPages:
             limit=limit,
             after=after,
         )
-
-        async def work(connection: AsyncConnection) -> list[OptimizationRecord]:
-            return [read_record(row) for row in await connection.execute(statement)]
-
-        found = await self._database.read(work)
-        more = len(found) > limit
-        return Page(
-            items=found[:limit], next=_record_place(found[limit - 1], name) if more else None
-        )
+        rows = await self._database.all_rows(statement)
+        page = page_of(rows, limit, read_record, name, "id")
+        if page.next is not None and page.next[0] is None:
+            return replace(page, next=(NO_SCORE, *page.next[1:]))
+        return page
 
     async def trials(
         self,
@@ -219,19 +221,12 @@ class SqlOptimizationPages:
         self, optimization_id: str, *, limit: int = 50, after: Sequence[Any] | None = None
     ) -> Page[Rejection]:
         """In the order they were made."""
-        columns = [column for column in _refused if not column.primary_key]
-        statement = sorted_page(
-            select(*columns, _refused.position).where(_refused.optimization_id == optimization_id),
-            [_refused.position],
-            down=False,
-            limit=limit,
-            after=after,
-        )
+        wanted = select(validation_rejections).where(_refused.optimization_id == optimization_id)
+        statement = sorted_page(wanted, [_refused.position], down=False, limit=limit, after=after)
 
         async def work(connection: AsyncConnection) -> Page[Rejection]:
             rows = (await connection.execute(statement)).all()
-            place = (rows[limit - 1].position,) if len(rows) > limit else None
-            return Page(items=read_rejections(row[:-1] for row in rows[:limit]), next=place)
+            return page_of(rows, limit, lambda row: value_of(Rejection, row), "position")
 
         return await self._of(optimization_id, work)
 
@@ -263,12 +258,8 @@ class SqlOptimizationPages:
 
     async def status_counts(self) -> dict[OptimizationStatus, int]:
         """How many optimizations there are of each status."""
-
-        async def work(connection: AsyncConnection) -> dict[OptimizationStatus, int]:
-            rows = await connection.execute(_status_counts)
-            return {OptimizationStatus(status): number for status, number in rows}
-
-        return await self._database.read(work)
+        rows = await self._database.all_rows(_status_counts)
+        return {OptimizationStatus(status): number for status, number in rows}
 
     async def _of(self, optimization_id: str, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
         """The work's result; it is no use to show nothing of what does not exist."""
@@ -296,11 +287,6 @@ def _conditions(wanted: OptimizationFilter) -> list[ColumnElement[bool]]:
         anywhere = [holds_text(one, wanted.text) for one in _SEARCHED]
         found.append(or_(*anywhere, starts_with_text(_columns.id, wanted.text)))
     return found
-
-
-def _record_place(last: OptimizationRecord, name: str) -> tuple[Any, ...]:
-    value = getattr(last, name)
-    return (NO_SCORE if value is None else value, last.id)
 
 
 async def _trial_page(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from itertools import repeat
 from typing import Any
 
@@ -23,7 +24,7 @@ from burnish.domain import (
     TrialSummary,
 )
 from burnish.storage.engine.bulk import Row as BulkRow
-from burnish.storage.engine.bulk import as_stored, by_column, values_of
+from burnish.storage.engine.bulk import as_stored, by_column, row_of, value_of, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
 from burnish.storage.engine.database import AnyRow, parse_time
 from burnish.storage.jobs import leases
@@ -96,51 +97,35 @@ _list_rejections = (
 
 def record_row(record: OptimizationRecord, now: str) -> dict[str, Any]:
     """A new optimization. Whoever runs it takes a lease first, so it is stored without an owner."""
-    return {
-        "id": record.id,
-        "name": record.name,
-        "status": record.status.value,
-        "objective_name": record.objective_name,
-        "agent_name": record.agent_name,
-        "suite_name": record.suite_name,
-        "optimizer_name": record.optimizer_name,
-        "dataset_id": record.dataset_id,
-        "seed": record.seed,
-        "stop_reason": record.stop_reason,
-        "framework_error": record.framework_error,
-        "cancel_requested": record.cancel_requested,
-        "best_candidate_id": record.best_candidate_id,
-        "best_score": record.best_score,
-        "baseline_score": record.baseline_score,
-        "lease_owner": None,
-        "lease_token": 0,
-        "lease_expires": None,
-        "created_at": parse_time(record.created_at) if record.created_at else now,
-        "updated_at": parse_time(record.updated_at) if record.updated_at else now,
-    }
+    return row_of(
+        optimizations,
+        record,
+        lease_owner=None,
+        lease_token=0,
+        lease_expires=None,
+        created_at=parse_time(record.created_at) if record.created_at else now,
+        updated_at=parse_time(record.updated_at) if record.updated_at else now,
+    )
 
 
 def read_record(row: AnyRow) -> OptimizationRecord:
     """An optimization, with its documents where the row has them."""
-    fields = dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
-    fields["status"] = OptimizationStatus(fields["status"])
-    return OptimizationRecord(**fields)
+    return value_of(OptimizationRecord, row, status=OptimizationStatus(row.status))
 
 
 def candidate_row(optimization_id: str, candidate: Candidate) -> BulkRow:
     """A candidate in the order of the table's columns."""
-    return (
-        optimization_id,
-        candidate.id,
-        candidate.number,
-        candidate.step_index,
-        candidate.configuration.hash,
-        candidate.mask_id,
-        list(candidate.parent_candidate_ids),
-        candidate.rationale,
-        candidate.configuration.to_json(),
-        candidate.metadata or None,
+    row = row_of(
+        candidates,
+        candidate,
+        optimization_id=optimization_id,
+        candidate_id=candidate.id,
+        configuration_hash=candidate.configuration.hash,
+        parent_candidate_ids=list(candidate.parent_candidate_ids),
+        configuration=candidate.configuration.to_json(),
+        metadata=candidate.metadata or None,
     )
+    return tuple(row.values())
 
 
 def read_candidates(optimization_id: str, rows: Sequence[AnyRow]) -> list[Candidate]:
@@ -167,27 +152,11 @@ def read_candidates(optimization_id: str, rows: Sequence[AnyRow]) -> list[Candid
 
 def trial_values(optimization_id: str, trial: TrialResult) -> dict[str, Any]:
     """A trial by column; its number is the candidate's, which the database knows."""
-    summary = trial.summary
-    return {
-        "optimization_id": optimization_id,
-        "slot": "" if trial.type is ExperimentType.TRIAL else trial.experiment_id,
-        "candidate_id": trial.candidate_id,
-        "mask_id": trial.mask_id,
-        "experiment_id": trial.experiment_id,
-        "type": trial.type.value,
-        "status": trial.status.value,
-        "objective_score": trial.objective_score,
-        "total_items": summary.total_items,
-        "passed_items": summary.passed_items,
-        "failed_items": summary.failed_items,
-        "pass_rate": summary.pass_rate,
-        "total_cost": summary.total_cost,
-        "avg_latency_ms": summary.avg_latency_ms,
-        "avg_ttft_ms": summary.avg_ttft_ms,
-        "error": trial.error,
-        "avg_tokens": summary.avg_tokens,
-        "avg_cost_usd": summary.avg_cost_usd,
-    }
+    slot = "" if trial.type is ExperimentType.TRIAL else trial.experiment_id
+    given = {"optimization_id": optimization_id, "number": None, "slot": slot}
+    row = row_of(trials, trial, **asdict(trial.summary) | given)
+    del row["number"]
+    return row
 
 
 def read_trials(optimization_id: str, rows: Sequence[AnyRow]) -> list[TrialResult]:
@@ -215,32 +184,16 @@ def rejection_rows(
 ) -> list[BulkRow]:
     """Rejections in the order of the table's columns, from a position on."""
     return [
-        (
-            optimization_id,
-            position,
-            one.step_index,
-            one.proposed_index,
-            one.reason_code,
-            one.message,
-            one.configuration_hash,
-            parse_time(one.created_at) if one.created_at else now,
+        tuple(
+            row_of(
+                validation_rejections,
+                one,
+                optimization_id=optimization_id,
+                position=position,
+                created_at=parse_time(one.created_at) if one.created_at else now,
+            ).values()
         )
         for position, one in enumerate(rejections, start)
-    ]
-
-
-def read_rejections(rows: Iterable[Sequence[Any]]) -> list[Rejection]:
-    """Rejections from rows as `rejection_rows` makes them, but for the first two columns."""
-    return [
-        Rejection(
-            step_index=step_index,
-            proposed_index=proposed_index,
-            reason_code=reason_code,
-            message=message,
-            configuration_hash=configuration_hash,
-            created_at=created_at,
-        )
-        for step_index, proposed_index, reason_code, message, configuration_hash, created_at in rows
     ]
 
 
@@ -284,7 +237,8 @@ async def list_trials(
 
 async def list_rejections(connection: AsyncConnection, optimization_id: str) -> list[Rejection]:
     """All rejections as they were made."""
-    return read_rejections(await _rows(connection, _list_rejections, optimization_id))
+    rows = await _rows(connection, _list_rejections, optimization_id)
+    return [value_of(Rejection, row) for row in rows]
 
 
 async def _rows(

@@ -15,13 +15,8 @@ from sqlalchemy import (
 )
 
 from burnish.storage.engine.codec import JsonText, PlainText, SafeText
+from burnish.storage.engine.columns import reference
 from burnish.storage.experiments.tables import metadata
-
-
-def _of_optimization() -> Column[str]:
-    owner = ForeignKey("optimizations.id", ondelete="CASCADE")
-    return Column("optimization_id", SafeText, owner, primary_key=True)
-
 
 # A row is rewritten with almost every write of a run, so nothing long stands in it.
 optimizations = Table(
@@ -56,7 +51,7 @@ optimizations = Table(
 optimization_documents = Table(
     "optimization_documents",
     metadata,
-    _of_optimization(),
+    reference("optimization_id", "optimizations.id"),
     Column("name", PlainText, primary_key=True),
     Column("document", JsonText, nullable=False),
 )
@@ -64,7 +59,7 @@ optimization_documents = Table(
 candidates = Table(
     "candidates",
     metadata,
-    _of_optimization(),
+    reference("optimization_id", "optimizations.id"),
     Column("candidate_id", SafeText, primary_key=True),
     Column("number", Integer, nullable=False),
     Column("step_index", Integer, nullable=False),
@@ -83,7 +78,7 @@ candidates = Table(
 trials = Table(
     "trials",
     metadata,
-    _of_optimization(),
+    reference("optimization_id", "optimizations.id"),
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("slot", SafeText, primary_key=True),
     Column("candidate_id", SafeText, nullable=False),
@@ -107,7 +102,7 @@ trials = Table(
 validation_rejections = Table(
     "validation_rejections",
     metadata,
-    _of_optimization(),
+    reference("optimization_id", "optimizations.id"),
     Column("position", Integer, primary_key=True, autoincrement=False),
     Column("step_index", Integer, nullable=False),
     Column("proposed_index", Integer, nullable=False),
@@ -120,7 +115,7 @@ validation_rejections = Table(
 optimization_events = Table(
     "optimization_events",
     metadata,
-    _of_optimization(),
+    reference("optimization_id", "optimizations.id"),
     Column("sequence", Integer, primary_key=True, autoincrement=False),
     Column("key", SafeText, nullable=False),
     Column("type", PlainText, nullable=False),

@@ -6,23 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Integer, bindparam, insert, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import AgentVersion, Configuration, ConflictError, UsageError
 from burnish.domain.pages import Page
+from burnish.storage.engine.bulk import skipping_insert, value_of
 from burnish.storage.engine.codec import PlainText, SafeText
 from burnish.storage.engine.database import AnyRow, Database
-from burnish.storage.engine.listing import sorted_page
+from burnish.storage.engine.listing import page_of, sorted_page
 from burnish.storage.registry.tables import agent_versions, agents
 
 _of_agent = agents.c.name == bindparam("of_agent", type_=SafeText)
 _wanted = bindparam("of_version", type_=Integer)
 _expected = bindparam("expected", type_=Integer)
-_register = {
-    dialect: make(agents).on_conflict_do_nothing(index_elements=[agents.c.name])
-    for dialect, make in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
-}
+_register = skipping_insert(agents, "name")
 # The row stays locked until the end, so promotions at once get numbers one after the other.
 _next_version = (
     update(agents)
@@ -97,11 +94,7 @@ class SqlAgentRepository:
 
     async def active_version(self, agent_name: str) -> AgentVersion | None:
         """The one in use."""
-
-        async def work(connection: AsyncConnection) -> AnyRow | None:
-            return (await connection.execute(_active, {"of_agent": agent_name})).one_or_none()
-
-        found = await self._database.read(work)
+        found = await self._database.one_row(_active, {"of_agent": agent_name})
         return None if found is None else _read(found)
 
     async def get_version(self, agent_name: str, version: int) -> AgentVersion:
@@ -116,21 +109,13 @@ class SqlAgentRepository:
         """The newest first."""
         keys = [agent_versions.c.version]
         statement = sorted_page(_versions, keys, down=True, limit=limit, after=after)
-
-        async def work(connection: AsyncConnection) -> list[AnyRow]:
-            return list((await connection.execute(statement, {"of_agent": agent_name})).all())
-
-        rows = await self._database.read(work)
-        place = (rows[limit - 1].version,) if len(rows) > limit else None
-        return Page(items=[_read(row) for row in rows[:limit]], next=place)
+        rows = await self._database.all_rows(statement, {"of_agent": agent_name})
+        return page_of(rows, limit, _read, "version")
 
     async def list_versions(self, agent_name: str) -> list[AgentVersion]:
         """Newest first."""
-
-        async def work(connection: AsyncConnection) -> Sequence[AnyRow]:
-            return (await connection.execute(_all, {"of_agent": agent_name})).all()
-
-        return [_read(row) for row in await self._database.read(work)]
+        rows = await self._database.all_rows(_all, {"of_agent": agent_name})
+        return [_read(row) for row in rows]
 
 
 async def _take_number(connection: AsyncConnection, agent_name: str, expected: int | None) -> int:
@@ -174,13 +159,9 @@ async def _find_written(connection: AsyncConnection, row: Mapping[str, Any]) -> 
 
 
 def _read(row: AnyRow) -> AgentVersion:
-    return AgentVersion(
-        agent_name=row.agent_name,
-        version=row.version,
+    return value_of(
+        AgentVersion,
+        row,
         configuration=Configuration.of(row.configuration),
         active=row.version == row.active_version,
-        author=row.author,
-        note=row.note,
-        origin=row.origin,
-        created_at=row.created_at,
     )

@@ -7,15 +7,15 @@ from typing import Any
 
 import uuid_utils
 from sqlalchemy import Integer, and_, bindparam, insert, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ConflictError, UsageError, exact_hash
 from burnish.domain.pages import Page
 from burnish.domain.registry import ObjectKind, ObjectVersion
+from burnish.storage.engine.bulk import skipping_insert, value_of
 from burnish.storage.engine.codec import PlainText, SafeText
 from burnish.storage.engine.database import AnyRow, Database
-from burnish.storage.engine.listing import sorted_page
+from burnish.storage.engine.listing import page_of, sorted_page
 from burnish.storage.registry.tables import object_versions, objects
 
 _heads, _rows = objects.c, object_versions.c
@@ -26,12 +26,7 @@ _named = and_(
     _heads.name == bindparam("of_name", type_=SafeText),
 )
 _expected = bindparam("expected", type_=Integer)
-_register = {
-    dialect: make(objects).on_conflict_do_nothing(
-        index_elements=[_heads.kind, _heads.scope, _heads.name]
-    )
-    for dialect, make in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
-}
+_register = skipping_insert(objects, "kind", "scope", "name")
 # The row stays locked until the end, so changes at once come one after the other.
 _lock = select(_heads.id, _heads.active_version).where(_named).with_for_update()
 _next = (
@@ -105,11 +100,7 @@ class SqlObjectRepository:
     async def get(self, kind: ObjectKind, name: str, *, scope: str = "") -> ObjectVersion:
         """The active version; UsageError `not_found` when there is no such object."""
         key = {"of_kind": kind.value, "of_scope": scope, "of_name": name}
-
-        async def work(connection: AsyncConnection) -> AnyRow | None:
-            return (await connection.execute(_active_named, key)).one_or_none()
-
-        found = await self._database.read(work)
+        found = await self._database.one_row(_active_named, key)
         if found is None:
             raise _missing(kind, repr(name))
         return _read(found)
@@ -117,23 +108,14 @@ class SqlObjectRepository:
     async def find(self, kind: ObjectKind, identity: str) -> ObjectVersion:
         """The active version of the object with this id; UsageError `not_found` without one."""
         bound = {"of_id": identity, "of_kind": kind.value}
-
-        async def work(connection: AsyncConnection) -> AnyRow | None:
-            return (await connection.execute(_active_of_id, bound)).one_or_none()
-
-        found = await self._database.read(work)
+        found = await self._database.one_row(_active_of_id, bound)
         if found is None:
             raise _missing(kind, f"with the id {identity!r}")
         return _read(found)
 
     async def version(self, identity: str, number: int) -> ObjectVersion:
         """One version of an object; UsageError `not_found` when there is none."""
-        bound = {"of_id": identity, "of_version": number}
-
-        async def work(connection: AsyncConnection) -> AnyRow | None:
-            return (await connection.execute(_one, bound)).one_or_none()
-
-        found = await self._database.read(work)
+        found = await self._database.one_row(_one, {"of_id": identity, "of_version": number})
         if found is None:
             raise UsageError(
                 what=f"there is no version {number} of {identity!r}",
@@ -157,14 +139,7 @@ class SqlObjectRepository:
             wanted = wanted.where(_heads.scope == scope)
         keys = [_heads.scope, _heads.name]
         statement = sorted_page(wanted, keys, down=False, limit=limit, after=after)
-
-        async def work(connection: AsyncConnection) -> list[AnyRow]:
-            return list((await connection.execute(statement)).all())
-
-        rows = await self._database.read(work)
-        last = rows[limit - 1] if len(rows) > limit else None
-        place = None if last is None else (last.scope, last.name)
-        return Page(items=[_read(row) for row in rows[:limit]], next=place)
+        return page_of(await self._database.all_rows(statement), limit, _read, "scope", "name")
 
     async def versions(
         self, identity: str, *, limit: int = 50, after: Sequence[Any] | None = None
@@ -172,13 +147,7 @@ class SqlObjectRepository:
         """The newest first."""
         wanted = _versions.where(_heads.id == identity)
         statement = sorted_page(wanted, [_rows.version], down=True, limit=limit, after=after)
-
-        async def work(connection: AsyncConnection) -> list[AnyRow]:
-            return list((await connection.execute(statement)).all())
-
-        rows = await self._database.read(work)
-        place = (rows[limit - 1].version,) if len(rows) > limit else None
-        return Page(items=[_read(row) for row in rows[:limit]], next=place)
+        return page_of(await self._database.all_rows(statement), limit, _read, "version")
 
 
 async def _ensure(connection: AsyncConnection, identity: str, key: Mapping[str, str]) -> None:
@@ -214,14 +183,6 @@ def _moved(kind: ObjectKind, name: str, active: int) -> ConflictError:
 
 
 def _read(row: AnyRow) -> ObjectVersion:
-    return ObjectVersion(
-        id=row.id,
-        kind=ObjectKind(row.kind),
-        scope=row.scope,
-        name=row.name,
-        version=row.version,
-        active=row.version == row.active_version,
-        document=row.document,
-        author=row.author,
-        created_at=row.created_at,
+    return value_of(
+        ObjectVersion, row, kind=ObjectKind(row.kind), active=row.version == row.active_version
     )

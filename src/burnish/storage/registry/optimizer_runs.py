@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, select, tuple_, update
+from sqlalchemy import Select, bindparam, func, insert, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ConflictError, OptimizationStatus, TrialResult, UsageError
 from burnish.domain.pages import Page
 from burnish.domain.registry import CandidateLine, OptimizerRun, RunLine
+from burnish.storage.engine.bulk import value_of
 from burnish.storage.engine.codec import JsonText, PlainText, SafeText
-from burnish.storage.engine.database import AnyRow, Database
+from burnish.storage.engine.database import Database
 from burnish.storage.engine.listing import sorted_page
 from burnish.storage.experiments.tables import feedback_scores
 from burnish.storage.jobs import leases
@@ -129,14 +130,10 @@ class SqlOptimizerRunRepository:
 
     async def get(self, run_id: str) -> OptimizerRun:
         """UsageError with code `not_found` when there is none."""
-
-        async def work(connection: AsyncConnection) -> AnyRow | None:
-            return (await connection.execute(_one, {"of_id": run_id})).one_or_none()
-
-        found = await self._database.read(work)
+        found = await self._database.one_row(_one, {"of_id": run_id})
         if found is None:
             raise _missing(run_id)
-        return _read(found)
+        return value_of(OptimizerRun, found)
 
     async def page(
         self, optimizer_id: str, *, limit: int = 50, after: Sequence[Any] | None = None
@@ -145,23 +142,15 @@ class SqlOptimizerRunRepository:
         wanted = _line.where(_runs.optimizer_id == optimizer_id)
         keys = [_runs.started_at, _runs.id]
         statement = sorted_page(wanted, keys, down=True, limit=limit, after=after)
-
-        async def work(connection: AsyncConnection) -> tuple[list[RunLine], bool]:
-            rows = (await connection.execute(statement)).all()
-            return await _lines(connection, rows[:limit]), len(rows) > limit
-
-        lines, more = await self._database.read(work)
-        place = (lines[-1].run.started_at, lines[-1].run.id) if more else None
-        return Page(items=lines, next=place)
+        found = await self._database.read(lambda connection: _lines(connection, statement))
+        last = found[limit - 1].run if len(found) > limit else None
+        place = None if last is None else (last.started_at, last.id)
+        return Page(items=found[:limit], next=place)
 
     async def line(self, run_id: str) -> RunLine:
         """One run with its record; UsageError `not_found` when there is none."""
         statement = _line.where(_runs.id == run_id)
-
-        async def work(connection: AsyncConnection) -> list[RunLine]:
-            return await _lines(connection, (await connection.execute(statement)).all())
-
-        found = await self._database.read(work)
+        found = await self._database.read(lambda connection: _lines(connection, statement))
         if not found:
             raise _missing(run_id)
         return found[0]
@@ -177,11 +166,9 @@ class SqlOptimizerRunRepository:
     async def find_run(self, optimizer_id: str, candidate_id: str) -> str:
         """The latest run that has this candidate; UsageError `not_found` when none has."""
         bound = {"of_optimizer": optimizer_id, "of_candidate": candidate_id}
-
-        async def work(connection: AsyncConnection) -> str | None:
-            return await connection.scalar(_run_of, bound)
-
-        found = await self._database.read(work)
+        found: str | None = await self._database.read(
+            lambda connection: connection.scalar(_run_of, bound)
+        )
         if found is None:
             raise UsageError(
                 what=f"there is no candidate {candidate_id!r}",
@@ -201,49 +188,27 @@ class SqlOptimizerRunRepository:
 
     async def unsettled(self, *, limit: int = 50) -> list[OptimizerRun]:
         """Runs whose optimization has ended and that still want something done."""
-
-        async def work(connection: AsyncConnection) -> list[OptimizerRun]:
-            return [_read(row) for row in await connection.execute(_unsettled.limit(limit))]
-
-        return await self._database.read(work)
+        rows = await self._database.all_rows(_unsettled.limit(limit))
+        return [value_of(OptimizerRun, row) for row in rows]
 
     async def settle(self, run_id: str, promotion: Mapping[str, Any] | None) -> None:
         """Nothing is left to do; what was done is kept. The first one counts."""
         bound = {"of_id": run_id, "done": None if promotion is None else dict(promotion)}
-
-        async def work(connection: AsyncConnection) -> None:
-            await connection.execute(_settle, bound)
-
-        await self._database.write(work)
+        await self._database.write(lambda connection: connection.execute(_settle, bound))
 
     async def _pairs(self, statement: Any, optimizer_ids: Sequence[str]) -> dict[str, str]:
-        async def work(connection: AsyncConnection) -> dict[str, str]:
-            bound = {"of_optimizers": list(optimizer_ids)}
-            return dict((await connection.execute(statement, bound)).all())
-
-        return await self._database.read(work)
+        bound = {"of_optimizers": list(optimizer_ids)}
+        return dict(await self._database.all_rows(statement, bound))
 
 
-async def _lines(connection: AsyncConnection, rows: Sequence[AnyRow]) -> list[RunLine]:
+async def _lines(connection: AsyncConnection, statement: Select[Any]) -> list[RunLine]:
     found = []
-    for row in rows:
-        values = dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
-        run = OptimizerRun(**{name: values.pop(_OWN + name) for name in _FIELDS})
-        found.append((run, read_record(_Plain(values))))  # type: ignore[arg-type]
+    for row in await connection.execute(statement):
+        run = OptimizerRun(**{name: getattr(row, _OWN + name) for name in _FIELDS})
+        found.append((run, read_record(row)))
     best = [(run.id, record.best_candidate_id) for run, record in found]
     scores = await _winner_scores(connection, best)
     return [RunLine(run=run, record=record, scores=scores.get(run.id, {})) for run, record in found]
-
-
-class _Plain:
-    """As much of a row as reading a record takes."""
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._mapping = values
-
-
-def _read(row: AnyRow) -> OptimizerRun:
-    return OptimizerRun(**{name: getattr(row, name) for name in _FIELDS})
 
 
 def _missing(run_id: str) -> UsageError:

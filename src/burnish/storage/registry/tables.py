@@ -5,7 +5,6 @@ from __future__ import annotations
 from sqlalchemy import (
     Boolean,
     Column,
-    ForeignKey,
     Index,
     Integer,
     Table,
@@ -13,6 +12,7 @@ from sqlalchemy import (
 )
 
 from burnish.storage.engine.codec import JsonText, PlainText, SafeText
+from burnish.storage.engine.columns import reference
 from burnish.storage.experiments.tables import metadata
 
 # Which version is active stands here and nowhere else: so there is never more than one.
@@ -31,12 +31,7 @@ objects = Table(
 object_versions = Table(
     "configured_object_versions",
     metadata,
-    Column(
-        "object_id",
-        SafeText,
-        ForeignKey("configured_objects.id", ondelete="CASCADE"),
-        primary_key=True,
-    ),
+    reference("object_id", "configured_objects.id"),
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("document_hash", PlainText, nullable=False),
     Column("author", SafeText, nullable=False),
@@ -48,13 +43,8 @@ object_versions = Table(
 optimizer_runs = Table(
     "optimizer_runs",
     metadata,
-    Column("id", SafeText, ForeignKey("optimizations.id", ondelete="CASCADE"), primary_key=True),
-    Column(
-        "optimizer_id",
-        SafeText,
-        ForeignKey("configured_objects.id", ondelete="CASCADE"),
-        nullable=False,
-    ),
+    reference("id", "optimizations.id"),
+    reference("optimizer_id", "configured_objects.id", key=False),
     Column("agent_name", SafeText, nullable=False),
     Column("optimizer_name", SafeText, nullable=False),
     Column("optimizer_version", Integer, nullable=False),
@@ -82,7 +72,7 @@ agents = Table(
 agent_versions = Table(
     "agent_versions",
     metadata,
-    Column("agent_name", SafeText, ForeignKey("agents.name", ondelete="CASCADE"), primary_key=True),
+    reference("agent_name", "agents.name"),
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("configuration_hash", PlainText, nullable=False),
     Column("author", SafeText, nullable=False),
