@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
 from burnish.domain import (
+    Candidate,
     Experiment,
     ExperimentRepository,
+    ExperimentStatus,
     OptimizationRecord,
     OptimizationRepository,
     UsageError,
@@ -15,7 +17,6 @@ from burnish.domain import (
 
 if TYPE_CHECKING:
     from burnish.app.wiring import Workspace
-from burnish.domain import Candidate
 
 LATEST = "latest"
 _PAGE = 500
@@ -83,6 +84,17 @@ async def resolve_any(workspace: Workspace, reference: str) -> Experiment | Opti
         return await workspace.optimizations.get_optimization(found[0])
     ids = [*found, *(one.id for one in experiments)]
     raise _not_one("experiment or optimization", reference, ids)
+
+
+async def resolve_job(workspace: Workspace, reference: str) -> Experiment | OptimizationRecord:
+    """As `resolve_any`, but an evaluation that is done is not the latest where a run waits."""
+    found = await resolve_any(workspace, reference)
+    if _wanted(reference, "job") != LATEST or not isinstance(found, Experiment):
+        return found
+    runs = await workspace.optimizations.list_optimizations(limit=1)
+    if not runs or found.status is not ExperimentStatus.COMPLETED:
+        return found
+    return await workspace.optimizations.get_optimization(runs[0].id)
 
 
 async def all_experiments(

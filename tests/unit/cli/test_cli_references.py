@@ -8,7 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from burnish.cli import references
-from burnish.cli.references import find_candidate, resolve, resolve_any, resolve_optimization
+from burnish.cli.references import (
+    find_candidate,
+    resolve,
+    resolve_any,
+    resolve_job,
+    resolve_optimization,
+)
 from burnish.domain import (
     Candidate,
     Configuration,
@@ -202,3 +208,16 @@ def test_an_unknown_candidate_is_refused(reference, some):
         find_candidate(optimization("o"), candidates(some), reference)
 
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "found"),
+    [(ExperimentStatus.COMPLETED, "run"), (ExperimentStatus.CANCELLED, "evaluation")],
+)
+async def test_an_evaluation_that_is_done_is_not_the_latest_job_where_there_is_a_run(status, found):
+    evaluation = experiment("evaluation", status=status, created_at="2")
+    run = optimization("run", created_at="1")
+    workspace = SimpleNamespace(experiments=Records([evaluation]), optimizations=Records([run]))
+
+    assert (await resolve_job(workspace, "latest")).id == found
+    assert (await resolve_any(workspace, "latest")).id == "evaluation"

@@ -141,7 +141,7 @@ async def _read(
     location: ProjectLocation, project: str | None, status: ImageRunStatus | None, limit: int
 ) -> list[ImageRun]:
     async with read_images(location) as images:
-        page = await images.page(project_id=project, status=status, limit=limit)
+        page = await images.repository.runs(project_id=project, status=status, limit=limit)
         return list(page.items)
 
 

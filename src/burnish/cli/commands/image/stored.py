@@ -85,7 +85,7 @@ async def resolve_run(images: ImageRuns, reference: str) -> ImageRun:
     """The one run that is meant; UsageError when there is none or more than one."""
     wanted = reference.strip().lower()
     if wanted == LATEST:
-        page = await images.page(limit=1)
+        page = await images.repository.runs(limit=1)
         if page.items:
             return page.items[0]
         raise _unknown("run", "there are no image runs yet", "run `burnish image run` first")
@@ -119,7 +119,7 @@ async def resolve_commit(images: ImageRuns, reference: str, project: str | None 
 async def _runs(images: ImageRuns) -> AsyncIterator[ImageRun]:
     after: Sequence[Any] | None = None
     while True:
-        page = await images.page(limit=_PAGE, after=after)
+        page = await images.repository.runs(limit=_PAGE, after=after)
         for one in page.items:
             yield one
         if page.next is None:
@@ -132,7 +132,7 @@ async def _commits(images: ImageRuns, project: str | None) -> AsyncIterator[Imag
     for name in projects:
         after: Sequence[Any] | None = None
         while True:
-            page = await images.commits(name, limit=_PAGE, after=after)
+            page = await images.repository.commits(name, limit=_PAGE, after=after)
             for one in page.items:
                 yield one
             if page.next is None:
@@ -143,7 +143,7 @@ async def _commits(images: ImageRuns, project: str | None) -> AsyncIterator[Imag
 async def _projects(images: ImageRuns) -> AsyncIterator[str]:
     after: Sequence[Any] | None = None
     while True:
-        page = await images.projects(limit=_PAGE, after=after)
+        page = await images.repository.projects(limit=_PAGE, after=after)
         for one in page.items:
             yield one.project_id
         if page.next is None:

@@ -9,7 +9,7 @@ from burnish.app.optimize.cancellation import cancel_optimization
 from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db, JobReference, Json
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import resolve_any
+from burnish.cli.references import resolve_job
 from burnish.cli.running import run
 from burnish.domain import Experiment, OptimizationRecord
 
@@ -49,7 +49,7 @@ async def _cancel(
 ) -> tuple[Experiment | OptimizationRecord, Experiment | OptimizationRecord]:
     """As it was before and is now."""
     async with location.read() as workspace:
-        found = await resolve_any(workspace, reference)
+        found = await resolve_job(workspace, reference)
         if isinstance(found, Experiment):
             return found, await cancel_evaluation(workspace, found.id)
         return found, await cancel_optimization(workspace, found.id)

@@ -11,7 +11,7 @@ from burnish.cli.console import Streams
 from burnish.cli.eval_request import EvalRequest
 from burnish.cli.options import Config, Db, JobReference, Json, Mailbox, RayAddress, Runner
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import resolve_any
+from burnish.cli.references import resolve_job
 from burnish.cli.running import run
 from burnish.cli.search import SearchWatch, chosen_runner, resume_search
 from burnish.domain import Experiment, OptimizationRecord, UsageError
@@ -48,7 +48,7 @@ def resume(
 
 async def _find(location: ProjectLocation, reference: str) -> Experiment | OptimizationRecord:
     async with location.read() as workspace:
-        return await resolve_any(workspace, reference)
+        return await resolve_job(workspace, reference)
 
 
 def _require_no_runner(evaluation: Experiment, *given: str | None) -> None:
