@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import bindparam, delete, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -24,7 +23,7 @@ from burnish.domain import (
     TrialResult,
     UsageError,
 )
-from burnish.storage.engine.bulk import BulkInsert
+from burnish.storage.engine.bulk import BulkInsert, value_of
 from burnish.storage.engine.codec import PlainText, SafeText
 from burnish.storage.engine.database import Database
 from burnish.storage.engine.failures import is_foreign_key_violation
@@ -39,8 +38,37 @@ from burnish.storage.optimizations.tables import (
     validation_rejections,
 )
 
-_columns = optimizations.c
-_of_id = _columns.id == bindparam("of_id", type_=SafeText)
+_DOCUMENTS = ("spec", "checkpoint", "result")
+
+_columns, _documents, _trials = optimizations.c, optimization_documents.c, trials.c
+_rejections = validation_rejections.c
+_of = bindparam("of_id", type_=SafeText)
+_of_id = _columns.id == _of
+_documents_of = [
+    select(_documents.document)
+    .where(_documents.optimization_id == _columns.id, _documents.name == name)
+    .scalar_subquery()
+    .label(name)
+    for name in _DOCUMENTS
+]
+_get = select(*stored.RECORD_COLUMNS, *_documents_of).where(_of_id)
+_newest = select(*stored.RECORD_COLUMNS).order_by(_columns.created_at.desc(), _columns.id.desc())
+_moment = select(_columns.created_at).where(_of_id)
+_list_candidates = (
+    select(*stored.CANDIDATE_COLUMNS)
+    .where(candidates.c.optimization_id == _of)
+    .order_by(candidates.c.number)
+)
+_list_all_trials = (
+    select(*stored.TRIAL_COLUMNS)
+    .where(_trials.optimization_id == _of)
+    .order_by(_trials.number, _trials.slot)
+)
+_list_trials = _list_all_trials.where(_trials.slot == "")
+_of_optimization = _rejections.optimization_id == _of
+_list_rejections = (
+    select(validation_rejections).where(_of_optimization).order_by(_rejections.position)
+)
 _stamps = select(_columns.updated_at).where(_of_id)
 _ask_to_stop = (
     update(optimizations)
@@ -66,44 +94,10 @@ _set_best = leases.fenced(
 )
 
 _insert_candidates = BulkInsert(candidates, existing="skip")
-_insert_rejections = BulkInsert(validation_rejections)
 _put_documents = BulkInsert(optimization_documents, existing="replace")
 _drop_document = delete(optimization_documents).where(
-    optimization_documents.c.optimization_id == bindparam("of_id", type_=SafeText),
-    optimization_documents.c.name == bindparam("of_name"),
+    _documents.optimization_id == _of, _documents.name == bindparam("of_name")
 )
-_rejections = validation_rejections.c
-_of_optimization = _rejections.optimization_id == bindparam("of_id", type_=SafeText)
-_last_rejection = select(func.max(_rejections.position)).where(_of_optimization)
-_same_rejection = select(_rejections.position).where(
-    _of_optimization,
-    *(
-        _rejections[name] == bindparam(f"of_{name}", type_=_rejections[name].type)
-        for name in ("step_index", "proposed_index", "reason_code", "created_at")
-    ),
-)
-
-
-def _trial_upsert(dialect: Any) -> Any:
-    """The trial with its candidate's number; no row where there is no such candidate."""
-    given = {
-        column.name: bindparam(column.name, type_=column.type)
-        for column in trials.c
-        if column.name != "number"
-    }
-    source = select(candidates.c.number, *given.values()).where(
-        candidates.c.optimization_id == given["optimization_id"],
-        candidates.c.candidate_id == given["candidate_id"],
-    )
-    statement = dialect.insert(trials).from_select(["number", *given], source)
-    others = [column.name for column in trials.c if not column.primary_key]
-    return statement.on_conflict_do_update(
-        index_elements=list(trials.primary_key.columns),
-        set_={name: statement.excluded[name] for name in others},
-    ).execution_options(preserve_rowcount=True)
-
-
-_upsert_trial = {"sqlite": _trial_upsert(sqlite), "postgresql": _trial_upsert(postgresql)}
 
 
 class SqlOptimizationRepository:
@@ -127,7 +121,7 @@ class SqlOptimizationRepository:
             stamp = await connection.scalar(_stamps, {"of_id": record.id})
             if stamp is None:
                 await _add(connection, row)
-                for name in stored.DOCUMENTS:
+                for name in _DOCUMENTS:
                     if (document := getattr(record, name)) is not None:
                         await _put_document(connection, record.id, name, document)
             elif attempts == 1 or stamp != row["updated_at"]:
@@ -138,17 +132,27 @@ class SqlOptimizationRepository:
 
     async def get_optimization(self, optimization_id: str) -> OptimizationRecord:
         """One optimization."""
-        return await self._database.read(
-            lambda connection: stored.get_record(connection, optimization_id)
-        )
+        row = await self._database.one_row(_get, {"of_id": optimization_id})
+        if row is None:
+            raise leases.not_found(optimization_id)
+        return stored.read_record(row)
 
     async def list_optimizations(
         self, *, limit: int = 50, before: str | None = None
     ) -> list[OptimizationRecord]:
         """The newest first, without spec, checkpoint and result."""
-        return await self._database.read(
-            lambda connection: stored.newest_records(connection, limit, before)
-        )
+
+        async def work(connection: AsyncConnection) -> list[OptimizationRecord]:
+            statement = _newest.limit(max(limit, 0))
+            if before is not None:
+                moment = await connection.scalar(_moment, {"of_id": before})
+                if moment is None:
+                    raise leases.not_found(before)
+                earlier = tuple_(_columns.created_at, _columns.id) < tuple_(moment, before)
+                statement = statement.where(earlier)
+            return [stored.read_record(row) for row in await connection.execute(statement)]
+
+        return await self._database.read(work)
 
     async def acquire_lease(
         self, optimization_id: str, *, owner: str, seconds: float, replacing: str | None = None
@@ -239,7 +243,9 @@ class SqlOptimizationRepository:
             await leases.hold(connection, lease, now)
             rows = [stored.candidate_row(identity, one.candidate) for one in candidates]
             await _insert_candidates(connection, rows)
-            await _add_rejections(connection, identity, rejections, now=now, again=attempts > 1)
+            await stored.add_rejections(
+                connection, identity, rejections, now=now, again=attempts > 1
+            )
             await _put_document(connection, identity, "checkpoint", checkpoint)
 
         await self._write(lease, work, events)
@@ -252,7 +258,7 @@ class SqlOptimizationRepository:
 
         async def work(connection: AsyncConnection, now: str) -> None:
             await leases.hold(connection, lease, now)
-            saved = await connection.execute(_upsert_trial[connection.dialect.name], values)
+            saved = await connection.execute(stored.UPSERT_TRIAL[connection.dialect.name], values)
             if not saved.rowcount:
                 raise InvariantError(
                     what=f"a trial of optimization {lease.job_id} was not saved",
@@ -293,25 +299,31 @@ class SqlOptimizationRepository:
 
     async def list_candidates(self, optimization_id: str) -> list[Candidate]:
         """All accepted candidates by number."""
-        return await self._database.read(
-            lambda connection: stored.list_candidates(connection, optimization_id)
-        )
+
+        async def work(connection: AsyncConnection) -> list[Candidate]:
+            with stored.without_garbage_collection():
+                found = await connection.execute(_list_candidates, {"of_id": optimization_id})
+                return stored.read_candidates(optimization_id, found.all())
+
+        return await self._database.read(work)
 
     async def list_trials(
         self, optimization_id: str, *, mini_batches: bool = False
     ) -> list[TrialResult]:
         """Results by candidate number."""
-        return await self._database.read(
-            lambda connection: stored.list_trials(
-                connection, optimization_id, mini_batches=mini_batches
-            )
-        )
+        statement = _list_all_trials if mini_batches else _list_trials
+
+        async def work(connection: AsyncConnection) -> list[TrialResult]:
+            with stored.without_garbage_collection():
+                found = await connection.execute(statement, {"of_id": optimization_id})
+                return stored.read_trials(optimization_id, found.all())
+
+        return await self._database.read(work)
 
     async def list_rejections(self, optimization_id: str) -> list[Rejection]:
         """In the order they were made."""
-        return await self._database.read(
-            lambda connection: stored.list_rejections(connection, optimization_id)
-        )
+        rows = await self._database.all_rows(_list_rejections, {"of_id": optimization_id})
+        return [value_of(Rejection, row) for row in rows]
 
     async def list_events(
         self, optimization_id: str, *, after: int = 0, limit: int = 1000
@@ -360,31 +372,6 @@ def _taken(optimization_id: str) -> ConflictError:
         why="its id is taken",
         fix="use a new id",
     )
-
-
-async def _add_rejections(
-    connection: AsyncConnection,
-    optimization_id: str,
-    rejected: Sequence[Rejection],
-    *,
-    now: str,
-    again: bool,
-) -> None:
-    """Add rejections behind those that are there.
-
-    `again` says that this was tried before, and may have got through without an answer.
-    """
-    if not rejected:
-        return
-    of_id = {"of_id": optimization_id}
-    last = await connection.scalar(_last_rejection, of_id)
-    rows = stored.rejection_rows(optimization_id, rejected, 0 if last is None else last + 1, now)
-    if again:
-        named = zip((column.name for column in _rejections), rows[0], strict=True)
-        first = {f"of_{name}": value for name, value in named}
-        if await connection.scalar(_same_rejection, {**first, **of_id}) is not None:
-            return
-    await _insert_rejections(connection, rows)
 
 
 async def _put_document(

@@ -1,15 +1,15 @@
-"""Optimizations, candidates, trials and rejections: as rows and back, and read in order."""
+"""Optimizations, candidates, trials and rejections: as rows and back."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import repeat
 from typing import Any
 
-from sqlalchemy import bindparam, func, select, tuple_
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
@@ -23,31 +23,34 @@ from burnish.domain import (
     TrialResult,
     TrialSummary,
 )
+from burnish.storage.engine.bulk import (
+    BulkInsert,
+    as_stored,
+    by_column,
+    by_dialect,
+    row_of,
+    value_of,
+    values_of,
+)
 from burnish.storage.engine.bulk import Row as BulkRow
-from burnish.storage.engine.bulk import as_stored, by_column, row_of, value_of, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
 from burnish.storage.engine.database import AnyRow, parse_time
-from burnish.storage.jobs import leases
 from burnish.storage.optimizations.tables import (
     candidates,
-    optimization_documents,
     optimizations,
     trials,
     validation_rejections,
 )
 
-DOCUMENTS = ("spec", "checkpoint", "result")
-
 _statuses = {one.value: one for one in ExperimentStatus}
 _types = {one.value: one for one in ExperimentType}
 
 _of = bindparam("of_id", type_=SafeText)
-_columns, _documents, _trials = optimizations.c, optimization_documents.c, trials.c
-_is_trial = _trials.slot == ""
+_columns, _trials = optimizations.c, trials.c
 # Neither the baseline nor mini-batches count; the primary key alone answers it.
 _trial_count = (
     select(func.count())
-    .where(_trials.optimization_id == _columns.id, _trials.number > 0, _is_trial)
+    .where(_trials.optimization_id == _columns.id, _trials.number > 0, _trials.slot == "")
     .scalar_subquery()
     .label("trials")
 )
@@ -55,16 +58,6 @@ _trial_count = (
 RECORD_COLUMNS = [
     column for column in _columns if column.name not in ("lease_token", "lease_expires")
 ] + [_trial_count]
-_documents_of = [
-    select(_documents.document)
-    .where(_documents.optimization_id == _columns.id, _documents.name == name)
-    .scalar_subquery()
-    .label(name)
-    for name in DOCUMENTS
-]
-_get = select(*RECORD_COLUMNS, *_documents_of).where(_columns.id == _of)
-_newest_first = select(*RECORD_COLUMNS).order_by(_columns.created_at.desc(), _columns.id.desc())
-_moment = select(_columns.created_at).where(_columns.id == _of)
 
 # The columns that `read_candidates` and `read_trials` take.
 CANDIDATE_COLUMNS = [
@@ -77,22 +70,40 @@ ONE_CANDIDATE = select(*CANDIDATE_COLUMNS).where(
     candidates.c.optimization_id == _of,
     candidates.c.candidate_id == bindparam("of_candidate", type_=SafeText),
 )
-_list_candidates = (
-    select(*CANDIDATE_COLUMNS)
-    .where(candidates.c.optimization_id == _of)
-    .order_by(candidates.c.number)
+
+_rejections = validation_rejections.c
+_of_optimization = _rejections.optimization_id == _of
+_insert_rejections = BulkInsert(validation_rejections)
+_last_rejection = select(func.max(_rejections.position)).where(_of_optimization)
+_same_rejection = select(_rejections.position).where(
+    _of_optimization,
+    *(
+        _rejections[name] == bindparam(f"of_{name}", type_=_rejections[name].type)
+        for name in ("step_index", "proposed_index", "reason_code", "created_at")
+    ),
 )
-_list_all_trials = (
-    select(*TRIAL_COLUMNS)
-    .where(_trials.optimization_id == _of)
-    .order_by(_trials.number, _trials.slot)
-)
-_list_trials = _list_all_trials.where(_is_trial)
-_list_rejections = (
-    select(*(column for column in validation_rejections.c if not column.primary_key))
-    .where(validation_rejections.c.optimization_id == _of)
-    .order_by(validation_rejections.c.position)
-)
+
+
+def _trial_upsert(insert: Any) -> Any:
+    """The trial with its candidate's number; no row where there is no such candidate."""
+    given = {
+        column.name: bindparam(column.name, type_=column.type)
+        for column in trials.c
+        if column.name != "number"
+    }
+    source = select(candidates.c.number, *given.values()).where(
+        candidates.c.optimization_id == given["optimization_id"],
+        candidates.c.candidate_id == given["candidate_id"],
+    )
+    statement = insert(trials).from_select(["number", *given], source)
+    others = [column.name for column in trials.c if not column.primary_key]
+    return statement.on_conflict_do_update(
+        index_elements=list(trials.primary_key.columns),
+        set_={name: statement.excluded[name] for name in others},
+    ).execution_options(preserve_rowcount=True)
+
+
+UPSERT_TRIAL = by_dialect(_trial_upsert)
 
 
 def record_row(record: OptimizationRecord, now: str) -> dict[str, Any]:
@@ -179,76 +190,41 @@ def read_trials(optimization_id: str, rows: Sequence[AnyRow]) -> list[TrialResul
     )
 
 
-def rejection_rows(
-    optimization_id: str, rejections: Iterable[Rejection], start: int, now: str
-) -> list[BulkRow]:
-    """Rejections in the order of the table's columns, from a position on."""
-    return [
-        tuple(
-            row_of(
-                validation_rejections,
-                one,
-                optimization_id=optimization_id,
-                position=position,
-                created_at=parse_time(one.created_at) if one.created_at else now,
-            ).values()
+async def add_rejections(
+    connection: AsyncConnection,
+    optimization_id: str,
+    rejected: Sequence[Rejection],
+    *,
+    now: str,
+    again: bool,
+) -> None:
+    """Add rejections behind those that are there.
+
+    `again` says that this was tried before, and may have got through without an answer.
+    """
+    if not rejected:
+        return
+    of_id = {"of_id": optimization_id}
+    last = await connection.scalar(_last_rejection, of_id)
+    rows = [
+        row_of(
+            validation_rejections,
+            one,
+            optimization_id=optimization_id,
+            position=position,
+            created_at=parse_time(one.created_at) if one.created_at else now,
         )
-        for position, one in enumerate(rejections, start)
+        for position, one in enumerate(rejected, 0 if last is None else last + 1)
     ]
-
-
-async def get_record(connection: AsyncConnection, optimization_id: str) -> OptimizationRecord:
-    """One optimization with its documents."""
-    row = (await connection.execute(_get, {"of_id": optimization_id})).one_or_none()
-    if row is None:
-        raise leases.not_found(optimization_id)
-    return read_record(row)
-
-
-async def newest_records(
-    connection: AsyncConnection, limit: int, before: str | None
-) -> list[OptimizationRecord]:
-    """Optimizations without their documents, the newest first."""
-    statement = _newest_first.limit(max(limit, 0))
-    if before is not None:
-        moment = await connection.scalar(_moment, {"of_id": before})
-        if moment is None:
-            raise leases.not_found(before)
-        earlier = tuple_(_columns.created_at, _columns.id) < tuple_(moment, before)
-        statement = statement.where(earlier)
-    return [read_record(row) for row in await connection.execute(statement)]
-
-
-async def list_candidates(connection: AsyncConnection, optimization_id: str) -> list[Candidate]:
-    """All candidates by number."""
-    with _nothing_collected():
-        rows = await _rows(connection, _list_candidates, optimization_id)
-        return read_candidates(optimization_id, rows)
-
-
-async def list_trials(
-    connection: AsyncConnection, optimization_id: str, *, mini_batches: bool
-) -> list[TrialResult]:
-    """Trials by number, with or without mini-batches."""
-    statement = _list_all_trials if mini_batches else _list_trials
-    with _nothing_collected():
-        return read_trials(optimization_id, await _rows(connection, statement, optimization_id))
-
-
-async def list_rejections(connection: AsyncConnection, optimization_id: str) -> list[Rejection]:
-    """All rejections as they were made."""
-    rows = await _rows(connection, _list_rejections, optimization_id)
-    return [value_of(Rejection, row) for row in rows]
-
-
-async def _rows(
-    connection: AsyncConnection, statement: Any, optimization_id: str
-) -> Sequence[AnyRow]:
-    return (await connection.execute(statement, {"of_id": optimization_id})).all()
+    if again:
+        first = {f"of_{name}": value for name, value in rows[0].items()}
+        if await connection.scalar(_same_rejection, {**first, **of_id}) is not None:
+            return
+    await _insert_rejections(connection, [tuple(row.values()) for row in rows])
 
 
 @contextmanager
-def _nothing_collected() -> Iterator[None]:
+def without_garbage_collection() -> Iterator[None]:
     """Thousands of values at once set off the garbage collector, which takes longer than they do."""
     was_enabled = gc.isenabled()
     gc.disable()
