@@ -50,7 +50,7 @@ async def at_once(runs: int, wait: float, calls: int) -> dict[str, float]:
         started, cpu = time.perf_counter(), time.process_time()
         async with ImageExecutor(workspace, images):
             while True:
-                page = await images.page(limit=runs)
+                page = await images.repository.runs(limit=runs)
                 if all(run.status.ended for run in page.items):
                     break
                 await asyncio.sleep(0.05)

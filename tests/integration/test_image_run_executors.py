@@ -69,7 +69,7 @@ async def serving(tmp_path, model, judge=None, *, execute=True, **table):
 
 async def ended(images, run_id):
     async with asyncio.timeout(120):
-        while not (run := await images.get(run_id)).status.ended:
+        while not (run := await images.repository.run(run_id)).status.ended:
             await asyncio.sleep(0.01)
     return run
 
@@ -83,7 +83,7 @@ async def test_two_servers_share_a_queue_and_carry_out_each_run_once(tmp_path):
         first, second = (serving(tmp_path, one, max_calls=2) for one in models)
         async with first, second:
             runs = [await ended(images, name) for name in names]
-        commits = (await images.commits("p1")).items
+        commits = (await images.repository.commits("p1")).items
 
     assert {run.status for run in runs} == {ImageRunStatus.COMPLETED}
     assert sum(model.calls for model in models) == 8 * 3
@@ -98,7 +98,9 @@ async def test_a_cancellation_from_another_process_is_heard_while_models_think(t
         run_id = (await other.create(WISH)).run_id
         await model.begun.wait()
         with pytest.raises(Exception, match="builds on it"):
-            await other.delete_commit((await other.get(run_id)).anchor_commit_id)
+            await other.repository.delete_commit(
+                (await other.repository.run(run_id)).anchor_commit_id
+            )
         await other.cancel(run_id)
 
         run = await ended(other, run_id)
@@ -146,7 +148,7 @@ async def test_the_offline_models_make_a_whole_history(tmp_path):
         scores = [one.composite_score for one in run.leaderboard]
         lineage = await images.lineage("p1")
         sheet = await images.contact_sheet(run.run_id)
-        compared = await images.comparison(result.rounds[0].comparison_id)
+        compared = await images.repository.comparison(result.rounds[0].comparison_id)
 
     assert run.status is ImageRunStatus.COMPLETED
     assert scores == sorted(scores, reverse=True)

@@ -13,7 +13,7 @@ from tests.support.image_samples import make_request
 
 from burnish.app.images import runs as image_runs
 from burnish.app.images.models import ImageModels
-from burnish.app.images.runs import ImageRuns, execute
+from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
 from burnish.app.wiring import Workspace
 from burnish.domain.images.runs import ImageRunStatus
@@ -78,8 +78,8 @@ async def carry_out(place, lease_seconds):
         async with ImageRuns.open(workspace, database, settings, models=models) as images:
             wish = make_request(image_model="scripted", judge_model="scripted", n_variants=3)
             await images.create(wish, run_id="r1")
-            ended = await execute(images, "r1", lambda _: None, lease_seconds=lease_seconds)
-            commits = (await images.commits("p1")).items
+            ended = await images.execute("r1", lease_seconds=lease_seconds)
+            commits = (await images.repository.commits("p1")).items
             for one in commits:
                 await images.image(one.images[0].digest)
             return [ended.status.value, ended.top_k, sorted(one.commit_id for one in commits)]

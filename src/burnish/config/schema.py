@@ -148,16 +148,8 @@ class Settings(_Table):
             "examples": table.examples,
         }
         return AgentSpec(
-            name=table.name,
+            **table.model_dump(exclude={*configuration, "requested"}),
             configuration=configuration,
-            run=table.run,
-            model=table.model,
-            url=table.url,
-            labels=table.labels,
-            output_schema=table.output_schema,
-            version=table.version,
-            concurrency=table.concurrency,
-            timeout_seconds=table.timeout_seconds,
             folder=self.folder,
             outbound=self._rules() if table.requested and table.url is not None else None,
         )

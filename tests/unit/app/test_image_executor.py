@@ -285,7 +285,7 @@ async def test_two_commits_are_compared_and_the_map_can_be_had():
 
     assert made.changed_share == 1.0
     assert made.left_rubric != made.right_rubric
-    assert await images.comparison(made.comparison_id) == made
+    assert await images.repository.comparison(made.comparison_id) == made
     data, kind = await images.image(made.difference_map.digest)
     assert (len(data), kind) == (made.difference_map.size, "image/png")
 

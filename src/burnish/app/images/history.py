@@ -17,12 +17,10 @@ from burnish.domain.images.runs import (
     CommitStatus,
     ImageCommit,
     ImageComparison,
-    ImageProject,
     ImageRunRequest,
     ObjectivePreset,
     Rubric,
 )
-from burnish.domain.pages import Page
 from burnish.images.judging import NEUTRAL
 from burnish.images.pictures import (
     THUMBNAIL_TYPE,
@@ -66,26 +64,6 @@ class ImageHistory:
         self.models = models
         self.calls = calls
         self._thumbnails: OrderedDict[str, bytes] = OrderedDict()
-
-    async def projects(
-        self, *, limit: int = 50, after: Sequence[Any] | None = None
-    ) -> Page[ImageProject]:
-        """By name."""
-        return await self.repository.projects(limit=limit, after=after)
-
-    async def commits(
-        self, project_id: str, *, limit: int = 100, after: Sequence[Any] | None = None
-    ) -> Page[ImageCommit]:
-        """The newest first."""
-        return await self.repository.commits(project_id, limit=limit, after=after)
-
-    async def commit(self, commit_id: str) -> ImageCommit:
-        """One commit."""
-        return await self.repository.commit(commit_id)
-
-    async def delete_commit(self, commit_id: str) -> None:
-        """Forget it; pictures stay, since others may be the same."""
-        await self.repository.delete_commit(commit_id)
 
     async def lineage(self, project_id: str) -> ImageLineage:
         """Who came from whom in a project."""
@@ -153,10 +131,6 @@ class ImageHistory:
         name = full_name(judge or self.models.settings.table.judge_model)
         rubrics = [await self._own_rubric(commit, name) for commit in (left, right)]
         return await self.keep_comparison(str(uuid_utils.uuid7()), left, right, rubrics, name)
-
-    async def comparison(self, comparison_id: str) -> ImageComparison:
-        """One that was made before."""
-        return await self.repository.comparison(comparison_id)
 
     async def keep_comparison(
         self,

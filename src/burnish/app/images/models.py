@@ -66,7 +66,7 @@ def image_model_options(settings: ImageSettings) -> tuple[ImageModelOption, ...]
             name=name,
             label=_LABELS.get(name, name),
             default=name == full_name(chosen[kind]),
-            why_not=why_not(kind, name, settings),
+            why_not=getattr(_obstacle(kind, name, settings), "why", None),
         )
         for kind, known in names.items()
         for name in dict.fromkeys(full_name(one) for one in known)
@@ -82,12 +82,6 @@ def image_model_options(settings: ImageSettings) -> tuple[ImageModelOption, ...]
     return (*found, templates, *texts)
 
 
-def why_not(kind: str, name: str, settings: ImageSettings) -> str | None:
-    """Why a model that draws or judges cannot be used here; None when it can."""
-    obstacle = _obstacle(kind, name, settings)
-    return None if obstacle is None else obstacle.why
-
-
 def require_usable(kind: str, name: str, settings: ImageSettings) -> None:
     """Refuse a model that cannot be used here, with the way to mend it."""
     obstacle = _obstacle(kind, name, settings)
@@ -95,48 +89,32 @@ def require_usable(kind: str, name: str, settings: ImageSettings) -> None:
         return
     if name.startswith(OPENAI):
         openai_settings(name, settings)  # Says itself what is wrong with the table.
-    raise UsageError(
-        what=f"the {_WHAT[kind]} {name[:100]!r} cannot be used",
-        why=obstacle.why,
-        fix=obstacle.fix,
-        code=obstacle.code,
-    )
+    raise obstacle
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Obstacle:
-    """What keeps a model from being used, and the way to mend it."""
-
-    why: str
-    fix: str
-    code: str
-
-
-def _obstacle(kind: str, name: str, settings: ImageSettings) -> _Obstacle | None:
-    offline = _OFFLINE[kind]
+def _obstacle(kind: str, name: str, settings: ImageSettings) -> UsageError | None:
+    """What keeps a model that draws or judges from being used here, and the way to mend it."""
+    what, offline = f"the {_WHAT[kind]} {name[:100]!r} cannot be used", _OFFLINE[kind]
     if find_spec("PIL") is None:
-        return _Obstacle(
-            why="Pillow is not installed", fix="pip install 'burnish[images]'", code="missing_extra"
-        )
+        why, fix = "Pillow is not installed", "pip install 'burnish[images]'"
+        return UsageError(what=what, why=why, fix=fix, code="missing_extra")
     if name == offline:
         return None
     if not name.startswith(OPENAI) or name == OPENAI:
-        return _Obstacle(
-            why="there is no such model",
-            fix=f"use {offline} or openai/NAME",
-            code="INVALID_REQUEST",
-        )
+        why, fix = "there is no such model", f"use {offline} or openai/NAME"
+        return UsageError(what=what, why=why, fix=fix, code="INVALID_REQUEST")
     try:
         chosen = openai_settings(name, settings)
     except UsageError as error:  # A table that cannot be read keeps nobody from the other models.
-        return _Obstacle(why=str(error), fix=error.fix, code=error.code)
+        return UsageError(what=what, why=str(error), fix=error.fix, code=error.code)
     variable = _KEY if chosen.api_key_env is None else chosen.api_key_env
     # Another address than OpenAI's may want no key, unless one is named.
     if not variable or (chosen.api_key_env is None and chosen.base_url is not None):
         return None
     if os.environ.get(variable):
         return None
-    return _Obstacle(
+    return UsageError(
+        what=what,
         why=f"{variable} is not set",
         fix=f"put your key into that variable, or use {offline}, which needs none",
         code="missing_key",
@@ -168,32 +146,6 @@ _SDK = (
 )
 
 
-def image_model(name: str, settings: ImageSettings | None = None) -> ImageModel:
-    """Open the model of a name such as `sketch` or `openai/gpt-image-1-mini`."""
-    chosen, full = settings or ImageSettings(), full_name(name)
-    require_usable("image", full, chosen)
-    if full == SKETCH:
-        from burnish.images.models import SketchModel  # noqa: PLC0415
-
-        return SketchModel()
-    from burnish.images.models import OpenAIImageModel  # noqa: PLC0415
-
-    return OpenAIImageModel(full.removeprefix(OPENAI), openai_settings(full, chosen))
-
-
-def image_judge(name: str, settings: ImageSettings | None = None) -> ImageJudge:
-    """Open the judge of a name such as `pixel-judge` or `openai/gpt-4.1-mini`."""
-    chosen, full = settings or ImageSettings(), full_name(name)
-    require_usable("judge", full, chosen)
-    if full == PIXEL_JUDGE:
-        from burnish.images.models import PixelJudge  # noqa: PLC0415
-
-        return PixelJudge()
-    from burnish.images.models import OpenAIImageJudge  # noqa: PLC0415
-
-    return OpenAIImageJudge(full.removeprefix(OPENAI), openai_settings(full, chosen))
-
-
 def _load(modules: Iterable[str]) -> None:
     for module in modules:
         # Without an extra it is missing, which whoever needs it says in words.
@@ -218,32 +170,43 @@ class ImageModels:
         self._judging = dict(judging or {})
 
     def image(self, name: str) -> ImageModel:
-        """What draws."""
+        """What draws, by a name such as `sketch` or `openai/gpt-image-1-mini`."""
         if name not in self._drawing:
-            self._drawing[name] = image_model(name, self.settings)
+            chosen = self._chosen("image", name)
+            from burnish.images.models import OpenAIImageModel, SketchModel  # noqa: PLC0415
+
+            self._drawing[name] = OpenAIImageModel(*chosen) if chosen else SketchModel()
         return self._drawing[name]
 
     def judge(self, name: str) -> ImageJudge:
-        """What scores."""
+        """What scores, by a name such as `pixel-judge` or `openai/gpt-4.1-mini`."""
         if name not in self._judging:
-            self._judging[name] = image_judge(name, self.settings)
+            chosen = self._chosen("judge", name)
+            from burnish.images.models import OpenAIImageJudge, PixelJudge  # noqa: PLC0415
+
+            self._judging[name] = OpenAIImageJudge(*chosen) if chosen else PixelJudge()
         return self._judging[name]
+
+    def _chosen(self, kind: str, name: str) -> tuple[str, ModelSettings] | None:
+        """OpenAI's own name with its settings; None for the offline one."""
+        full = full_name(name)
+        require_usable(kind, full, self.settings)
+        if full == _OFFLINE[kind]:
+            return None
+        return full.removeprefix(OPENAI), openai_settings(full, self.settings)
 
     async def load(self, *names: str) -> None:
         """Load what is slow to load, where nobody waits for it: else every request would."""
         online = any(full_name(name).startswith(OPENAI) for name in names)
         await asyncio.to_thread(_load, (*_OFFLINE_MODULES, *_SDK) if online else _OFFLINE_MODULES)
 
-    def text(self, name: str) -> Model:
-        """What plans and suggests; it belongs to the workspace, and is closed with it."""
-        return self._text(name)
-
     def of(self, image: str, judge: str, text: str | None) -> RunModels:
         """The models of one run."""
         return RunModels(
             image=self.image(image),
             judge=self.judge(judge),
-            text=None if text is None else self.text(text),
+            # It belongs to the workspace, and is closed with it.
+            text=None if text is None else self._text(text),
         )
 
     def labels(self, request: ImageRunRequest) -> RunLabels:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import uuid_utils
 
 from burnish import storage
 from burnish.app.images.history import ImageHistory
-from burnish.app.images.models import ImageModelOption, ImageModels
+from burnish.app.images.models import ImageModels
 from burnish.app.images.requests import checked
 from burnish.app.images.settings import ImageSettings
 from burnish.app.wiring import ModelPool, Workspace
 from burnish.domain import BurnishError, ConflictError, Spending, UsageError
 from burnish.domain.images.protocols import ImageFiles, LeasedRun
-from burnish.domain.images.runs import ImageRun, ImageRunRequest, ImageRunStatus, Rubric, Variant
+from burnish.domain.images.runs import ImageRun, ImageRunRequest, Rubric, Variant
 from burnish.domain.jobs import Job
-from burnish.domain.pages import Page
 from burnish.images.contact_sheet import draw_contact_sheet
 from burnish.images.pictures import on_pixels_at_once
 from burnish.images.pipeline import ImagePipeline
@@ -37,27 +36,7 @@ from burnish.jobs import ownership
 from burnish.jobs.lease_renewer import LEASE_SECONDS, LeaseRenewer
 
 _LOOK_SECONDS = 0.5
-
-
-async def execute(
-    images: ImageRuns, run_id: str, progress: Progress, *, lease_seconds: float = LEASE_SECONDS
-) -> ImageRun:
-    """The run once it has ended, here or elsewhere."""
-    owner, seen = ownership.new_owner(), -1
-    while True:
-        run = await images.repository.run(run_id)
-        if run.revision != seen:
-            progress(run)
-        if run.status.ended:
-            return run
-        seen = run.revision
-        job = await _take(images, run_id, owner, lease_seconds)
-        if job is None:
-            await asyncio.sleep(_LOOK_SECONDS)
-            continue
-        ended = await _carry_out(images, job, progress, lease_seconds)
-        if ended is not None:
-            return ended
+Progress = Callable[[ImageRun], None]
 
 
 async def _take(images: ImageRuns, run_id: str, owner: str, seconds: float) -> Job | None:
@@ -109,34 +88,9 @@ async def _carry_out(
         images.nudges.remove(nudge)
 
 
-async def optimize(
-    images: ImageRuns,
-    request: ImageRunRequest | None,
-    budget: RoundsBudget,
-    optimization_id: str | None,
-    progress: Callable[[ImageRun], None] | None,
-) -> ImageOptimizationResult:
-    """Begin one, or go on with one: its first round says what was asked for."""
-    identity = optimization_id or str(uuid_utils.uuid7())
-    wish = request or (await images.get(round_id(identity, 1))).request
-
-    async def carry(run_id: str, wanted: ImageRunRequest) -> ImageRun:
-        known = await _stored(images, run_id)
-        if known is None:
-            await images.create(wanted, run_id=run_id)
-        elif known.status.ended:
-            return known
-        return await images.execute(run_id, progress=progress)
-
-    async def weigh(run: ImageRun, winner: Variant, parent: Rubric | None) -> Margin:
-        return await _margin(images, run, winner, parent)
-
-    return await optimize_in_rounds(identity, wish, budget, carry=carry, weigh=weigh)
-
-
 async def _stored(images: ImageRuns, run_id: str) -> ImageRun | None:
     try:
-        return await images.get(run_id)
+        return await images.repository.run(run_id)
     except UsageError:
         return None
 
@@ -148,15 +102,15 @@ async def _margin(
     for the verdict on the anchor twice."""
     comparison_id = f"{run.run_id}-margin"
     try:
-        known = await images.comparison(comparison_id)
+        known = await images.repository.comparison(comparison_id)
         return Margin(comparison_id=comparison_id, parent=known.left_rubric, spending=Spending())
     except UsageError:
         pass
     assert run.anchor_commit_id is not None
     assert winner.commit_id is not None
     assert winner.rubric is not None
-    anchor = await images.commit(run.anchor_commit_id)
-    drawn = await images.commit(winner.commit_id)
+    anchor = await images.repository.commit(run.anchor_commit_id)
+    drawn = await images.repository.commit(winner.commit_id)
     spending = Spending()
     if parent is None:
         judgement = await images.judged(anchor, run.request)
@@ -166,9 +120,6 @@ async def _margin(
         comparison_id, anchor, drawn, (parent, winner.rubric), run.request.judge_model
     )
     return Margin(comparison_id=comparison_id, parent=parent, spending=spending)
-
-
-Progress = Callable[[ImageRun], None]
 
 
 class ImageRuns(ImageHistory):
@@ -220,37 +171,12 @@ class ImageRuns(ImageHistory):
             stack.push_async_callback(pool.close)
             yield cls(workspace, files, pool, allowed_models=allowed_models)
 
-    def options(self) -> tuple[ImageModelOption, ...]:
-        """The models that a request may name, with the defaults, and why some cannot be used."""
-        return self.models.options()
-
     async def create(self, request: ImageRunRequest, *, run_id: str | None = None) -> ImageRun:
         """Queue a run; UsageError `INVALID_REQUEST` when it cannot be one."""
         wanted = await checked(request, self.repository, self.models, self.allowed_models)
         run = await self.repository.create_run(run_id or str(uuid_utils.uuid7()), wanted)
         self.tell(run)
         return run
-
-    async def get(self, run_id: str) -> ImageRun:
-        """A run as it stands."""
-        return await self.repository.run(run_id)
-
-    async def page(
-        self,
-        *,
-        project_id: str | None = None,
-        status: ImageRunStatus | None = None,
-        limit: int = 50,
-        after: Sequence[Any] | None = None,
-    ) -> Page[ImageRun]:
-        """The newest first."""
-        return await self.repository.runs(
-            project_id=project_id, status=status, limit=limit, after=after
-        )
-
-    async def revisions(self, run_ids: Sequence[str]) -> dict[str, int]:
-        """The revision of each that there is."""
-        return await self.repository.revisions(run_ids)
 
     async def cancel(self, run_id: str) -> ImageRun:
         """Stop it: at once when nobody runs it, else within moments."""
@@ -260,13 +186,33 @@ class ImageRuns(ImageHistory):
         self.tell(run)
         return run
 
-    async def execute(self, run_id: str, *, progress: Progress | None = None) -> ImageRun:
+    async def execute(
+        self,
+        run_id: str,
+        *,
+        progress: Progress = lambda _: None,
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> ImageRun:
         """Carry it out here to its end, or follow it to there while somebody else does."""
-        return await execute(self, run_id, progress or (lambda _: None))
+        owner, seen = ownership.new_owner(), -1
+        while True:
+            run = await self.repository.run(run_id)
+            if run.revision != seen:
+                progress(run)
+            if run.status.ended:
+                return run
+            seen = run.revision
+            job = await _take(self, run_id, owner, lease_seconds)
+            if job is None:
+                await asyncio.sleep(_LOOK_SECONDS)
+                continue
+            ended = await _carry_out(self, job, progress, lease_seconds)
+            if ended is not None:
+                return ended
 
     async def contact_sheet(self, run_id: str) -> bytes:
         """A PNG of the anchor and its ranked variants, with who drew and who judged."""
-        run = await self.get(run_id)
+        run = await self.repository.run(run_id)
         anchor = None
         if run.anchor_commit_id is not None:
             commit = await self._pictured(run.anchor_commit_id)
@@ -282,21 +228,33 @@ class ImageRuns(ImageHistory):
         *,
         budget: RoundsBudget,
         optimization_id: str | None = None,
-        progress: Progress | None = None,
+        progress: Progress = lambda _: None,
     ) -> ImageOptimizationResult:
         """Several rounds, each a stored run `OPTIMIZATION_ID-NN` that goes on from the winner.
 
         With the id of one that was broken off, and no request, it is gone on with.
         """
-        return await optimize(self, request, budget, optimization_id, progress)
+        identity = optimization_id or str(uuid_utils.uuid7())
+        wish = request or (await self.repository.run(round_id(identity, 1))).request
 
-    def pipeline(self, told: Progress | None = None) -> ImagePipeline:
+        async def carry(run_id: str, wanted: ImageRunRequest) -> ImageRun:
+            known = await _stored(self, run_id)
+            if known is None:
+                await self.create(wanted, run_id=run_id)
+            elif known.status.ended:
+                return known
+            return await self.execute(run_id, progress=progress)
+
+        return await optimize_in_rounds(
+            identity, wish, budget, carry=carry, weigh=partial(_margin, self)
+        )
+
+    def pipeline(self, told: Progress = lambda _: None) -> ImagePipeline:
         """What carries runs out; `told` hears of changes besides the listeners."""
 
         def tell(run: ImageRun) -> None:
             self.tell(run)
-            if told is not None:
-                told(run)
+            told(run)
 
         return ImagePipeline(
             repository=self.repository,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -21,7 +21,7 @@ from burnish.integrations.imports.chat import (
     spoken_text,
 )
 from burnish.integrations.imports.files import refuse_rows
-from burnish.integrations.imports.project import Findings, ForeignProject
+from burnish.integrations.imports.project import ForeignProject
 
 _KEPT_PROBLEMS = 100
 _INSPECT = "inspect"
@@ -151,28 +151,35 @@ def settle_system(project: ForeignProject, otherwise: str) -> None:
         project.findings.note(f"in {len(folded)} rows a chat of several turns is one text in input")
 
 
-def leave_unknown(
-    record: Mapping[str, Any], known: tuple[str, ...], place: str, findings: Findings
-) -> None:
-    """List keys that nothing here stands for."""
-    for key in record:
-        if key not in known:
-            findings.leave(place, f"the key {str(key)[:80]}", "nothing here stands for it")
+def _read_samples(
+    path: Path,
+    kind: str,
+    known: tuple[str, ...],
+    read_row: Callable[[Mapping[str, Any]], dict[str, Any]],
+    *,
+    answer: str,
+) -> ForeignProject:
+    """A project with the rows of a file; keys that nothing here stands for are listed."""
+    file = SampleFile(path)
+    project = ForeignProject(kind=kind, name=path.stem)
+    for line, record in file.records():
+        for key in record:
+            if key not in known:
+                what = f"the key {str(key)[:80]}"
+                project.findings.leave(path.name, what, "nothing here stands for it")
+        try:
+            row = read_row(record)
+        except BadSampleError as error:
+            file.refuse(line, str(error))
+            continue
+        (project.rows if row.get(answer) else project.unchecked).append(row)
+    file.finish(project)
+    return project
 
 
 def read_inspect(path: Path) -> ForeignProject:
     """Samples as rows; with choices the answer is a letter."""
-    file = SampleFile(path)
-    project = ForeignProject(kind=_INSPECT, name=path.stem)
-    for line, record in file.records():
-        leave_unknown(record, _INSPECT_FIELDS, path.name, project.findings)
-        try:
-            row = _inspect_row(record)
-        except BadSampleError as error:
-            file.refuse(line, str(error))
-            continue
-        (project.rows if row.get("target") else project.unchecked).append(row)
-    file.finish(project)
+    project = _read_samples(path, _INSPECT, _INSPECT_FIELDS, _inspect_row, answer="target")
     chosen = [row for row in project.rows if "choices" in row]
     if chosen and len(chosen) < len(project.rows):
         project.findings.note("some rows have choices and some have none: check the scorer")
@@ -259,17 +266,7 @@ def _add_choices(project: ForeignProject) -> None:
 
 def read_openai_evals(path: Path) -> ForeignProject:
     """Samples as rows; short answers are compared whole, longer ones are looked for."""
-    file = SampleFile(path)
-    project = ForeignProject(kind=_OPENAI_EVALS, name=path.stem)
-    for line, record in file.records():
-        leave_unknown(record, _OPENAI_FIELDS, path.name, project.findings)
-        try:
-            row = _openai_row(record)
-        except BadSampleError as error:
-            file.refuse(line, str(error))
-            continue
-        (project.rows if row.get("ideal") else project.unchecked).append(row)
-    file.finish(project)
+    project = _read_samples(path, _OPENAI_EVALS, _OPENAI_FIELDS, _openai_row, answer="ideal")
     settle_system(project, "")
     answers = [one for row in project.rows for one in _listed(row["ideal"])]
     if all(len(one) <= _SHORT for one in answers):

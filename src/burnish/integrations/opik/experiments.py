@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.app.optimize.client_lease import OpikLease
@@ -51,18 +50,6 @@ _NOT_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _NO_PARAMETERS = ("messages", "system", "user", "optimizer", "tools", "project_name")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewOpikExperiment:
-    """What a client says when it begins one."""
-
-    id: str
-    name: str | None = None
-    type: str = "regular"
-    optimization_id: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    about: Mapping[str, Any] = field(default_factory=dict)
-
-
 class OpikExperiments:
     """Makes and ends experiments. Whatever is said twice counts once."""
 
@@ -90,26 +77,35 @@ class OpikExperiments:
             )
         return experiment
 
-    async def create(self, dataset: OpikDataset | None, new: NewOpikExperiment) -> None:
+    async def create(
+        self,
+        experiment_id: str,
+        dataset: OpikDataset | None,
+        *,
+        name: str | None,
+        optimization_id: str | None,
+        metadata: Mapping[str, Any],
+        about: Mapping[str, Any],
+    ) -> None:
         """A new one; one that is there already stays as it is."""
-        kind = _type(new)
+        kind = _type(about["type"], metadata)
         record = None
-        if new.optimization_id is not None:
-            record = await self._optimizations.get(new.optimization_id)
+        if optimization_id is not None:
+            record = await self._optimizations.get(optimization_id)
         experiment = Experiment(
-            id=new.id,
-            name=new.name or f"{kind.value} {new.id[-8:]}",
+            id=experiment_id,
+            name=name or f"{kind.value} {experiment_id[-8:]}",
             type=kind,
             status=ExperimentStatus.RUNNING,
             agent_name="Opik client" if record is None else record.agent_name,
-            configuration=configuration_of(new.metadata),
+            configuration=configuration_of(metadata),
             suite_name=dataset.name if dataset is not None else "Opik",
             dataset_id=None if dataset is None else await snapshot(self._workspace, dataset),
             planned_items=None,
-            optimization_id=new.optimization_id,
+            optimization_id=optimization_id,
             metadata={
-                **{name: new.metadata[name] for name in _ATTRIBUTION if name in new.metadata},
-                "opik": {**new.about, "metadata": dict(new.metadata)},
+                **{key: metadata[key] for key in _ATTRIBUTION if key in metadata},
+                "opik": {**about, "metadata": dict(metadata)},
             },
         )
         if record is None or kind is ExperimentType.REGULAR:
@@ -184,9 +180,8 @@ def _ended_as(metadata: Mapping[str, Any], told: ExperimentStatus) -> Experiment
     return ends.get(sent, told) if isinstance(sent, str) else told
 
 
-def _type(new: NewOpikExperiment) -> ExperimentType:
-    name = new.type
-    if new.metadata.get("trial_status") == ExperimentStatus.PRUNED.value:
+def _type(name: str, metadata: Mapping[str, Any]) -> ExperimentType:
+    if metadata.get("trial_status") == ExperimentStatus.PRUNED.value:
         # Sent as a mini-batch, so that Opik too never takes it for the best.
         return ExperimentType.TRIAL
     if name not in _TYPES:

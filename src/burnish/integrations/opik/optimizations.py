@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.app.optimize.client_lease import CLIENT, OpikLease, is_of_client
@@ -16,7 +15,6 @@ from burnish.domain import (
     StopReason,
     UsageError,
 )
-from burnish.domain.opik import OpikDataset
 from burnish.integrations.opik.datasets import named_dataset, snapshot
 from burnish.optimization import events
 
@@ -33,19 +31,6 @@ _REASONS = {
     OptimizationStatus.CANCELLED: StopReason.CANCELLED.value,
     OptimizationStatus.FAILED: StopReason.ERROR.value,
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewOpikOptimization:
-    """What a client says when it begins."""
-
-    id: str
-    dataset_name: str
-    objective_name: str
-    status: str = "running"
-    name: str | None = None
-    project: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 def status_name(record: OptimizationRecord) -> str:
@@ -74,17 +59,49 @@ class OpikOptimizations:
             )
         return record
 
-    async def create(self, place: str, new: NewOpikOptimization) -> None:
+    async def create(
+        self,
+        place: str,
+        optimization_id: str,
+        *,
+        dataset_name: str,
+        objective_name: str,
+        status: str,
+        project: str,
+        name: str | None,
+        metadata: Mapping[str, Any],
+    ) -> None:
         """A new one; with an id that is there already, its status is taken over."""
-        status = _status(new.status)
-        dataset = await named_dataset(self._workspace, place, new.dataset_name)
+        begun = _status(status)
+        dataset = await named_dataset(self._workspace, place, dataset_name)
+        optimizer = str(metadata.get("optimizer") or "unknown")
+        seed = metadata.get("seed")
+        record = OptimizationRecord(
+            id=optimization_id,
+            name=name or f"{optimizer} of {dataset_name}",
+            status=OptimizationStatus.INITIALIZED,
+            objective_name=objective_name,
+            agent_name=str(metadata.get("agent_name") or "Opik client"),
+            suite_name=str(metadata.get("suite_name") or dataset_name),
+            optimizer_name=optimizer,
+            dataset_id=await snapshot(self._workspace, dataset),
+            seed=seed if isinstance(seed, int) and abs(seed) < 2**63 else 0,
+            spec={
+                "client": CLIENT,
+                "opik": {
+                    "name": name,
+                    "project": project,
+                    "dataset_name": dataset_name,
+                    "opik_dataset_id": dataset.id,
+                    "metadata": dict(metadata),
+                },
+            },
+        )
         try:
-            await self._workspace.optimizations.create_optimization(
-                await self._record(new, dataset)
-            )
+            await self._workspace.optimizations.create_optimization(record)
         except ConflictError:
-            await self.get(new.id)
-        await self._move(new.id, status, None)
+            await self.get(optimization_id)
+        await self._move(optimization_id, begun, None)
 
     async def update(
         self, optimization_id: str, status: str | None, error: Mapping[str, Any] | None = None
@@ -93,31 +110,6 @@ class OpikOptimizations:
         await self.get(optimization_id)
         if status is not None:
             await self._move(optimization_id, _status(status), error)
-
-    async def _record(self, new: NewOpikOptimization, dataset: OpikDataset) -> OptimizationRecord:
-        optimizer = str(new.metadata.get("optimizer") or "unknown")
-        seed = new.metadata.get("seed")
-        return OptimizationRecord(
-            id=new.id,
-            name=new.name or f"{optimizer} of {new.dataset_name}",
-            status=OptimizationStatus.INITIALIZED,
-            objective_name=new.objective_name,
-            agent_name=str(new.metadata.get("agent_name") or "Opik client"),
-            suite_name=str(new.metadata.get("suite_name") or new.dataset_name),
-            optimizer_name=optimizer,
-            dataset_id=await snapshot(self._workspace, dataset),
-            seed=seed if isinstance(seed, int) and abs(seed) < 2**63 else 0,
-            spec={
-                "client": CLIENT,
-                "opik": {
-                    "name": new.name,
-                    "project": new.project,
-                    "dataset_name": new.dataset_name,
-                    "opik_dataset_id": dataset.id,
-                    "metadata": dict(new.metadata),
-                },
-            },
-        )
 
     async def _move(
         self, optimization_id: str, status: OptimizationStatus, error: Mapping[str, Any] | None

@@ -98,15 +98,7 @@ def domain_error(error: BurnishError) -> Response:
         return bug_response(error)
     told = error.to_json()
     headers = {"Retry-After": _RETRY_AFTER} if told["retryable"] else None
-    return error_response(
-        status,
-        code=told["code"],
-        message=told["message"],
-        fix=told["fix"],
-        retryable=told["retryable"],
-        problems=_rows(error),
-        headers=headers,
-    )
+    return error_response(status, **told, problems=_rows(error), headers=headers)
 
 
 def _rows(error: BurnishError) -> list[dict[str, str]]:

@@ -52,12 +52,9 @@ class Services:
 
     def wake(self) -> None:
         """Look at what waits to be run, now."""
-        if self.executor is not None:
-            self.executor.wake()
-        if self.evaluator is not None:
-            self.evaluator.wake()
-        if self.image_executor is not None:
-            self.image_executor.wake()
+        for one in (self.executor, self.evaluator, self.image_executor):
+            if one is not None:
+                one.wake()
 
     def close_streams(self) -> None:
         """End every stream of events: they would never end by themselves."""
@@ -90,19 +87,14 @@ async def open_services(
         await stack.enter_async_context(image_hub)
         executor = evaluator = image_executor = None
         if settings.execute:
+            others = ExecutorSettings(lease_seconds=settings.runs.lease_seconds)
             executor = RunExecutor(
                 workspace, project, settings.runs, tally=tally, make_adapter=settings.make_adapter
             )
             await stack.enter_async_context(executor)
-            evaluator = EvaluationExecutor(
-                workspace, project, ExecutorSettings(lease_seconds=settings.runs.lease_seconds)
-            )
+            evaluator = EvaluationExecutor(workspace, project, others)
             await stack.enter_async_context(evaluator)
-            image_executor = ImageExecutor(
-                workspace,
-                images,
-                ExecutorSettings(lease_seconds=settings.runs.lease_seconds),
-            )
+            image_executor = ImageExecutor(workspace, images, others)
             await stack.enter_async_context(image_executor)
         # Also where nothing is run: it only says what is to be run, and sees to what has ended.
         keeper = OptimizerScheduler(

@@ -101,7 +101,7 @@ async def list_image_runs(
     cursor: Cursor = None,
 ) -> ImageRunPage:
     """Runs of a project or of all, the newest first."""
-    page = await serving.images.page(
+    page = await serving.images.repository.runs(
         project_id=project_id,
         status=status,
         limit=limit,
@@ -113,7 +113,7 @@ async def list_image_runs(
 @router.get("/eval-runs/{run_id}", responses=errors(404))
 async def get_image_run(serving: Serving, run_id: RunId) -> ImageRunView:
     """One run: counters, variants, leaderboard, suggestions."""
-    return ImageRunView.of(await serving.images.get(run_id))
+    return ImageRunView.of(await serving.images.repository.run(run_id))
 
 
 @router.post("/eval-runs/{run_id}/cancel", status_code=202, responses=errors(404))
@@ -154,7 +154,7 @@ async def list_image_projects(
     serving: Serving, limit: Limit = 50, cursor: Cursor = None
 ) -> ImageProjectPage:
     """All projects by name."""
-    page = await serving.images.projects(limit=limit, after=decode_cursor(_NAME, cursor))
+    page = await serving.images.repository.projects(limit=limit, after=decode_cursor(_NAME, cursor))
     return ImageProjectPage.of(page, ImageProjectView.of, _NAME)
 
 
@@ -163,7 +163,7 @@ async def list_image_commits(
     serving: Serving, project_id: ProjectId, limit: Limit = 100, cursor: Cursor = None
 ) -> ImageCommitPage:
     """A project's commits, the newest first; those that failed have no picture."""
-    page = await serving.images.commits(
+    page = await serving.images.repository.commits(
         project_id, limit=limit, after=decode_cursor(_NEWEST, cursor)
     )
     return ImageCommitPage.of(page, ImageCommitView.of, _NEWEST)
@@ -198,7 +198,7 @@ async def upload_image_commit(
 @router.get("/commits/{commit_id}", responses=errors(404))
 async def get_image_commit(serving: Serving, commit_id: CommitId) -> ImageCommitView:
     """One commit."""
-    return ImageCommitView.of(await serving.images.commit(commit_id))
+    return ImageCommitView.of(await serving.images.repository.commit(commit_id))
 
 
 @router.delete("/commits/{commit_id}", responses=errors(404, 409))
@@ -207,8 +207,8 @@ async def delete_image_commit(serving: Serving, commit_id: CommitId) -> ImageCom
 
     Refused while a run that has not ended builds on it.
     """
-    commit = await serving.images.commit(commit_id)
-    await serving.images.delete_commit(commit_id)
+    commit = await serving.images.repository.commit(commit_id)
+    await serving.images.repository.delete_commit(commit_id)
     return ImageCommitView.of(commit)
 
 
@@ -227,7 +227,7 @@ async def get_image_comparison(
     serving: Serving, comparison_id: ComparisonId
 ) -> ImageComparisonView:
     """A comparison that was made."""
-    return ImageComparisonView.of(await serving.images.comparison(comparison_id))
+    return ImageComparisonView.of(await serving.images.repository.comparison(comparison_id))
 
 
 @router.get("/images/{digest}", response_class=Response, responses=_ANSWERS)
@@ -265,4 +265,4 @@ async def _answer(
 @router.get("/image-models", responses=errors())
 async def list_image_models(serving: Serving) -> ImageModelsView:
     """What draws, judges and writes here, and what each lacks that cannot be used."""
-    return ImageModelsView.of(serving.images.options(), serving.images.models.settings.table)
+    return ImageModelsView.of(serving.images.models)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field
 
 from burnish.app.images.documents import run_document
-from burnish.app.images.models import ImageModelOption, full_name
+from burnish.app.images.models import ImageModelOption, ImageModels, full_name
 from burnish.app.images.requests import LONGEST_TERM, MOST_TERMS
 from burnish.config.schema import ImagesTable
 from burnish.domain.images.runs import (
@@ -123,8 +122,9 @@ class ImageModelsView(BaseModel):
     defaults: ImageModelDefaults
 
     @classmethod
-    def of(cls, options: Sequence[ImageModelOption], usual: ImagesTable) -> ImageModelsView:
+    def of(cls, models: ImageModels) -> ImageModelsView:
         """From what the server knows of them."""
+        options, usual = models.options(), models.settings.table
         kinds = {
             kind: [ImageModelView.of(one) for one in options if one.kind == kind]
             for kind in ("image", "judge", "text")
@@ -184,19 +184,13 @@ class NewImageRun(Strict):
 
     def request(self, usual: ImagesTable) -> ImageRunRequest:
         """What is asked for, with the usual models where none is named."""
+        models = ("image_model", "judge_model", "text_model")
+        wishes = self.constraints
         return ImageRunRequest(
-            project_id=self.project_id,
-            base_prompt=self.base_prompt,
-            objective_preset=self.objective_preset,
-            image_model=self.image_model or usual.image_model,
-            judge_model=self.judge_model or usual.judge_model,
-            text_model=self.text_model or usual.text_model,
-            n_variants=self.n_variants,
-            quality=self.quality,
-            parent_commit_id=self.parent_commit_id,
+            **self.model_dump(exclude={*models, "constraints"}),
+            **{name: getattr(self, name) or getattr(usual, name) for name in models},
             constraints=Constraints(
-                must_include=tuple(self.constraints.must_include),
-                must_avoid=tuple(self.constraints.must_avoid),
+                must_include=tuple(wishes.must_include), must_avoid=tuple(wishes.must_avoid)
             ),
         )
 

@@ -11,7 +11,6 @@ from pydantic import Field
 from burnish.domain import Experiment, ExperimentStatus
 from burnish.domain.opik import OpikItem
 from burnish.integrations.opik.datasets import named_dataset
-from burnish.integrations.opik.experiments import NewOpikExperiment
 from burnish.server.opik.datasets import Id, Name
 from burnish.server.opik.requests import DEFAULT_WORKSPACE, Body, Ingest, Place, read_body
 
@@ -72,21 +71,18 @@ async def create(request: Request, ingest: Ingest, place: Place = DEFAULT_WORKSP
     if new.dataset_name is not None:
         dataset = await named_dataset(ingest.workspace, place, new.dataset_name)
     await ingest.experiments.create(
+        identity,
         dataset,
-        NewOpikExperiment(
-            id=identity,
-            name=new.name,
-            type=new.type or "regular",
-            optimization_id=new.optimization_id,
-            metadata=new.metadata or {},
-            about={
-                "type": new.type or "regular",
-                "dataset_name": new.dataset_name,
-                "dataset_id": None if dataset is None else dataset.id,
-                "project_name": new.project_name,
-                "tags": new.tags,
-            },
-        ),
+        name=new.name,
+        optimization_id=new.optimization_id,
+        metadata=new.metadata or {},
+        about={
+            "type": new.type or "regular",
+            "dataset_name": new.dataset_name,
+            "dataset_id": None if dataset is None else dataset.id,
+            "project_name": new.project_name,
+            "tags": new.tags,
+        },
     )
     if new.status in _ENDINGS:
         await ingest.experiments.finish(identity, _ENDINGS[new.status])

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
-from burnish.integrations.opik.optimizations import NewOpikOptimization, status_name
+from burnish.integrations.opik.optimizations import status_name
 from burnish.server.http.requests import OptimizationId
 from burnish.server.opik.datasets import Id, Name
 from burnish.server.opik.requests import (
@@ -48,15 +48,13 @@ async def create(request: Request, ingest: Ingest, place: Place = DEFAULT_WORKSP
     new = await read_body(request, NewOptimization)
     await ingest.optimizations.create(
         place,
-        NewOpikOptimization(
-            id=new.id,
-            dataset_name=new.dataset_name,
-            objective_name=new.objective_name,
-            status=new.status,
-            name=new.name,
-            metadata=new.metadata or {},
-            project=new.project_name or DEFAULT_PROJECT,
-        ),
+        new.id,
+        dataset_name=new.dataset_name,
+        objective_name=new.objective_name,
+        status=new.status,
+        project=new.project_name or DEFAULT_PROJECT,
+        name=new.name,
+        metadata=new.metadata or {},
     )
     return Response(status_code=201, headers={"Location": f"{request.url.path}/{new.id}"})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, field_validator
@@ -57,11 +56,10 @@ class _Changes(Strict):
         description="How outputs of trials are refined; as the suite has it if left out.",
     )
 
-    def request(self, *, agent: str | None = None, suite: str | None = None) -> RunRequest:
-        """As the project takes it."""
+    def request(self, **named: Any) -> RunRequest:
+        """As the project takes it, with the agent and suite that are named."""
         return RunRequest(
-            agent=agent,
-            suite=suite,
+            **named,
             optimizer=self.optimizer.name,
             optimizer_settings=self.optimizer.settings,
             budget=self.budget.given(),
@@ -85,8 +83,7 @@ class NewOptimization(_Changes):
 
     def run_request(self) -> RunRequest:
         """As the project takes it."""
-        request = self.request(agent=self.agent, suite=self.suite)
-        return replace(request, agent_version=self.agent_version)
+        return self.request(agent=self.agent, agent_version=self.agent_version, suite=self.suite)
 
     @classmethod
     def of(cls, request: RunRequest) -> NewOptimization:

@@ -7,12 +7,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Discriminator, Field, Tag
 
-from burnish.app.agents.optimizers.configs import (
-    AnyConfig,
-    GEPAOptimizerConfig,
-    OptimizerConfig,
-    PromptMutationStrategy,
-)
+from burnish.app.agents.optimizers.configs import AnyConfig, PromptMutationStrategy, read_config
 from burnish.app.agents.optimizers.cron import Schedule
 from burnish.app.agents.optimizers.runs import RUN_STATES, RunState
 from burnish.app.kinds import FRAMEWORK, Kind
@@ -156,14 +151,12 @@ class _NewOptimizer(Strict):
     author: Person | None = None
     expected_version: ExpectedVersion = None
 
-    def values(self, agent: str) -> dict[str, Any]:
-        """As a config has them."""
-        return {
-            **self.model_dump(exclude=set(_META)),
-            "agent_name": agent,
-            "suite_id": "" if self.suite_id is None else str(self.suite_id),
-            "budget": self.budget.given(),
-        }
+    def config(self, agent: str) -> AnyConfig:
+        """As it is kept."""
+        values = self.model_dump(exclude=set(_META))
+        suite_id = "" if self.suite_id is None else str(self.suite_id)
+        given = {"agent_name": agent, "suite_id": suite_id, "budget": self.budget.given()}
+        return read_config({**values, **given})
 
 
 class NewGEPAOptimizer(_NewOptimizer):
@@ -185,20 +178,12 @@ class NewGEPAOptimizer(_NewOptimizer):
     ]
     model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
-    def config(self, agent: str) -> AnyConfig:
-        """As it is kept."""
-        return GEPAOptimizerConfig(**self.values(agent))
-
 
 class NewOtherOptimizer(_NewOptimizer):
     """Any other optimizer, with its own settings and the framework's."""
 
     optimizer: Annotated[str, Field(min_length=1, max_length=100)]
     settings: JsonObject = Field(default_factory=dict)
-
-    def config(self, agent: str) -> AnyConfig:
-        """As it is kept."""
-        return OptimizerConfig(**self.values(agent))
 
 
 def _kind(value: Any) -> str:

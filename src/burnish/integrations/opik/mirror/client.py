@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from burnish.domain import Clock, SystemClock, UnavailableError, UsageError
@@ -62,12 +61,7 @@ class MirrorClient:
         )
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         assert self._http is not None
         await self._http.aclose()
 
