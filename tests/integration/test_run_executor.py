@@ -49,7 +49,7 @@ async def test_queued_runs_are_run_a_bounded_number_at_once(workspace, project):
     most = 0
     async with executor:
         async with asyncio.timeout(DEADLINE):
-            while await workspace.queue.depth() or executor.active:
+            while await workspace.run_jobs.depth() or executor.active:
                 most = max(most, executor.active)
                 await asyncio.sleep(0.005)
     records = [await workspace.optimizations.get_optimization(one) for one in made]
@@ -109,13 +109,13 @@ async def test_a_run_of_another_owner_waits_until_its_lease_has_run_out(
 ):
     identity = await queued(workspace, project)
     await workspace.optimizations.acquire_lease(identity, owner="elsewhere", seconds=3600)
-    waiting, looks = workspace.queue.waiting, []
+    waiting, looks = workspace.run_jobs.waiting, []
 
     async def watched():
         looks.append(await waiting())
         return looks[-1]
 
-    monkeypatch.setattr(workspace.queue, "waiting", watched)
+    monkeypatch.setattr(workspace.run_jobs, "waiting", watched)
     async with RunExecutor(workspace, project, QUICK) as executor:
         executor.wake()
         async with asyncio.timeout(DEADLINE):
