@@ -110,6 +110,11 @@ def database_location(folder: Path, given: str | None = None) -> str:
     return given or os.environ.get("BURNISH_DB") or str(folder / STATE_FOLDER / "burnish.db")
 
 
+def _kept_in(name: str) -> Any:
+    """A repository of storage by its class's name, made when it is first asked for."""
+    return cached_property(lambda self: getattr(storage, name)(self._database))
+
+
 class Workspace:
     """Repositories and models of one run. Models are opened once a name and shared.
 
@@ -127,54 +132,26 @@ class Workspace:
         self.models = ModelPool(models, self.call_cache)
 
     # Each is made, and its module loaded, when it is first asked for: a command needs few of them.
-    experiments = cached_property[ExperimentRepository](
-        lambda self: storage.SqlExperimentRepository(self._database)
-    )
-    datasets = cached_property[DatasetRepository](
-        lambda self: storage.SqlDatasetRepository(self._database)
-    )
+    experiments: ExperimentRepository = _kept_in("SqlExperimentRepository")
+    datasets: DatasetRepository = _kept_in("SqlDatasetRepository")
     optimizations = cached_property[OptimizationRepository](
         lambda self: storage.SqlOptimizationRepository(self._database, self._tell)
     )
-    pages = cached_property["storage.SqlOptimizationPages"](
-        lambda self: storage.SqlOptimizationPages(self._database)
-    )
-    insights = cached_property["storage.SqlRunInsights"](
-        lambda self: storage.SqlRunInsights(self._database)
-    )
-    feed = cached_property[EventFeed](lambda self: storage.SqlEventFeed(self._database))
-    opik = cached_property["storage.SqlOpikRecords"](
-        lambda self: storage.SqlOpikRecords(self._database)
-    )
-    mirrors = cached_property["storage.SqlMirrorBook"](
-        lambda self: storage.SqlMirrorBook(self._database)
-    )
-    run_jobs = cached_property["storage.SqlRunJobs"](
-        lambda self: storage.SqlRunJobs(self._database)
-    )
-    objects = cached_property["storage.SqlObjectRepository"](
-        lambda self: storage.SqlObjectRepository(self._database)
-    )
-    optimizer_runs = cached_property["storage.SqlOptimizerRunRepository"](
-        lambda self: storage.SqlOptimizerRunRepository(self._database)
-    )
-    dataset_pages = cached_property["storage.SqlDatasetPages"](
-        lambda self: storage.SqlDatasetPages(self._database)
-    )
-    evaluation_jobs = cached_property["storage.SqlEvaluationJobs"](
-        lambda self: storage.SqlEvaluationJobs(self._database)
-    )
-    image_jobs = cached_property["storage.SqlImageJobs"](
-        lambda self: storage.SqlImageJobs(self._database)
-    )
-    images = cached_property[ImageRepository](
-        lambda self: storage.SqlImageRepository(self._database)
-    )
-    overlays = cached_property[OverlayStore](lambda self: storage.SqlOverlayStore(self._database))
-    agents = cached_property[AgentRepository](
-        lambda self: storage.SqlAgentRepository(self._database)
-    )
-    call_cache = cached_property[CallCache](lambda self: storage.SqlCallCache(self._database))
+    pages: storage.SqlOptimizationPages = _kept_in("SqlOptimizationPages")
+    insights: storage.SqlRunInsights = _kept_in("SqlRunInsights")
+    feed: EventFeed = _kept_in("SqlEventFeed")
+    opik: storage.SqlOpikRecords = _kept_in("SqlOpikRecords")
+    mirrors: storage.SqlMirrorBook = _kept_in("SqlMirrorBook")
+    run_jobs: storage.SqlRunJobs = _kept_in("SqlRunJobs")
+    objects: storage.SqlObjectRepository = _kept_in("SqlObjectRepository")
+    optimizer_runs: storage.SqlOptimizerRunRepository = _kept_in("SqlOptimizerRunRepository")
+    dataset_pages: storage.SqlDatasetPages = _kept_in("SqlDatasetPages")
+    evaluation_jobs: storage.SqlEvaluationJobs = _kept_in("SqlEvaluationJobs")
+    image_jobs: storage.SqlImageJobs = _kept_in("SqlImageJobs")
+    images: ImageRepository = _kept_in("SqlImageRepository")
+    overlays: OverlayStore = _kept_in("SqlOverlayStore")
+    agents: AgentRepository = _kept_in("SqlAgentRepository")
+    call_cache: CallCache = _kept_in("SqlCallCache")
 
     @classmethod
     @contextlib.asynccontextmanager

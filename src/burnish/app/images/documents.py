@@ -111,102 +111,58 @@ def image_document(image: ImageFile) -> dict[str, Any]:
 
 def variant_document(variant: Variant) -> dict[str, Any]:
     """One variant; the numbers of its rubric stand both flat and together."""
-    rubric = variant.rubric
-    return {
-        "variant_id": variant.variant_id,
-        "variant_prompt": variant.variant_prompt,
+    rubric, image = variant.rubric, variant.image
+    told = {
+        **asdict(variant),
         "mutation_tags": list(variant.mutation_tags),
-        "status": variant.status.value,
-        "rank": variant.rank,
-        "parent_commit_id": variant.parent_commit_id,
-        "commit_id": variant.commit_id,
-        "image_url": image_url(variant.image),
-        "thumbnail_url": thumbnail_url(variant.image),
-        "generation_latency_ms": variant.generation_latency_ms,
-        "judge_latency_ms": variant.judge_latency_ms,
-        "composite_score": variant.composite_score,
+        "image_url": image_url(image),
+        "thumbnail_url": thumbnail_url(image),
         **{name: None if rubric is None else getattr(rubric, name) for name in _FLAT},
         "strength_tags": [] if rubric is None else list(rubric.strength_tags),
         "failure_tags": [] if rubric is None else list(rubric.failure_tags),
         "rubric": rubric_document(rubric),
-        "error": variant.error,
     }
+    del told["image"]
+    return told
 
 
 def run_document(run: ImageRun) -> dict[str, Any]:
     """A run as it stands, whole."""
-    request = run.request
-    return {
-        "run_id": run.run_id,
-        "project_id": request.project_id,
-        "base_prompt": request.base_prompt,
-        "judge_prompt": request.judge_prompt,
-        "objective_preset": request.objective_preset.value,
-        "image_model": request.image_model,
-        "judge_model": request.judge_model,
-        "text_model": request.text_model,
-        "n_variants": request.n_variants,
-        "quality": request.quality.value,
-        "constraints": asdict(request.constraints),
-        "parent_commit_id": request.parent_commit_id,
-        "anchor_commit_id": run.anchor_commit_id,
-        "status": run.status.value,
-        "stage": run.stage.value,
+    told = {
+        **asdict(run.request),
+        **asdict(run),
         "stage_message": stage_message(run),
         "progress_percent": progress_percent(run),
         "progress": asdict(ImageProgress.of(run)),
-        "degraded": run.degraded,
         "degradations": list(run.degradations),
-        "error": run.error,
         "variants": [variant_document(one) for one in run.variants],
         "leaderboard": [variant_document(one) for one in run.leaderboard],
         "top_k": list(run.top_k),
-        "suggestions": None if run.suggestions is None else asdict(run.suggestions),
         "spending": run.spending.to_json(),
-        "cancel_requested": run.cancel_requested,
-        "revision": run.revision,
-        "created_at": run.created_at,
-        "updated_at": run.updated_at,
-        "completed_at": run.completed_at,
     }
+    del told["request"]
+    return told
 
 
 def commit_document(commit: ImageCommit) -> dict[str, Any]:
     """One commit with its pictures."""
     first = commit.images[0] if commit.images else None
     return {
-        "commit_id": commit.commit_id,
-        "project_id": commit.project_id,
-        "parent_commit_id": commit.parent_commit_id,
-        "status": commit.status.value,
-        "prompt": commit.prompt,
-        "model": commit.model,
+        **asdict(commit),
         "images": [image_document(one) for one in commit.images],
         "image_url": image_url(first),
         "thumbnail_url": thumbnail_url(first),
         "can_be_parent": commit.can_be_parent,
-        "error": commit.error,
-        "run_id": commit.run_id,
-        "variant_id": commit.variant_id,
-        "score": commit.score,
-        "created_at": commit.created_at,
     }
 
 
 def comparison_document(comparison: ImageComparison) -> dict[str, Any]:
     """Two commits side by side."""
     return {
-        "comparison_id": comparison.comparison_id,
-        "project_id": comparison.project_id,
-        "left_commit_id": comparison.left_commit_id,
-        "right_commit_id": comparison.right_commit_id,
-        "changed_share": comparison.changed_share,
-        "mean_difference": comparison.mean_difference,
+        **asdict(comparison),
         "difference_map": image_document(comparison.difference_map),
         "left_rubric": rubric_document(comparison.left_rubric),
         "right_rubric": rubric_document(comparison.right_rubric),
-        "judge": comparison.judge,
-        "created_at": comparison.created_at,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from burnish.app.evaluate.result import repeats_of, score_intervals
 from burnish.app.report.html.markup import as_text
@@ -14,11 +14,12 @@ from burnish.domain import (
     Candidate,
     Configuration,
     ExperimentStatus,
+    ExperimentSummary,
     ExperimentType,
     OptimizationRecord,
     UsageError,
 )
-from burnish.domain.optimizations.pages import HeldOutRun, LineageNode
+from burnish.domain.optimizations.pages import HeldOutRun, LineageNode, RunPoint
 from burnish.evaluation.statistics import mean_interval
 from burnish.models import count_tokens
 
@@ -26,6 +27,7 @@ EXAMPLES = "@examples"
 Role = Literal["trial", "mini-batch", "held_out"]
 Origin = Literal["baseline", "edit", "merge", "fresh"]
 _MOST_CHILDREN = 100
+_MEANS = ("score", "avg_tokens", "avg_latency_ms", "avg_cost_usd")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,21 +117,14 @@ async def _searched(
     intervals = await score_intervals(workspace, points, repeats=repeats_of(record))
     return [
         CandidateRun(
-            experiment_id=one.experiment_id,
+            **_shared(one, one),
             role="trial" if one.type is ExperimentType.TRIAL else "mini-batch",
-            status=one.status,
-            score=one.score,
             interval=intervals.get(one.experiment_id),
             items=one.total_items,
             passed=one.passed_items,
             failed=one.failed_items,
             cost_usd=one.total_cost,
-            avg_tokens=one.avg_tokens,
-            avg_latency_ms=one.avg_latency_ms,
-            avg_cost_usd=one.avg_cost_usd,
             error=one.error,
-            created_at=one.created_at,
-            finished_at=one.updated_at if one.status.final else None,
         )
         for one in points
     ]
@@ -147,10 +142,8 @@ async def _summed(workspace: Workspace, run: HeldOutRun) -> CandidateRun:
     summary = await workspace.experiments.summarise(run.experiment_id)
     moments = (await workspace.insights.score_moments([run.experiment_id])).get(run.experiment_id)
     return CandidateRun(
-        experiment_id=run.experiment_id,
+        **_shared(run, summary),
         role="held_out",
-        status=run.status,
-        score=summary.score,
         interval=None
         if moments is None
         else mean_interval(moments.items, moments.mean, moments.mean_square),
@@ -158,13 +151,16 @@ async def _summed(workspace: Workspace, run: HeldOutRun) -> CandidateRun:
         passed=summary.passed,
         failed=summary.failed,
         cost_usd=summary.spending.total.cost_usd,
-        avg_tokens=summary.avg_tokens,
-        avg_latency_ms=summary.avg_latency_ms,
-        avg_cost_usd=summary.avg_cost_usd,
         error=None,
-        created_at=run.created_at,
-        finished_at=run.updated_at if run.status.final else None,
     )
+
+
+def _shared(run: RunPoint | HeldOutRun, means: RunPoint | ExperimentSummary) -> dict[str, Any]:
+    return {
+        **{name: getattr(run, name) for name in ("experiment_id", "status", "created_at")},
+        **{name: getattr(means, name) for name in _MEANS},
+        "finished_at": run.updated_at if run.status.final else None,
+    }
 
 
 async def _versions(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,12 @@ class Findings:
             self.not_taken.append(found)
         else:
             self.unlisted += 1
+
+    def leave_keys(self, place: str, given: Iterable[object], known: Collection[str]) -> None:
+        """Keys that nothing here stands for are not taken."""
+        for key in given:
+            if key not in known:
+                self.leave(place, f"the key {str(key)[:80]}", "nothing here stands for it")
 
     def note(self, text: str) -> None:
         """Something was decided, or is left to decide."""

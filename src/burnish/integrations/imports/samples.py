@@ -163,10 +163,7 @@ def _read_samples(
     file = SampleFile(path)
     project = ForeignProject(kind=kind, name=path.stem)
     for line, record in file.records():
-        for key in record:
-            if key not in known:
-                what = f"the key {str(key)[:80]}"
-                project.findings.leave(path.name, what, "nothing here stands for it")
+        project.findings.leave_keys(path.name, record, known)
         try:
             row = read_row(record)
         except BadSampleError as error:

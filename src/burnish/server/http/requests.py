@@ -106,19 +106,14 @@ def decode_place(order: str, cursor: str | None, *types: type) -> list[Any] | No
 
 def other_list() -> UsageError:
     """The cursor is of another list than this one."""
-    return UsageError(
-        what="the cursor cannot be used",
-        why="it belongs to another list",
-        fix="take `next_cursor` from the page before",
-        code="invalid_cursor",
-    )
+    return _bad("it belongs to another list", "")
 
 
-def _bad(why: str) -> UsageError:
+def _bad(why: str, beside: str = ", with the same filters and sort") -> UsageError:
     return UsageError(
         what="the cursor cannot be used",
         why=why,
-        fix="take `next_cursor` from the page before, with the same filters and sort",
+        fix=f"take `next_cursor` from the page before{beside}",
         code="invalid_cursor",
     )
 

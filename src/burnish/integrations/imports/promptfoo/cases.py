@@ -151,11 +151,7 @@ class TestReader:
         return default
 
     def _list_unknown(self, place: str, test: Mapping[str, Any]) -> None:
-        for key in test:
-            if key not in _KNOWN:
-                self._findings.leave(
-                    place, f"the key {str(key)[:80]}", "nothing here stands for it"
-                )
+        self._findings.leave_keys(place, test, _KNOWN)
         options = test.get("options")
         for key in options if isinstance(options, Mapping) else ():
             if key not in _OPTIONS_ELSEWHERE:

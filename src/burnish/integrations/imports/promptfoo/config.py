@@ -46,9 +46,7 @@ def read_promptfoo(path: Path) -> ForeignProject:
         document = read_document(path)
     is_config = isinstance(document, Mapping) and any(key in document for key in CONFIG_KEYS)
     config: Mapping[str, Any] = document if is_config else {}
-    for key in config:
-        if key not in (*_TAKEN, *_QUIET):
-            findings.leave(path.name, f"the key {str(key)[:80]}", "nothing here stands for it")
+    findings.leave_keys(path.name, config, (*_TAKEN, *_QUIET))
     reader = TestReader(
         beside, findings, config.get("defaultTest"), config.get("assertionTemplates")
     )
@@ -200,9 +198,7 @@ def _providers(
                 ((name, inner),) = one.items()
                 described = inner if isinstance(inner, Mapping) else {}
             settings = described.get("config")
-            for key in described:
-                if key not in ("id", "config", "label"):
-                    findings.leave(place, f"the key {str(key)[:80]}", "nothing here stands for it")
+            findings.leave_keys(place, described, ("id", "config", "label"))
         if name is not None and not isinstance(name, str):
             findings.leave(place, type(name).__name__, "it is not the name of a provider")
         elif name is None and one is not None:
@@ -251,10 +247,7 @@ class ScenarioReader:
         """The test cases of all scenarios, with their places."""
         found: list[Test] = []
         for place, scenario in self._each(given, "scenario "):
-            for key in scenario:
-                if key not in _KNOWN:
-                    what = f"the key {str(key)[:80]}"
-                    self._findings.leave(place, what, "nothing here stands for it")
+            self._findings.leave_keys(place, scenario, _KNOWN)
             for made in self._combined(place, scenario):
                 if len(found) >= MOST_ROWS:
                     why = f"more than {MOST_ROWS} tests"

@@ -125,9 +125,7 @@ def _texts(given: Any, beside: Beside, findings: Findings) -> Iterator[tuple[str
         raw = one
         if isinstance(one, Mapping):
             raw = one.get("raw", one.get("id"))
-            for key in one:
-                if key not in ("raw", "id", "label", "display"):
-                    findings.leave(place, f"the key {str(key)[:80]}", "nothing here stands for it")
+            findings.leave_keys(place, one, ("raw", "id", "label", "display"))
         if not isinstance(raw, str):
             findings.leave(place, type(one).__name__, "it is not a text")
         elif is_reference(raw):
