@@ -7,7 +7,6 @@ import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
 
 from burnish.domain import BurnishError, UsageError
@@ -184,12 +183,7 @@ class EventHub(Generic[E]):
             )
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self.close()
         for task in self._tasks:
             task.cancel()

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import logging
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Protocol, Self
 
 from burnish.domain import BurnishError, ConflictError, InvariantError, UnavailableError
@@ -97,12 +96,7 @@ class JobExecutor:
         self._loop = asyncio.create_task(self._watch(), name=f"{self._runner.noun}s")
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def close(self) -> None:

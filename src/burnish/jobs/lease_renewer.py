@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from types import TracebackType
 from typing import Self
 
 from burnish.domain import UnavailableError
@@ -56,12 +55,7 @@ class LeaseRenewer:
         self._task = asyncio.create_task(self._keep(), name="lease renewal")
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         assert self._task is not None
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
