@@ -19,7 +19,7 @@ from burnish.app.wiring import Workspace
 from burnish.domain.images.runs import ImageRunStatus
 from burnish.images import pictures
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
-from burnish.storage import Database, LocalImageFiles, SqlImageRepository
+from burnish.storage import Database, LocalImageFiles, SqlImageJobs, SqlImageRepository
 from burnish.support.threads import DaemonThreads
 
 # What dies has a lease that is over at once; what goes on has one that no slow machine outlasts.
@@ -107,9 +107,7 @@ def die_when(method, holds):
 
 def die_at(place, moment):
     if moment == "taken":
-        SqlImageRepository.take_this_run = die_when(
-            SqlImageRepository.take_this_run, lambda leased: leased is not None
-        )
+        SqlImageJobs.acquire = die_when(SqlImageJobs.acquire, lambda job: job is not None)
     elif moment in PUTS:
         done = []
         LocalImageFiles.put = die_when(

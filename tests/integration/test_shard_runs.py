@@ -12,7 +12,7 @@ from shard_world import QUICK, ShardWorld, run_sharded, wait_until
 from tests.servers.s3 import Fault
 
 import burnish
-from burnish.app.compress import compressions
+from burnish.app.optimize import runners
 from burnish.app.wiring import Workspace
 from burnish.domain import OptimizationStatus, Overlay, UnavailableError
 from burnish.optimization.experiments.masks import NAMESPACE
@@ -239,7 +239,7 @@ async def test_compress_runs_alike_on_workers(world, tmp_path):
     world.start_worker(agent=_wordy_agent(), suite_=_wordy_suite())
     world.start_worker(agent=_wordy_agent(), suite_=_wordy_suite())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compressions, "MailboxRunner", lambda url: world.runner())
+        patch.setattr(runners, "MailboxRunner", lambda url, settings: world.runner())
         far = await short_of("shared.db", mailbox=world.url)
 
     assert far.configuration == local.configuration

@@ -41,6 +41,7 @@ class JobRunner(Protocol):
     """What an executor does with jobs of one kind, besides taking them."""
 
     noun: str  # "run", for logs
+    id_name: str  # "optimization_id", for logs
 
     async def run(self, job: Job, cancelled: asyncio.Event) -> None:
         """Run it to its end, which is stored when this returns; `cancelled` asks for an early one.
@@ -169,7 +170,7 @@ class JobExecutor:
         task.add_done_callback(ended)
 
     async def _run(self, job: Job) -> None:
-        context = {"job_id": job.lease.job_id, "attempt": job.attempts}
+        context = self._logged(job)
         try:
             error = await self._attempt(job)
             await self._settle(job, error)
@@ -185,7 +186,7 @@ class JobExecutor:
 
     async def _attempt(self, job: Job) -> BurnishError | None:
         """What stopped the job, or None when it has come to its end."""
-        context = {"job_id": job.lease.job_id, "attempt": job.attempts}
+        context = self._logged(job)
         if job.attempts > self._settings.max_attempts:
             return _too_many_attempts(self._runner.noun, job)
         self._log.info("the %s begins", self._runner.noun, extra=context)
@@ -221,7 +222,7 @@ class JobExecutor:
 
     async def _settle(self, job: Job, error: BurnishError | None) -> None:
         """End it in the queue, or leave it to whoever owns it, or let it be tried later."""
-        context = {"job_id": job.lease.job_id, "attempt": job.attempts}
+        context = self._logged(job)
         if error is not None:
             self._log.warning("the %s stopped: %s", self._runner.noun, error, extra=context)
         if isinstance(error, ConflictError) and error.code in _LOST:
@@ -233,6 +234,9 @@ class JobExecutor:
             await self._runner.fail(job, error)
         await self._queue.finish(job.lease)
         self._log.info("the %s has ended", self._runner.noun, extra=context)
+
+    def _logged(self, job: Job) -> dict[str, object]:
+        return {self._runner.id_name: job.lease.job_id, "attempt": job.attempts}
 
     async def _give_back(self, job: Job, *, seconds: float = 0.0) -> None:
         await self._runner.give_back(job)

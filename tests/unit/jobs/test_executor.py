@@ -56,6 +56,7 @@ class Runner:
     """Runs a job by what the test gives; says what happened."""
 
     noun = "task"
+    id_name = "task_id"
 
     def __init__(self, work):
         self._work = work

@@ -76,6 +76,7 @@ class EvaluationRunner:
     """Runs what an evaluation still lacks: results that were saved are not asked for again."""
 
     noun = "evaluation"
+    id_name = "experiment_id"
 
     def __init__(self, workspace: Workspace, project: ServedProject) -> None:
         self._workspace = workspace

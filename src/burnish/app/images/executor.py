@@ -25,6 +25,7 @@ class ImageRunner:
     """Runs the stages that an image run still lacks."""
 
     noun = "image run"
+    id_name = "run_id"
 
     def __init__(self, images: ImageRuns) -> None:
         self._images = images

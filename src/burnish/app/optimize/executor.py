@@ -28,6 +28,7 @@ class OptimizationRunner:
     """Runs an optimization from its checkpoint, under the settings that it was started with."""
 
     noun = "run"
+    id_name = "optimization_id"
 
     def __init__(
         self,

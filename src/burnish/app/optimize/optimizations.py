@@ -115,8 +115,8 @@ class Optimization:
     ) -> OptimizationResult:
         """Run or resume it to its end, as its one owner; ConflictError `owned` while somebody is."""
         record = await self._workspace.optimizations.get_optimization(optimization_id)
+        await self._require_unchanged(record)
         if record.status is not OptimizationStatus.COMPLETED:
-            await self._require_unchanged(record)
             await self._lease_and_run(record, watch)
         return await load_result(self._workspace, optimization_id)
 
@@ -128,13 +128,6 @@ class Optimization:
         return OptimizationDriver(self._job(record), lease, watch=watch)
 
     async def _require_unchanged(self, record: OptimizationRecord) -> None:
-        if record.status is OptimizationStatus.CANCELLED:
-            raise UsageError(
-                what=f"optimization {record.id} cannot go on",
-                why="it was cancelled",
-                fix="start a new one; results that are there are reused",
-                code="cancelled",
-            )
         dataset = await self._ensure_dataset()
         if record.dataset_id is not None and record.dataset_id != dataset:
             raise ConflictError(
@@ -144,6 +137,13 @@ class Optimization:
                 code="dataset_changed",
             )
         require_objective(record, self._search.objective)
+        if record.status is OptimizationStatus.CANCELLED:
+            raise UsageError(
+                what=f"optimization {record.id} cannot go on",
+                why="it was cancelled",
+                fix="start a new one; results that are there are reused",
+                code="cancelled",
+            )
 
     async def _lease_and_run(
         self, record: OptimizationRecord, watch: Callable[[Attempt], None] | None
