@@ -6,58 +6,38 @@ too. Failures are those of training items where there are any: the best is run o
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from burnish.domain import (
     CandidateProposal,
     Configuration,
-    Model,
     OptimizerState,
-    RunContext,
     StopDecision,
-    StopReason,
     TrialHistory,
-    TrialResult,
 )
-from burnish.optimizers.shared.acceptance import Fresh, speaking_paths, with_text
-from burnish.optimizers.shared.asking import Asker
-from burnish.optimizers.shared.copied_answers import without_copies
+from burnish.optimizers.shared.acceptance import Fresh, speaking_paths
+from burnish.optimizers.shared.asking import Asker, ModelAsker, all_answers
 from burnish.optimizers.shared.facts import RunFacts
-from burnish.optimizers.shared.meta_question import WAYS, MetaQuestion, Scored
-from burnish.optimizers.shared.reflection import Shown, read_answer
-from burnish.optimizers.shared.search_status import (
-    GOING_ON,
-    first_state,
-    next_state,
-    ranked,
-    reached,
-    stale,
-)
+from burnish.optimizers.shared.meta_question import WAYS, MetaQuestion, Rewrite, Scored
+from burnish.optimizers.shared.reflection import Shown
+from burnish.optimizers.shared.search_status import ranked, stop
 from burnish.optimizers.shared.seeded_random import generator
 from burnish.optimizers.shared.train_looks import (
+    TrainingSearch,
     failures_of,
     look_at_best,
     reader,
     some,
-    train_items,
 )
 from burnish.support.number_checks import bad_setting, require_target, require_whole
 
 _ATTEMPTS = 3
+_CUT = "(Without lines that quote training items.)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Written:
-    """A text that may be tried."""
-
-    configuration: Configuration
-    says: str
-
-
-class MetaPrompt:
+class MetaPrompt(ModelAsker, TrainingSearch):
     """Asks `model` for a new text of one section at a time, for each place of a step another way.
 
     It sees the best text, up to `shown` others in ascending order of scores, and `failures` tasks that
@@ -87,14 +67,6 @@ class MetaPrompt:
         self.patience = require_whole("meta_prompt", "patience", patience, least=1)
         self._asker = Asker(model)
 
-    def connect(self, open_model: Callable[[Any], Model]) -> None:
-        """Open the model."""
-        self._asker.connect(open_model)
-
-    def initialize(self, context: RunContext) -> OptimizerState:
-        """Remember the run's facts and the training items."""
-        return first_state(context, train=train_items(context))
-
     async def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> list[CandidateProposal]:
@@ -104,46 +76,30 @@ class MetaPrompt:
             return found
         context = await _StepContext.of(state, history)
         places = range(max_candidates - len(found)) if context.paths else ()
-        written = await asyncio.gather(
-            *(self._write(context, state, place, max_candidates) for place in places),
-            return_exceptions=True,
+        written = await all_answers(
+            self._write(context, state, place, max_candidates) for place in places
         )
-        fresh = Fresh(context.facts, history)
+        fresh = context.fresh
         for one in written:
-            if isinstance(one, BaseException):
-                raise one
             if one is not None and fresh.take(one.configuration):
                 found.append(
                     CandidateProposal(
                         configuration=one.configuration,
                         parent_candidate_ids=(context.best_id,),
-                        rationale=one.says,
+                        rationale=f"{one.says} {_CUT}" if one.cut else one.says,
                     )
                 )
         return found
 
-    def observe(
-        self, state: OptimizerState, trial_results: Sequence[TrialResult]
-    ) -> OptimizerState:
-        """One generation on; what was tried stands in the history."""
-        return next_state(state, trial_results)
-
-    def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
-        """At the target, out of patience, or with no section to write."""
-        enough = reached(state, self.target) or stale(state, self.patience)
-        if enough:
-            return enough
+    def _exhausted(self, state: OptimizerState, history: TrialHistory) -> StopDecision | None:
+        """When there is no section to write."""
         if not speaking_paths(RunFacts.within(state)):
-            return StopDecision(
-                should_stop=True,
-                reason=StopReason.ALGORITHM_SPECIFIC,
-                message="no section may be changed: free one in the search space",
-            )
-        return GOING_ON
+            return stop("no section may be changed: free one in the search space")
+        return None
 
     async def _write(
         self, context: _StepContext, state: OptimizerState, place: int, max_candidates: int
-    ) -> _Written | None:
+    ) -> Rewrite | None:
         """A usable text for one place; after a bad answer another way and other failures are tried."""
         turn = state.generation + context.facts.in_flight(max_candidates) + place
         path = context.paths[turn % len(context.paths)]
@@ -154,8 +110,8 @@ class MetaPrompt:
             way = WAYS[(turn + attempt) % len(WAYS)]
             question = context.question(path, failed, most=self.shown, way=way)
             answer = await self._asker.ask(question.prompt(), turn=asked + attempt)
-            made = context.read(path, answer, failed)
-            if made is not None:
+            made = question.read(answer, context.best, baseline=context.facts.baseline)
+            if made is not None and context.fresh.allows(made.configuration):
                 return made
         return None
 
@@ -189,6 +145,11 @@ class _StepContext:
         """The configuration to improve on."""
         return self.history.candidate(self.best_id).configuration
 
+    @property
+    def fresh(self) -> Fresh:
+        """What was not tried yet."""
+        return Fresh(self.facts, self.history)
+
     def question(self, path: str, failed: Sequence[Shown], *, most: int, way: str) -> MetaQuestion:
         """What is asked about one section."""
         text = self.best.sections[path]
@@ -208,19 +169,4 @@ class _StepContext:
             labels=self.facts.labels,
             max_chars=self.facts.space.max_section_chars,
             way=way,
-        )
-
-    def read(self, path: str, answer: str, failed: Sequence[Shown]) -> _Written | None:
-        """The candidate of an answer; None when it is garbage, was tried, or is learnt by heart."""
-        current = self.best.sections[path]
-        told = read_answer(answer, current)
-        before = "\n".join(self.facts.baseline.sections.values())
-        text = without_copies(told[0], before, [one.item for one in failed]) if told else None
-        made = with_text(self.best, path, text) if text else None
-        if told is None or made is None or not Fresh(self.facts, self.history).allows(made):
-            return None
-        says = told[1] or f"A new text of {path}."
-        return _Written(
-            configuration=made,
-            says=says if text == told[0] else f"{says} (Without lines that quote training items.)",
         )

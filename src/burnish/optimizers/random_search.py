@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 
 from burnish.domain import (
     CandidateProposal,
     Configuration,
     OptimizerState,
-    RunContext,
     StopDecision,
     StopReason,
     TrialHistory,
-    TrialResult,
 )
 from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.optimizers.parameters.axes import draw_value, is_bounded
 from burnish.optimizers.shared.facts import RunFacts
-from burnish.optimizers.shared.search_status import (
-    GOING_ON,
-    first_state,
-    next_state,
-    reached,
-    stale,
-    tried_hashes,
-)
+from burnish.optimizers.shared.search_status import HistorySearch, stop, tried_hashes
 from burnish.optimizers.shared.seeded_random import generator
 from burnish.support.number_checks import require_target, require_whole
 
 _ATTEMPTS = 200
 
 
-class RandomSearch:
+class RandomSearch(HistorySearch):
     """Draws sets of up to `max_edits` edits and a value for each declared parameter.
 
     Learns nothing from results. Ends at `target` (without it, at a perfect 1.0), or when `patience`
@@ -49,10 +39,6 @@ class RandomSearch:
             None if patience is None else require_whole("random", "patience", patience, least=1)
         )
         self.max_edits = require_whole("random", "max_edits", max_edits, least=1)
-
-    def initialize(self, context: RunContext) -> OptimizerState:
-        """Remember the run's facts."""
-        return first_state(context)
 
     def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
@@ -74,26 +60,11 @@ class RandomSearch:
                 found.append(proposal)
         return found
 
-    def observe(
-        self, state: OptimizerState, trial_results: Sequence[TrialResult]
-    ) -> OptimizerState:
-        """One generation on."""
-        return next_state(state, trial_results)
-
-    def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
-        """At the target, out of patience, or when no draw is new."""
-        enough = reached(state, self.target)
-        if enough is None and self.patience is not None:
-            enough = stale(state, self.patience)
-        if enough:
-            return enough
-        if not self.propose(state, history, 1):
-            return StopDecision(
-                should_stop=True,
-                reason=StopReason.CONVERGENCE,
-                message=f"{_ATTEMPTS} draws brought nothing that was not tried",
-            )
-        return GOING_ON
+    def _exhausted(self, state: OptimizerState, history: TrialHistory) -> StopDecision | None:
+        """When no draw is new."""
+        if self.propose(state, history, 1):
+            return None
+        return stop(f"{_ATTEMPTS} draws brought nothing that was not tried", StopReason.CONVERGENCE)
 
     def _draw(self, catalog: EditCatalog, chance: random.Random) -> CandidateProposal | None:
         names = [name for name in catalog.edits if not name.startswith("parameter:")]

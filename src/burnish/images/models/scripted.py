@@ -7,6 +7,7 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from burnish.domain import BurnishError, Clock, SystemClock, Usage
 from burnish.domain.images.protocols import DrawnImage, Judgement
@@ -15,29 +16,28 @@ from burnish.domain.images.runs import Constraints, ObjectivePreset, Quality, Ru
 Failures = Mapping[int | str, BurnishError]
 
 
+@dataclass(kw_only=True, eq=False)
 class _Script:
     """What the two share: counts, delays, failures.
 
     `failures` are by the call's number, from 1 up over all calls, or by a piece of the prompt.
     """
 
-    def __init__(
-        self,
-        *,
-        latency_seconds: float = 0.0,
-        failures: Failures | None = None,
-        cost_usd: float = 0.0,
-        clock: Clock | None = None,
-    ) -> None:
-        self.calls = 0
-        self.in_flight = 0
-        self.most_in_flight = 0
-        self.closed = False
-        self.calls_by_prompt: Counter[str] = Counter()
-        self._latency = latency_seconds
-        self._failures = dict(failures or {})
-        self._clock = clock or SystemClock()
-        self._cost = cost_usd
+    name: str
+    latency_seconds: float = 0.0
+    failures: Failures | None = None
+    cost_usd: float = 0.0
+    clock: Clock | None = None
+    calls: int = field(default=0, init=False)
+    in_flight: int = field(default=0, init=False)
+    most_in_flight: int = field(default=0, init=False)
+    closed: bool = field(default=False, init=False)
+    calls_by_prompt: Counter[str] = field(default_factory=Counter, init=False)
+
+    @property
+    def label(self) -> str:
+        """The name as people read it."""
+        return f"{self.name} (scripted, for tests)"
 
     async def play(self, prompt: str) -> Usage:
         """Take the call's time, then fail as written or say what it cost."""
@@ -47,20 +47,21 @@ class _Script:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
-            if self._latency > 0:
-                await self._clock.sleep(self._latency)
+            if self.latency_seconds > 0:
+                await (self.clock or SystemClock()).sleep(self.latency_seconds)
         finally:
             self.in_flight -= 1
-        for rule, error in self._failures.items():
+        for rule, error in (self.failures or {}).items():
             if rule == number or (isinstance(rule, str) and rule in prompt):
                 raise error
-        return Usage(calls=1, cost_usd=self._cost)
+        return Usage(calls=1, cost_usd=self.cost_usd)
 
     async def close(self) -> None:
         """Note that it was closed."""
         self.closed = True
 
 
+@dataclass(kw_only=True, eq=False)
 class ScriptedImageModel(_Script):
     """Draws one flat colour a prompt, at once unless told; safe to call from many tasks.
 
@@ -68,29 +69,15 @@ class ScriptedImageModel(_Script):
     calls that had a base, and `bases` keeps those bases in order.
     """
 
-    def __init__(
-        self,
-        *,
-        name: str = "scripted-images",
-        picture: Callable[[str], bytes] | None = None,
-        latency_seconds: float = 0.0,
-        failures: Failures | None = None,
-        cost_usd: float = 0.0,
-        clock: Clock | None = None,
-    ) -> None:
-        super().__init__(
-            latency_seconds=latency_seconds, failures=failures, cost_usd=cost_usd, clock=clock
-        )
-        self.name = name
-        self.label = f"{name} (scripted, for tests)"
-        self.edits = 0
-        self.bases: list[bytes] = []
-        self._picture = picture or flat_picture
+    name: str = "scripted-images"
+    picture: Callable[[str], bytes] | None = None
+    edits: int = field(default=0, init=False)
+    bases: list[bytes] = field(default_factory=list, init=False)
 
     async def generate(self, prompt: str, *, quality: Quality) -> DrawnImage:
         """The picture that is written down for the prompt."""
         usage = await self.play(prompt)
-        return DrawnImage(data=self._picture(prompt), usage=usage)
+        return DrawnImage(data=(self.picture or flat_picture)(prompt), usage=usage)
 
     async def edit(self, base: bytes, prompt: str, *, quality: Quality) -> DrawnImage:
         """The same; the base is only remembered."""
@@ -99,25 +86,12 @@ class ScriptedImageModel(_Script):
         return await self.generate(prompt, quality=quality)
 
 
+@dataclass(kw_only=True, eq=False)
 class ScriptedImageJudge(_Script):
     """Gives the rubric that `verdict` says for a prompt; unless told, one drawn from its hash."""
 
-    def __init__(
-        self,
-        *,
-        name: str = "scripted-judge",
-        verdict: Callable[[str], Rubric] | None = None,
-        latency_seconds: float = 0.0,
-        failures: Failures | None = None,
-        cost_usd: float = 0.0,
-        clock: Clock | None = None,
-    ) -> None:
-        super().__init__(
-            latency_seconds=latency_seconds, failures=failures, cost_usd=cost_usd, clock=clock
-        )
-        self.name = name
-        self.label = f"{name} (scripted, for tests)"
-        self._verdict = verdict or drawn_rubric
+    name: str = "scripted-judge"
+    verdict: Callable[[str], Rubric] | None = None
 
     async def judge(
         self,
@@ -129,7 +103,7 @@ class ScriptedImageJudge(_Script):
     ) -> Judgement:
         """The rubric that is written down for the prompt."""
         usage = await self.play(prompt)
-        return Judgement(rubric=self._verdict(prompt), usage=usage)
+        return Judgement(rubric=(self.verdict or drawn_rubric)(prompt), usage=usage)
 
 
 def flat_picture(prompt: str, *, side: int = 16) -> bytes:

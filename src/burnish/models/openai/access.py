@@ -162,6 +162,23 @@ class OpenAIAccess:
         return min(error.retry_after, self.policy.longest_retry_after_seconds)
 
 
+class OpenAICaller:
+    """Base of what an endpoint does for one model: text, pictures or verdicts."""
+
+    def __init__(self, access: OpenAIAccess) -> None:
+        self._access = access
+        self._model = access.model
+        self.settings = access.settings
+        self.name = access.name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._model!r}, base_url={self._access.base_url!r})"
+
+    async def close(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        await self._access.close()
+
+
 def _with_address(settings: ModelSettings) -> ModelSettings:
     """The same settings, with the address from the environment where they name none."""
     given = os.environ.get("OPENAI_BASE_URL")

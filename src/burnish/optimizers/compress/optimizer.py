@@ -41,7 +41,7 @@ from burnish.optimizers.compress.strategies import (
 )
 from burnish.optimizers.compress.verdicts import Memo, Unknown, Verdicts
 from burnish.optimizers.shared.facts import RunFacts
-from burnish.optimizers.shared.search_status import GOING_ON, first_state, next_state
+from burnish.optimizers.shared.search_status import GOING_ON, first_state, next_state, stop
 from burnish.support.number_checks import require_whole
 
 _PLACES = 8
@@ -150,28 +150,26 @@ class Compress:
         self, state: OptimizerState, trial_results: Sequence[TrialResult]
     ) -> OptimizerState:
         """The latest trial is best: nothing else gets one."""
-        after = next_state(state, trial_results)
-        best = state
+        best_id, best = state.best_candidate_id, state.best_score
         for result in trial_results:
             if result.counts:
-                best = replace(
-                    best,
-                    best_candidate_id=result.candidate_id,
-                    best_score=result.objective_score,
-                )
-        return replace(after, best_candidate_id=best.best_candidate_id, best_score=best.best_score)
+                best_id, best = result.candidate_id, result.objective_score
+        after = next_state(state, trial_results)
+        return replace(after, best_candidate_id=best_id, best_score=best)
 
     def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
         """When the search has come to its end."""
         if not state.algorithm_data["edits"] and not self._has_lines(state):
-            return _stop("there is nothing to shorten: no edit of any section saves a token")
+            return stop("there is nothing to shorten: no edit of any section saves a token")
         try:
             solution = self._untried(state, history)
         except _Wanted:
             return GOING_ON
         except _NoGate:
-            return _stop("no item passes consistently under the baseline, so nothing is safe")
-        return GOING_ON if solution is not None else _stop("every cut was tried", done=True)
+            return stop("no item passes consistently under the baseline, so nothing is safe")
+        if solution is None:
+            return stop("every cut was tried", StopReason.CONVERGENCE)
+        return GOING_ON
 
     def choice(self, state: OptimizerState, history: TrialHistory) -> str | None:
         """The winner: the shortest candidate that regresses nothing."""
@@ -265,8 +263,3 @@ def _run_of(state: OptimizerState) -> str:
 
 def _words(cuts: Sequence[Cut]) -> str:
     return "; ".join(cut.describe() for cut in cuts)
-
-
-def _stop(message: str, *, done: bool = False) -> StopDecision:
-    reason = StopReason.CONVERGENCE if done else StopReason.ALGORITHM_SPECIFIC
-    return StopDecision(should_stop=True, reason=reason, message=message)

@@ -14,23 +14,14 @@ from functools import cached_property
 from burnish.domain import (
     CandidateProposal,
     OptimizerState,
-    RunContext,
     StopDecision,
     StopReason,
     TrialHistory,
-    TrialResult,
 )
 from burnish.optimizers.edits.edit_catalog import EditCatalog, EditSet
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.gradient import Gradient, Prior
-from burnish.optimizers.shared.search_status import (
-    GOING_ON,
-    first_state,
-    next_state,
-    reached,
-    stale,
-    tried_hashes,
-)
+from burnish.optimizers.shared.search_status import HistorySearch, stop, tried_hashes
 from burnish.optimizers.shared.seeded_random import generator
 from burnish.optimizers.shared.trial_reading import (
     ReadTrial,
@@ -59,7 +50,7 @@ _SCREENED = 4
 _SPREADS = (0.0, 0.5, 1.0, 1.0)
 
 
-class Edits:
+class Edits(HistorySearch):
     """Tries edits of sections and prefers what helped.
 
     `target` ends the search (without it, a perfect 1.0 does), and so do `patience` generations without
@@ -84,10 +75,6 @@ class Edits:
         self.edit_cost = require_fraction("edits", "edit_cost", edit_cost)
         self.collapse_penalty = require_fraction("edits", "collapse_penalty", collapse_penalty)
 
-    def initialize(self, context: RunContext) -> OptimizerState:
-        """Remember the run's facts."""
-        return first_state(context)
-
     def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> list[CandidateProposal]:
@@ -103,27 +90,16 @@ class Edits:
             for pick in self._picks(catalog, state, history, max_candidates)
         ]
 
-    def observe(
-        self, state: OptimizerState, trial_results: Sequence[TrialResult]
-    ) -> OptimizerState:
-        """One generation on; what was tried stands in the history."""
-        return next_state(state, trial_results)
-
-    def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
-        """At the target, after long without improvement, or when nothing is left to try."""
-        enough = reached(state, self.target) or stale(state, self.patience)
-        if enough:
-            return enough
+    def _exhausted(self, state: OptimizerState, history: TrialHistory) -> StopDecision | None:
+        """When all that the edits can make was tried."""
         catalog = self._catalog(state)
         # While fewer sets were tried than there are edits alone, something is left.
         many_left = len(history.trials) <= len(catalog.singles)  # the baseline's is among them
         if not many_left and not self._picks(catalog, state, history, 1):
-            return StopDecision(
-                should_stop=True,
-                reason=StopReason.CONVERGENCE,
-                message=f"all that {len(catalog.edits)} edits can make was tried",
+            return stop(
+                f"all that {len(catalog.edits)} edits can make was tried", StopReason.CONVERGENCE
             )
-        return GOING_ON
+        return None
 
     def _catalog(self, state: OptimizerState) -> EditCatalog:
         """The edits of this run."""

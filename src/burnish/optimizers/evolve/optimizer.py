@@ -6,45 +6,32 @@ crossed or mutated, by a model when there is one, else by the edits that `edits`
 
 from __future__ import annotations
 
-import asyncio
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from burnish.domain import (
     Candidate,
     CandidateProposal,
-    Model,
     OptimizerState,
-    RunContext,
     StopDecision,
-    StopReason,
     TrialHistory,
-    TrialResult,
 )
 from burnish.optimizers.evolve.crossover import Child, ChildMaker
-from burnish.optimizers.shared.acceptance import Fresh, speaking_paths, with_text
-from burnish.optimizers.shared.asking import Asker
-from burnish.optimizers.shared.copied_answers import without_copies
+from burnish.optimizers.shared.acceptance import Fresh, speaking_paths
+from burnish.optimizers.shared.asking import Asker, ModelAsker, all_answers
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.meta_question import MetaQuestion, Scored
-from burnish.optimizers.shared.reflection import Shown, read_answer
-from burnish.optimizers.shared.search_status import (
-    GOING_ON,
-    first_state,
-    next_state,
-    ranked,
-    reached,
-    stale,
-)
+from burnish.optimizers.shared.reflection import Shown
+from burnish.optimizers.shared.search_status import ranked, stop
 from burnish.optimizers.shared.seeded_random import generator
 from burnish.optimizers.shared.train_looks import (
+    TrainingSearch,
     failures_of,
     look_at_best,
     reader,
     some,
-    train_items,
 )
 from burnish.support.number_checks import require_fraction, require_target, require_whole
 
@@ -59,7 +46,7 @@ _PARAPHRASE = "Say the same in other words, with the same rules and nothing adde
 _MECHANICAL_TRIES = 40
 
 
-class Evolve:
+class Evolve(ModelAsker, TrainingSearch):
     """Breeds from the `population` best candidates; works with and without a `model`.
 
     A parent is the best of `tournament` drawn ones. `crossover` is the share of children with two
@@ -92,14 +79,6 @@ class Evolve:
         self.patience = require_whole("evolve", "patience", patience, least=1)
         self._asker = Asker(model)
 
-    def connect(self, open_model: Callable[[Any], Model]) -> None:
-        """Open the model, if there is one."""
-        self._asker.connect(open_model)
-
-    def initialize(self, context: RunContext) -> OptimizerState:
-        """Remember the run's facts and the training items."""
-        return first_state(context, train=train_items(context))
-
     async def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> list[CandidateProposal]:
@@ -127,26 +106,13 @@ class Evolve:
                 found.append(made)
         return found
 
-    def observe(
-        self, state: OptimizerState, trial_results: Sequence[TrialResult]
-    ) -> OptimizerState:
-        """One generation on; the population is read from the history."""
-        return next_state(state, trial_results)
-
-    def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
-        """At the target, out of patience, or with nothing to change."""
-        enough = reached(state, self.target) or stale(state, self.patience)
-        if enough:
-            return enough
+    def _exhausted(self, state: OptimizerState, history: TrialHistory) -> StopDecision | None:
+        """When nothing may be changed."""
         facts = RunFacts.within(state)
         writes = self._asker.available and speaking_paths(facts)
         if not writes and not ChildMaker(facts, max_edits=self.max_edits).can_mutate:
-            return StopDecision(
-                should_stop=True,
-                reason=StopReason.ALGORITHM_SPECIFIC,
-                message="nothing may be changed: free a section in the search space",
-            )
-        return GOING_ON
+            return stop("nothing may be changed: free a section in the search space")
+        return None
 
     def _pair(self, history: TrialHistory, chance: random.Random) -> _Pair:
         alive = [one.candidate_id for one in ranked(history)[: self.population]]
@@ -179,16 +145,13 @@ class Evolve:
             for pair, chance in zip(pairs, generators, strict=True)
         ]
         turn = state.generation * writer.facts.places
-        answers = await asyncio.gather(
-            *(self._asker.ask(one.prompt(), turn=turn + n) for n, one in enumerate(questions)),
-            return_exceptions=True,
+        answers = await all_answers(
+            self._asker.ask(one.prompt(), turn=turn + n) for n, one in enumerate(questions)
         )
-        children: list[Child | None] = []
-        for pair, question, answer in zip(pairs, questions, answers, strict=True):
-            if isinstance(answer, BaseException):
-                raise answer
-            children.append(writer.read(pair.first, question, answer))
-        return children
+        return [
+            writer.read(pair.first, question, answer)
+            for pair, question, answer in zip(pairs, questions, answers, strict=True)
+        ]
 
     def _made(
         self, maker: ChildMaker, fresh: Fresh, history: TrialHistory, chance: random.Random
@@ -282,11 +245,5 @@ class ChildWriter:
 
     def read(self, first: Candidate, question: MetaQuestion, answer: str) -> Child | None:
         """The child of an answer; None when it is garbage or learnt by heart."""
-        told = read_answer(answer, question.text)
-        before = "\n".join(self.facts.baseline.sections.values())
-        shown = [one.item for one in question.failed]
-        text = without_copies(told[0], before, shown) if told else None
-        made = with_text(first.configuration, question.section, text) if text else None
-        if told is None or made is None:
-            return None
-        return Child(configuration=made, says=told[1] or f"A new text of {question.section}.")
+        made = question.read(answer, first.configuration, baseline=self.facts.baseline)
+        return None if made is None else Child(configuration=made.configuration, says=made.says)

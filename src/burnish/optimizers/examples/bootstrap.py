@@ -13,26 +13,28 @@ from burnish.domain import (
     CandidateProposal,
     Item,
     ItemResult,
-    Json,
     OptimizerState,
-    RunContext,
     StopDecision,
     StopReason,
     TrialHistory,
-    TrialResult,
 )
-from burnish.optimizers.examples.search import ExamplePool, Shown, describe_row, pick_rows
+from burnish.optimizers.examples.search import (
+    ExamplePool,
+    Shown,
+    pick_rows,
+    row_proposal,
+    shown_fields,
+)
 from burnish.optimizers.shared.copied_answers import is_answer_field
 from burnish.optimizers.shared.facts import RunFacts
-from burnish.optimizers.shared.search_status import (
-    GOING_ON,
-    first_state,
-    next_state,
-    reached,
-    stale,
-)
+from burnish.optimizers.shared.search_status import stop
 from burnish.optimizers.shared.seeded_random import generator
-from burnish.optimizers.shared.train_looks import evaluations_to_spare, look, looked_at, train_items
+from burnish.optimizers.shared.train_looks import (
+    TrainingSearch,
+    evaluations_to_spare,
+    look,
+    looked_at,
+)
 from burnish.support.number_checks import require_target, require_whole
 
 # An output that fills the prompt by itself teaches little and costs much.
@@ -41,7 +43,7 @@ _MOST_OUTPUT = 4_000
 _BETWEEN_ROUNDS = 2
 
 
-class Bootstrap:
+class Bootstrap(TrainingSearch):
     """Shows up to `max_examples` training items with outputs of the agent that passed.
 
     The first step runs the baseline on `batch` training items. Later rounds, `rounds` in all, run the
@@ -65,10 +67,6 @@ class Bootstrap:
         self.target = require_target("bootstrap", target)
         self.patience = require_whole("bootstrap", "patience", patience, least=1)
 
-    def initialize(self, context: RunContext) -> OptimizerState:
-        """Remember the run's facts and the training items."""
-        return first_state(context, train=train_items(context))
-
     def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> list[CandidateProposal]:
@@ -79,45 +77,26 @@ class Bootstrap:
         rows = pick_rows(
             pool, state, history, max_candidates - len(found), most=self._most(pool.facts)
         )
-        return [
-            *found,
-            *(
-                CandidateProposal(
-                    configuration=pool.configuration(row.places),
-                    parent_candidate_ids=(row.parent,),
-                    rationale=describe_row(pool, row),
-                )
-                for row in rows
-            ),
-        ]
+        return [*found, *(row_proposal(pool, row) for row in rows)]
 
-    def observe(
-        self, state: OptimizerState, trial_results: Sequence[TrialResult]
-    ) -> OptimizerState:
-        """One generation on; examples are read from the history."""
-        return next_state(state, trial_results)
-
-    def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
-        """At the target, out of patience, or with nothing (more) to show."""
-        enough = reached(state, self.target) or stale(state, self.patience)
-        if enough:
-            return enough
+    def _exhausted(self, state: OptimizerState, history: TrialHistory) -> StopDecision | None:
+        """When there is nothing (more) to show."""
         if not state.algorithm_data["train"]:
-            return _stop("there are no training items to run: give the suite a train split")
+            return stop("there are no training items to run: give the suite a train split")
         if not self._most(RunFacts.within(state)):
-            return _stop("the search space allows no examples: raise its max_examples")
+            return stop("the search space allows no examples: raise its max_examples")
         seen = self._seen(state, history)
         if self._round(seen, state, history):
-            return GOING_ON
+            return None
         pool = seen.pool
         if not pool.shown:
             ran = len(frozenset().union(*seen.ran.values()))
-            return _stop(f"the agent passed none of the {ran} training items that it ran")
+            return stop(f"the agent passed none of the {ran} training items that it ran")
         if not pick_rows(pool, state, history, 1, most=self._most(pool.facts)):
-            return _stop(
+            return stop(
                 f"no new row of the {len(pool.shown)} examples was found", StopReason.CONVERGENCE
             )
-        return GOING_ON
+        return None
 
     def _seen(self, state: OptimizerState, history: TrialHistory) -> Demonstrations:
         facts = RunFacts.within(state)
@@ -143,10 +122,6 @@ class Bootstrap:
         chance = generator(seen.pool.facts.seed, "bootstrap", rounds)
         said = f"Round {rounds + 1}: see which training items pass."
         return [look(history, best, sorted(chance.sample(wanted, size)), said)]
-
-
-def _stop(message: str, reason: StopReason = StopReason.ALGORITHM_SPECIFIC) -> StopDecision:
-    return StopDecision(should_stop=True, reason=reason, message=message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +179,7 @@ def _shown(facts: RunFacts, item: Item, result: ItemResult) -> Shown | None:
     text = result.output.text.strip()
     by_fold = {label.casefold(): label for label in facts.labels}
     text = by_fold.get(text.casefold(), text)
-    fields = _fields(facts, item)
+    fields = shown_fields(facts, item, is_answer_field)
     if not text or len(text) > _MOST_OUTPUT or not fields:
         return None
     return Shown(
@@ -212,14 +187,3 @@ def _shown(facts: RunFacts, item: Item, result: ItemResult) -> Shown | None:
         example={"input": fields, "output": text},
         kind=text if text in facts.labels else "",
     )
-
-
-def _fields(facts: RunFacts, item: Item) -> dict[str, Json] | None:
-    """What the prompt shows of an item; without placeholders, all of it but the answer."""
-    names = facts.baseline.placeholders
-    if not names:
-        return {name: value for name, value in item.data.items() if not is_answer_field(name)}
-    tops = {name if name in item.data else name.split(".", 1)[0] for name in names}
-    if not tops <= item.data.keys():
-        return None
-    return {name: item.data[name] for name in sorted(tops)}

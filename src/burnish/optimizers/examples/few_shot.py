@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from burnish.domain import (
     CandidateProposal,
     OptimizerState,
-    RunContext,
     StopDecision,
     StopReason,
     TrialHistory,
-    TrialResult,
 )
-from burnish.optimizers.examples.search import ExamplePool, Row, describe_row, pick_rows
+from burnish.optimizers.examples.search import ExamplePool, Row, pick_rows, row_proposal
 from burnish.optimizers.shared.facts import RunFacts
-from burnish.optimizers.shared.search_status import (
-    GOING_ON,
-    first_state,
-    next_state,
-    reached,
-    stale,
-)
-from burnish.optimizers.shared.seeded_random import generator
+from burnish.optimizers.shared.search_status import stop
+from burnish.optimizers.shared.train_looks import TrainingSearch
 from burnish.support.number_checks import bad_setting, require_target, require_whole
 
-# Examples are drawn from this many training items at most, so that the state stays small.
-_MOST_ITEMS = 256
 
-
-class FewShot:
+class FewShot(TrainingSearch):
     """Shows up to `max_examples` items of the train split, never of another.
 
     Answers come from `answer_field`; without it from the field that holds the labels, else from one
@@ -53,52 +40,24 @@ class FewShot:
         self.target = require_target("few_shot", target)
         self.patience = require_whole("few_shot", "patience", patience, least=1)
 
-    def initialize(self, context: RunContext) -> OptimizerState:
-        """Remember the run's facts and which training items may be shown."""
-        train = sorted(context.splits.get("train", ()))
-        if len(train) > _MOST_ITEMS:
-            train = sorted(generator(context.seed, "pool").sample(train, _MOST_ITEMS))
-        return first_state(context, train=train)
-
     def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> list[CandidateProposal]:
         """Rows of examples that were not tried yet."""
         pool = self._pool(state, history)
-        return [
-            CandidateProposal(
-                configuration=pool.configuration(row.places),
-                parent_candidate_ids=(row.parent,),
-                rationale=describe_row(pool, row),
-            )
-            for row in self._picks(pool, state, history, max_candidates)
-        ]
+        rows = self._picks(pool, state, history, max_candidates)
+        return [row_proposal(pool, row) for row in rows]
 
-    def observe(
-        self, state: OptimizerState, trial_results: Sequence[TrialResult]
-    ) -> OptimizerState:
-        """One generation on; what was shown stands in the history."""
-        return next_state(state, trial_results)
-
-    def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
-        """At the target, out of patience, or with nothing (more) to show."""
-        enough = reached(state, self.target) or stale(state, self.patience)
-        if enough:
-            return enough
+    def _exhausted(self, state: OptimizerState, history: TrialHistory) -> StopDecision | None:
+        """When there is nothing (more) to show."""
         pool = self._pool(state, history)
         if not pool.shown or not self._most(pool):
-            return StopDecision(
-                should_stop=True,
-                reason=StopReason.ALGORITHM_SPECIFIC,
-                message=self._why_none(state, pool),
-            )
+            return stop(self._why_none(state, pool))
         if not self._picks(pool, state, history, 1):
-            return StopDecision(
-                should_stop=True,
-                reason=StopReason.CONVERGENCE,
-                message=f"no new row of the {len(pool.shown)} examples was found",
+            return stop(
+                f"no new row of the {len(pool.shown)} examples was found", StopReason.CONVERGENCE
             )
-        return GOING_ON
+        return None
 
     def _pool(self, state: OptimizerState, history: TrialHistory) -> ExamplePool:
         items = history.items(state.algorithm_data["train"])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from burnish.domain import (
+    CandidateProposal,
     Configuration,
     Item,
     Json,
@@ -116,8 +117,8 @@ def _shown(facts: RunFacts, item: Item, field: str) -> Shown | None:
     text = by_fold.get(text.casefold(), text)
     if facts.labels and text not in facts.labels:
         return None
-    fields = _fields(facts, item, field)
-    if fields is None or not text.strip():
+    fields = shown_fields(facts, item, lambda name: name == field)
+    if fields is None or field in fields or not text.strip():
         return None
     return Shown(
         item_id=item.id,
@@ -126,13 +127,15 @@ def _shown(facts: RunFacts, item: Item, field: str) -> Shown | None:
     )
 
 
-def _fields(facts: RunFacts, item: Item, answer_field: str) -> dict[str, Json] | None:
+def shown_fields(
+    facts: RunFacts, item: Item, is_answer: Callable[[str], bool]
+) -> dict[str, Json] | None:
     """What the prompt shows of an item; without placeholders, all of it but the answer."""
     names = facts.baseline.placeholders
     if not names:
-        return {name: value for name, value in item.data.items() if name != answer_field}
+        return {name: value for name, value in item.data.items() if not is_answer(name)}
     tops = {name if name in item.data else name.split(".", 1)[0] for name in names}
-    if answer_field in tops or not tops <= item.data.keys():
+    if not tops <= item.data.keys():
         return None
     return {name: item.data[name] for name in sorted(tops)}
 
@@ -309,6 +312,15 @@ def pick_rows(
         tried=tried_hashes(history) | {pool.facts.baseline.hash},
     )
     return search.picks(count, gradient=gradient)
+
+
+def row_proposal(pool: ExamplePool, row: Row) -> CandidateProposal:
+    """The candidate that shows a row of examples."""
+    return CandidateProposal(
+        configuration=pool.configuration(row.places),
+        parent_candidate_ids=(row.parent,),
+        rationale=describe_row(pool, row),
+    )
 
 
 def describe_row(pool: ExamplePool, row: Row) -> str:

@@ -6,14 +6,13 @@ steered by the estimated gradient and by parents of the per-item front.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from burnish.domain import (
     CandidateProposal,
     ExperimentType,
-    Model,
     OptimizerState,
     RunContext,
     StopDecision,
@@ -31,13 +30,13 @@ from burnish.optimizers.gepa.overfit import overfit
 from burnish.optimizers.gepa.search import GepaSearch
 from burnish.optimizers.gepa.sections import narrowed, rewritable
 from burnish.optimizers.gepa.step_context import Items, Settings, StepContext
-from burnish.optimizers.shared.asking import Asker
+from burnish.optimizers.shared.asking import Asker, ModelAsker
 from burnish.optimizers.shared.evidence import Evidence, Memo
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.pareto import draw_leaders, leads
-from burnish.optimizers.shared.search_status import GOING_ON, first_state, next_state, reached
+from burnish.optimizers.shared.search_status import GOING_ON, first_state, next_state, reached, stop
 from burnish.optimizers.shared.seeded_random import generator
-from burnish.optimizers.shared.trial_reading import mean_scores
+from burnish.optimizers.shared.trial_reading import baseline_runs, mean_scores
 from burnish.support.number_checks import bad_setting, require_target, require_whole
 
 _STEPS_A_TRIAL = 6
@@ -54,12 +53,9 @@ _REFLECTED = 16
 _PERTURBED = 4
 # Without a limit of evaluations somebody has to end it; with one, it is there to be used.
 _PATIENCE = 12
-NOTHING_FREE = StopDecision(
-    should_stop=True, reason=StopReason.ALGORITHM_SPECIFIC, message="no section may be changed"
-)
 
 
-class Gepa:
+class Gepa(ModelAsker):
     """Improves sections by reflecting on failures, one line at a time, and joins what helped.
 
     `model` is the meta-model: a name, a Model or a function from text to text; without one the
@@ -113,10 +109,6 @@ class Gepa:
             max_prompt_tokens=self.max_prompt_tokens,
         )
 
-    def connect(self, open_model: Callable[[Any], Model]) -> None:
-        """Take the meta-model that the framework opened."""
-        self._asker.connect(open_model)
-
     def initialize(self, context: RunContext) -> OptimizerState:
         """Remember the run's facts and the order of its items.
 
@@ -152,12 +144,7 @@ class Gepa:
         data["trials"] += sum(1 for one in trial_results if one.type is ExperimentType.TRIAL)
         if after.best_candidate_id != state.best_candidate_id:
             data["best_generation"], data["best_trial"] = after.generation, data["trials"]
-        return OptimizerState(
-            generation=after.generation,
-            best_candidate_id=after.best_candidate_id,
-            best_score=after.best_score,
-            algorithm_data=data,
-        )
+        return replace(after, algorithm_data=data)
 
     def should_stop(
         self, state: OptimizerState, history: TrialHistory
@@ -168,7 +155,7 @@ class Gepa:
             enough = enough or self._limits.had_enough(state, None)
             return enough or self._mechanical.should_stop(state, history)
         if not enough and not rewritable(RunFacts.within(state), self.mutation_strategies):
-            return NOTHING_FREE
+            return stop("no section may be changed")
         patience = _PATIENCE if history.evaluations_left is None else None
         enough = enough or self._limits.had_enough(state, patience)
         return self._with_alarm(enough, state, history) if enough else GOING_ON
@@ -240,15 +227,8 @@ def _order(seed: int, purpose: str, item_ids: Sequence[str]) -> list[str]:
 
 
 def _repeats(history: TrialHistory, facts: RunFacts, items: int) -> int:
-    runs = next(
-        (
-            one.summary.total_items
-            for one in history.trials
-            if one.candidate_id == facts.baseline_candidate_id
-        ),
-        items,
-    )
-    return max(round(runs / max(items, 1)), 1)
+    runs = baseline_runs(history, facts)
+    return max(round((items if runs is None else runs) / max(items, 1)), 1)
 
 
 def _optional(setting: str, value: int | None) -> int | None:
@@ -307,21 +287,15 @@ class Limits:
         """
         data = state.algorithm_data
         if self.trials_left(state) == 0:
-            return StopDecision(
-                should_stop=True,
-                reason=StopReason.ALGORITHM_SPECIFIC,
-                message=f"max_iterations is reached: {data['trials']} trials",
-            )
+            return stop(f"max_iterations is reached: {data['trials']} trials")
         patience = self.stop_no_improve or patience
         idle = data["trials"] - data["best_trial"]
         steps = state.generation - data["best_generation"]
         if patience is None or (idle < patience and steps < _STEPS_A_TRIAL * patience):
             return None
-        return StopDecision(
-            should_stop=True,
-            reason=StopReason.NO_IMPROVEMENT,
-            message=f"{idle} trials in {steps} steps brought nothing better "
-            f"than {state.best_score:g}",
+        return stop(
+            f"{idle} trials in {steps} steps brought nothing better than {state.best_score:g}",
+            StopReason.NO_IMPROVEMENT,
         )
 
 

@@ -13,26 +13,24 @@ no improvement; texts are normalised as all configurations are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from burnish.domain import (
     BurnishError,
     CandidateProposal,
-    Model,
     OptimizerState,
     RunContext,
     StopDecision,
-    StopReason,
     TrialHistory,
     TrialResult,
     UsageError,
 )
 from burnish.optimizers.gepa_package.journal import Ended, Journal, Memory, Outcome, Wanted
-from burnish.optimizers.shared.asking import Asker
+from burnish.optimizers.shared.asking import Asker, ModelAsker
 from burnish.optimizers.shared.facts import RunFacts
-from burnish.optimizers.shared.search_status import GOING_ON, first_state, next_state
+from burnish.optimizers.shared.search_status import GOING_ON, first_state, next_state, stop
 from burnish.support.number_checks import bad_setting, require_whole
 
 if TYPE_CHECKING:
@@ -42,7 +40,7 @@ _SELECTIONS = ("pareto", "current_best", "epsilon_greedy", "top_k_pareto")
 _MODULES = ("round_robin", "all")
 
 
-class GepaReference:
+class GepaReference(ModelAsker):
     """Runs the `gepa` package; `model` reflects, and the settings are the package's own.
 
     Without `max_metric_calls` (counted as the package counts, repeated evaluations included) it goes on
@@ -88,10 +86,6 @@ class GepaReference:
         }
         self._kept = _Kept(owner="")
 
-    def connect(self, open_model: Callable[[Any], Model]) -> None:
-        """Open the reflection model."""
-        self._asker.connect(open_model)
-
     def initialize(self, context: RunContext) -> OptimizerState:
         """Remember the run's facts and both item sets, in their order."""
         return first_state(
@@ -133,9 +127,7 @@ class GepaReference:
         outcome = self._outcome(state, history)
         if not isinstance(outcome, Ended):
             return GOING_ON  # An error is raised where the framework expects it, in `propose`.
-        return StopDecision(
-            should_stop=True, reason=StopReason.ALGORITHM_SPECIFIC, message=outcome.message
-        )
+        return stop(outcome.message)
 
     def _outcome(self, state: OptimizerState, history: TrialHistory) -> Outcome | BurnishError:
         """Where the package stands; a second question about the same history costs nothing."""

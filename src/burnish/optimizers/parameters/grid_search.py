@@ -15,22 +15,15 @@ from burnish.domain import (
     StopDecision,
     StopReason,
     TrialHistory,
-    TrialResult,
 )
 from burnish.optimizers.parameters.axes import checked_texts, require_free, values_of
 from burnish.optimizers.shared.acceptance import is_acceptable
 from burnish.optimizers.shared.facts import RunFacts
-from burnish.optimizers.shared.search_status import (
-    GOING_ON,
-    first_state,
-    next_state,
-    reached,
-    tried_hashes,
-)
+from burnish.optimizers.shared.search_status import HistorySearch, stop, tried_hashes
 from burnish.support.number_checks import require_target, require_whole
 
 
-class GridSearch:
+class GridSearch(HistorySearch):
     """Walks a grid in order, the last axis fastest, and ends when it is done or at `target`.
 
     The axes are the parameters of the search space, ranges cut into `steps` values, and `sections`:
@@ -53,7 +46,7 @@ class GridSearch:
     def initialize(self, context: RunContext) -> OptimizerState:
         """Remember the run's facts; refuse texts for sections that are not there or not free."""
         require_free("grid", self.sections, context)
-        return first_state(context)
+        return super().initialize(context)
 
     def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
@@ -73,17 +66,8 @@ class GridSearch:
             for configuration, said in chosen
         ]
 
-    def observe(
-        self, state: OptimizerState, trial_results: Sequence[TrialResult]
-    ) -> OptimizerState:
-        """One generation on."""
-        return next_state(state, trial_results)
-
-    def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
-        """At the target, or when the whole grid was tried."""
-        enough = reached(state, self.target)
-        if enough:
-            return enough
+    def _exhausted(self, state: OptimizerState, history: TrialHistory) -> StopDecision | None:
+        """When the whole grid was tried."""
         facts = RunFacts.within(state)
         if next(self._untried(facts, history), None) is None:
             size = prod(len(values) for _, values in self._axes(facts))
@@ -92,8 +76,8 @@ class GridSearch:
                 if size > 1
                 else "the grid is empty: declare parameters in the search space, or list sections"
             )
-            return StopDecision(should_stop=True, reason=StopReason.CONVERGENCE, message=message)
-        return GOING_ON
+            return stop(message, StopReason.CONVERGENCE)
+        return None
 
     def _untried(
         self, facts: RunFacts, history: TrialHistory

@@ -23,13 +23,7 @@ from burnish.domain import (
 from burnish.optimizers.parameters.axes import Axes, Axis, Point, checked_texts, require_free
 from burnish.optimizers.shared.acceptance import Fresh
 from burnish.optimizers.shared.facts import RunFacts
-from burnish.optimizers.shared.search_status import (
-    GOING_ON,
-    first_state,
-    next_state,
-    reached,
-    stale,
-)
+from burnish.optimizers.shared.search_status import HistorySearch, stop
 from burnish.optimizers.shared.seeded_random import generator
 from burnish.support.number_checks import bad_setting, require_target, require_whole
 
@@ -42,7 +36,7 @@ _ATTEMPTS = 20
 _COUNTABLE = 2_000
 
 
-class Parameters:
+class Parameters(HistorySearch):
     """Draws values by Optuna's `sampler` (`tpe` or `random`), `startup` of them blindly.
 
     The space is the search space's parameters, such as model or temperature, and `sections`: texts to
@@ -75,7 +69,7 @@ class Parameters:
     def initialize(self, context: RunContext) -> OptimizerState:
         """Remember the run's facts; refuse texts for sections that are not there or not free."""
         require_free("parameters", self.sections, context)
-        return first_state(context)
+        return super().initialize(context)
 
     def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
@@ -108,25 +102,19 @@ class Parameters:
             if point is not None
         ]
 
-    def observe(
-        self, state: OptimizerState, trial_results: Sequence[TrialResult]
-    ) -> OptimizerState:
-        """One generation on; the study is rebuilt from the history."""
-        return next_state(state, trial_results)
-
-    def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
-        """At the target, out of patience, or when every point was tried."""
-        enough = reached(state, self.target) or stale(state, self.patience)
-        if enough:
-            return enough
+    def _exhausted(self, state: OptimizerState, history: TrialHistory) -> StopDecision | None:
+        """When every point was tried."""
         facts = RunFacts.within(state)
         axes = Axes.of(facts, self.sections)
         if not axes.axes:
-            return _done("nothing varies: declare parameters in the search space, or list sections")
+            return stop(
+                "nothing varies: declare parameters in the search space, or list sections",
+                StopReason.CONVERGENCE,
+            )
         left = _untried(axes, Fresh(facts, history))
         if left is not None and next(left, None) is None:
-            return _done(f"all {axes.size} points were tried")
-        return GOING_ON
+            return stop(f"all {axes.size} points were tried", StopReason.CONVERGENCE)
+        return None
 
     def _asked(self, axes: Axes, study: Study, fresh: Fresh) -> Point | None:
         for _ in range(_ATTEMPTS):
@@ -149,10 +137,6 @@ def _untried(axes: Axes, fresh: Fresh) -> Iterator[Point] | None:
     if axes.size is None or axes.size > _COUNTABLE:
         return None
     return (one for one in axes.every_point() if fresh.allows(axes.configuration(one)))
-
-
-def _done(message: str) -> StopDecision:
-    return StopDecision(should_stop=True, reason=StopReason.CONVERGENCE, message=message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

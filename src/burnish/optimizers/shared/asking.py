@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from burnish.domain import Json, Model, ModelRequest, UsageError
 
+T = TypeVar("T")
 _SECONDS = 300.0
 
 
@@ -49,25 +50,14 @@ class Asker:
         return answer.encode("utf-8", "replace").decode()
 
     async def ask_all(self, prompts: Sequence[str]) -> list[str]:
-        """Answers to several prompts, side by side; equal prompts are told apart.
-
-        If one fails, the others still end, and what they cost is counted.
-        """
+        """Answers to several prompts, side by side; equal prompts are told apart."""
         seen: dict[str, int] = {}
         turns = []
         for prompt in prompts:
             turns.append(seen.get(prompt, 0))
             seen[prompt] = turns[-1] + 1
         pairs = zip(prompts, turns, strict=True)
-        answers = await asyncio.gather(
-            *(self.ask(one, turn=turn) for one, turn in pairs), return_exceptions=True
-        )
-        found: list[str] = []
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                raise answer
-            found.append(answer)
-        return found
+        return await all_answers(self.ask(one, turn=turn) for one, turn in pairs)
 
     def ask_blocking(self, prompt: str, *, turn: int = 0) -> str:
         """`ask` for plain methods, which run in a thread beside the event loop."""
@@ -75,6 +65,29 @@ class Asker:
             return asyncio.run(self.ask(prompt, turn=turn))
         future = asyncio.run_coroutine_threadsafe(self.ask(prompt, turn=turn), self._loop)
         return future.result(_SECONDS)
+
+
+class ModelAsker:
+    """Base of optimizers with a model of their own."""
+
+    _asker: Asker
+
+    def connect(self, open_model: Callable[[Any], Model]) -> None:
+        """Open the model, if there is one."""
+        self._asker.connect(open_model)
+
+
+async def all_answers(questions: Iterable[Awaitable[T]]) -> list[T]:
+    """Answers to questions that are asked side by side.
+
+    If one fails, the others still end, and what they cost is counted.
+    """
+    found: list[T] = []
+    for answer in await asyncio.gather(*questions, return_exceptions=True):
+        if isinstance(answer, BaseException):
+            raise answer
+        found.append(answer)
+    return found
 
 
 def _repeated(request: ModelRequest, turn: int) -> ModelRequest:

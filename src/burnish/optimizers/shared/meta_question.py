@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from burnish.domain import Json, placeholders
+from burnish.domain import Configuration, Json, placeholders
+from burnish.optimizers.shared.acceptance import with_text
 from burnish.optimizers.shared.cleaning import fence
-from burnish.optimizers.shared.reflection import Shown, feedback_of, inputs_of
+from burnish.optimizers.shared.copied_answers import without_copies
+from burnish.optimizers.shared.reflection import Shown, feedback_of, inputs_of, read_answer
 
 _MOST_OUTPUT = 1_500
 _MOST_OTHER = 600
@@ -27,6 +29,15 @@ class Scored:
 
     text: str
     score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """A configuration with the text of an answer. `cut` says that lines were left out of it."""
+
+    configuration: Configuration
+    says: str
+    cut: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +68,19 @@ class MetaQuestion:
                 self._task(),
             ]
         )
+
+    def read(self, answer: str, whole: Configuration, *, baseline: Configuration) -> Rewrite | None:
+        """What an answer makes of a configuration; None when it is garbage or learnt by heart."""
+        told = read_answer(answer, self.text)
+        if told is None:
+            return None
+        before = "\n".join(baseline.sections.values())
+        text = without_copies(told[0], before, [one.item for one in self.failed])
+        made = with_text(whole, self.section, text) if text else None
+        if made is None:
+            return None
+        says = told[1] or f"A new text of {self.section}."
+        return Rewrite(configuration=made, says=says, cut=text != told[0])
 
     def _others(self) -> list[str]:
         lines = [

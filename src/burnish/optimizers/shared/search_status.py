@@ -1,7 +1,8 @@
-"""Search status: the best so far, how long ago that was, and whether it is enough."""
+"""Search status: the best so far, how long ago that was, and whether a search has had enough."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from burnish.domain import (
@@ -16,6 +17,11 @@ from burnish.optimizers.shared.facts import RunFacts, perfect_score_in
 
 GOING_ON = StopDecision(should_stop=False)
 _TOLERANCE = 1e-9
+
+
+def stop(message: str, reason: StopReason = StopReason.ALGORITHM_SPECIFIC) -> StopDecision:
+    """The decision to end a search."""
+    return StopDecision(should_stop=True, reason=reason, message=message)
 
 
 def first_state(context: RunContext, **data: object) -> OptimizerState:
@@ -61,11 +67,7 @@ def reached(state: OptimizerState, target: float | None) -> StopDecision | None:
     enough = best >= wanted if target is not None else abs(best - wanted) <= _TOLERANCE
     if not enough:
         return None
-    return StopDecision(
-        should_stop=True,
-        reason=StopReason.TARGET_REACHED,
-        message=f"the best score {best:g} reaches the target {wanted:g}",
-    )
+    return stop(f"the best score {best:g} reaches the target {wanted:g}", StopReason.TARGET_REACHED)
 
 
 def stale(state: OptimizerState, patience: int) -> StopDecision | None:
@@ -76,10 +78,9 @@ def stale(state: OptimizerState, patience: int) -> StopDecision | None:
     since, places = state.algorithm_data["since_best"], RunFacts.within(state).places
     if since < patience * max(places, 1):
         return None
-    return StopDecision(
-        should_stop=True,
-        reason=StopReason.NO_IMPROVEMENT,
-        message=f"the last {since} candidates brought nothing better than {state.best_score:g}",
+    return stop(
+        f"the last {since} candidates brought nothing better than {state.best_score:g}",
+        StopReason.NO_IMPROVEMENT,
     )
 
 
@@ -95,3 +96,35 @@ def ranked(history: TrialHistory) -> list[TrialResult]:
     scored = [one for one in history.trials if one.counts and one.objective_score is not None]
     number = {one.candidate_id: history.candidate(one.candidate_id).number for one in scored}
     return sorted(scored, key=lambda one: (-(one.objective_score or 0.0), number[one.candidate_id]))
+
+
+class HistorySearch(ABC):
+    """Base of optimizers that read from the history what was tried, and keep nothing else.
+
+    They end at `target`, after `patience` generations without a better candidate (None: never for
+    that), or when the subclass finds nothing left to try.
+    """
+
+    target: float | None
+    patience: int | None = None
+
+    def initialize(self, context: RunContext) -> OptimizerState:
+        """Remember the run's facts."""
+        return first_state(context)
+
+    def observe(
+        self, state: OptimizerState, trial_results: Sequence[TrialResult]
+    ) -> OptimizerState:
+        """One generation on; what was tried stands in the history."""
+        return next_state(state, trial_results)
+
+    def should_stop(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
+        """At the target, out of patience, or with nothing left to try."""
+        enough = reached(state, self.target)
+        if enough is None and self.patience is not None:
+            enough = stale(state, self.patience)
+        return enough or self._exhausted(state, history) or GOING_ON
+
+    @abstractmethod
+    def _exhausted(self, state: OptimizerState, history: TrialHistory) -> StopDecision | None:
+        """Why nothing is left to try; None while something is."""

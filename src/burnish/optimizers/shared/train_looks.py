@@ -5,15 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from burnish.domain import (
-    CandidateProposal,
-    OptimizerState,
-    RunContext,
-    TrialHistory,
-)
+from burnish.domain import CandidateProposal, OptimizerState, RunContext, TrialHistory
 from burnish.optimizers.shared.evidence import is_weak
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.reflection import Shown
+from burnish.optimizers.shared.search_status import HistorySearch, first_state
 from burnish.optimizers.shared.seeded_random import generator
 
 # At most this many training items are remembered, so that the state stays small.
@@ -26,6 +22,14 @@ def train_items(context: RunContext) -> list[str]:
     if len(train) > _MOST_ITEMS:
         train = sorted(generator(context.seed, "pool").sample(train, _MOST_ITEMS))
     return train
+
+
+class TrainingSearch(HistorySearch):
+    """Base of optimizers that look at training items."""
+
+    def initialize(self, context: RunContext) -> OptimizerState:
+        """Remember the run's facts and the training items."""
+        return first_state(context, train=train_items(context))
 
 
 def looked_at(history: TrialHistory) -> set[str]:

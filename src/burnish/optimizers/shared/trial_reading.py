@@ -140,15 +140,16 @@ def _read(
 
 def baseline_luck(history: TrialHistory, facts: RunFacts) -> float:
     """How far off the baseline's score may be, as a deviation."""
-    items = next(
-        (
-            trial.summary.total_items
-            for trial in history.trials
-            if trial.candidate_id == facts.baseline_candidate_id
-        ),
-        0,
-    )
-    return math.sqrt(_variance(facts.baseline_score, items)) if items else 0.0
+    runs = baseline_runs(history, facts)
+    return math.sqrt(_variance(facts.baseline_score, runs)) if runs else 0.0
+
+
+def baseline_runs(history: TrialHistory, facts: RunFacts) -> int | None:
+    """How many runs the baseline's trial had; None without one."""
+    for trial in history.trials:
+        if trial.candidate_id == facts.baseline_candidate_id:
+            return trial.summary.total_items
+    return None
 
 
 def _plain(score: float, facts: RunFacts) -> float:

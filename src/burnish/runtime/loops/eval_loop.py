@@ -42,7 +42,7 @@ def samples_of(rows: Any) -> tuple[Item, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvalRequest:
+class EvalRequest(reading.JsonFields):
     """One sample to run and to judge, under an experiment's tag."""
 
     sample: Item
@@ -50,16 +50,6 @@ class EvalRequest:
     repeat: int = 0
     request_id: UUID = field(default_factory=uuid4)
     created_at: datetime = field(default_factory=now)
-
-    def to_json(self) -> dict[str, Any]:
-        """The form that travels."""
-        return {
-            "sample": reading.item_json(self.sample),
-            "experiment": None if self.experiment is None else self.experiment.to_json(),
-            "repeat": self.repeat,
-            "request_id": str(self.request_id),
-            "created_at": self.created_at.isoformat(),
-        }
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> EvalRequest:
@@ -74,7 +64,7 @@ class EvalRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvalResult:
+class EvalResult(reading.JsonFields):
     """A sample's verdict. An error is a failed sample with score 0, never a missing one.
 
     `score` is the objective of all scorers; its `passed` is what the suite's threshold says.
@@ -138,38 +128,20 @@ class EvalResult:
             error_kind=kind,
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """The form that travels."""
-        return {
-            "request_id": str(self.request_id),
-            "sample_id": self.sample_id,
-            "score": self.score.to_json(),
-            "scores": [one.to_json() for one in self.scores],
-            "repeat": self.repeat,
-            "experiment_id": self.experiment_id,
-            "output": None if self.output is None else self.output.to_json(),
-            "error": self.error,
-            "error_kind": None if self.error_kind is None else self.error_kind.value,
-            "usage": reading.spending_json(self.usage),
-            "latency_ms": self.latency_ms,
-            "stale": list(self.stale),
-            "completed_at": self.completed_at.isoformat(),
-        }
-
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> EvalResult:
         """From the form that travels."""
         return cls(
             request_id=UUID(value["request_id"]),
             sample_id=reading.of_type(value, "sample_id", str),
-            score=reading.score(value["score"]),
-            scores=tuple(map(reading.score, value["scores"])),
+            score=Score.of(value["score"]),
+            scores=tuple(map(Score.of, value["scores"])),
             repeat=reading.of_type(value, "repeat", int),
             experiment_id=reading.optional(value, "experiment_id", reading.text),
             output=reading.optional(value, "output", reading.output),
             error=reading.optional(value, "error", reading.text),
             error_kind=reading.optional(value, "error_kind", ErrorKind),
-            usage=reading.spending(value["usage"]),
+            usage=Spending.of(value["usage"]),
             latency_ms=reading.number(value["latency_ms"]),
             stale=tuple(map(reading.text, value["stale"])),
             completed_at=reading.moment(value["completed_at"]),

@@ -51,7 +51,7 @@ def now() -> datetime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MainLoopRequest:
+class MainLoopRequest(reading.JsonFields):
     """One run of the agent. `request` holds the fields that its prompt names.
 
     The time that a deadline leaves is `deadline` less `created_at`, both by the sender's clock, and
@@ -85,17 +85,6 @@ class MainLoopRequest:
             limits.append(self.budget.max_seconds)
         return min(limits) if limits else None
 
-    def to_json(self) -> dict[str, Any]:
-        """The form that travels."""
-        return {
-            "request": dict(self.request),
-            "budget": None if self.budget is None else self.budget.to_json(),
-            "deadline": None if self.deadline is None else self.deadline.isoformat(),
-            "experiment": None if self.experiment is None else self.experiment.to_json(),
-            "request_id": str(self.request_id),
-            "created_at": self.created_at.isoformat(),
-        }
-
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> MainLoopRequest:
         """From the form that travels."""
@@ -110,7 +99,7 @@ class MainLoopRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MainLoopResult:
+class MainLoopResult(reading.JsonFields):
     """What the agent answered, or why it did not.
 
     `overrides_tag` is the tag that was asked for, and `overridden` whether there was one; `stale`
@@ -136,30 +125,13 @@ class MainLoopResult:
         """Whether there is an answer."""
         return self.error is None
 
-    def to_json(self) -> dict[str, Any]:
-        """The form that travels."""
-        return {
-            "request_id": str(self.request_id),
-            "output": None if self.output is None else self.output.to_json(),
-            "usage": reading.spending_json(self.usage),
-            "error": self.error,
-            "error_kind": None if self.error_kind is None else self.error_kind.value,
-            "exceeded": self.exceeded,
-            "overrides_tag": self.overrides_tag,
-            "overridden": self.overridden,
-            "stale": list(self.stale),
-            "configuration_hash": self.configuration_hash,
-            "latency_ms": self.latency_ms,
-            "completed_at": self.completed_at.isoformat(),
-        }
-
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> MainLoopResult:
         """From the form that travels."""
         return cls(
             request_id=UUID(value["request_id"]),
             output=reading.optional(value, "output", reading.output),
-            usage=reading.spending(value["usage"]),
+            usage=Spending.of(value["usage"]),
             error=reading.optional(value, "error", reading.text),
             error_kind=reading.optional(value, "error_kind", ErrorKind),
             exceeded=reading.optional(value, "exceeded", reading.text),

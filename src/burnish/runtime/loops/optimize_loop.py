@@ -34,7 +34,7 @@ MAX_OPTIMIZE_DELIVERIES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptimizeRequest:
+class OptimizeRequest(reading.JsonFields):
     """A prompt to make shorter without failing what it passes.
 
     The prompt is the worker's own: `descriptor` says which, and which text of it is meant. Rows
@@ -54,22 +54,6 @@ class OptimizeRequest:
     seed: int = 0
     request_id: UUID = field(default_factory=uuid4)
     created_at: datetime = field(default_factory=now)
-
-    def to_json(self) -> dict[str, Any]:
-        """The form that travels."""
-        return {
-            "descriptor": self.descriptor.to_json(),
-            "dataset": [reading.item_json(one) for one in self.dataset],
-            "dataset_id": self.dataset_id,
-            "baseline_tag": self.baseline_tag,
-            "eval_runs": self.eval_runs,
-            "flags": dict(self.flags),
-            "settings": dict(self.settings),
-            "budget": None if self.budget is None else self.budget.to_json(),
-            "seed": self.seed,
-            "request_id": str(self.request_id),
-            "created_at": self.created_at.isoformat(),
-        }
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> OptimizeRequest:
@@ -145,7 +129,7 @@ class OptimizationReport(CompressionOutcome):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptimizeResult:
+class OptimizeResult(reading.JsonFields):
     """The answer to a request; with an `error` the report is empty."""
 
     request_id: UUID
@@ -163,15 +147,6 @@ class OptimizeResult:
             baseline_pass_rate=0.0,
         )
         return cls(request_id=request.request_id, report=report, error=error)
-
-    def to_json(self) -> dict[str, Any]:
-        """The form that travels."""
-        return {
-            "request_id": str(self.request_id),
-            "report": self.report.to_json(),
-            "completed_at": self.completed_at.isoformat(),
-            "error": self.error,
-        }
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> OptimizeResult:

@@ -1,12 +1,14 @@
-"""Message fields, read by type: what is not of its type makes the message undecodable."""
+"""Message fields, written by name and read by type: a wrong type makes a message undecodable."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from datetime import datetime
 from typing import Any, TypeVar
+from uuid import UUID
 
-from burnish.domain import AgentOutput, Budget, Item, Score, Spending
+from burnish.domain import AgentOutput, Budget, ErrorKind, Item, Spending
 
 T = TypeVar("T")
 
@@ -61,27 +63,37 @@ def item(value: Any) -> Item:
     )
 
 
-def item_json(one: Item) -> dict[str, Any]:
-    """The form that `item` reads."""
-    return {"id": one.id, "data": one.data, "split": one.split}
-
-
 def output(value: Any) -> AgentOutput:
     """What an agent said."""
     of_type(value, "text", str)
     return AgentOutput.of(value)
 
 
-def score(value: Any) -> Score:
-    """A verdict; Score itself refuses what is no finite number."""
-    return Score.of(value)
+class JsonFields:
+    """Base of message dataclasses whose fields travel by name, in a form that is read again here."""
+
+    __slots__ = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that travels."""
+        message: Any = self
+        return {one.name: _json(getattr(message, one.name)) for one in fields(message)}
 
 
-def spending(value: Any) -> Spending:
-    """Usage by purpose."""
-    return Spending.of(value)
-
-
-def spending_json(spent: Spending) -> dict[str, Any]:
-    """The form that `spending` reads."""
-    return {purpose: usage.to_json() for purpose, usage in spent.by_purpose.items()}
+def _json(value: Any) -> Any:
+    match value:
+        case UUID():
+            return str(value)
+        case datetime():
+            return value.isoformat()
+        case ErrorKind():
+            return value.value
+        case Item():
+            return {"id": value.id, "data": value.data, "split": value.split}
+        case Spending():
+            return {purpose: usage.to_json() for purpose, usage in value.by_purpose.items()}
+        case tuple():
+            return [_json(one) for one in value]
+        case Mapping():
+            return dict(value)
+    return value.to_json() if hasattr(value, "to_json") else value

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 
 from burnish.domain import (
     BurnishError,
@@ -13,9 +12,9 @@ from burnish.domain import (
     Item,
     ItemResult,
     OptimizationRepository,
-    Spending,
     UnavailableError,
 )
+from burnish.evaluation.runner import OpenGate
 from burnish.runtime.shards.messages import ShardRequest
 
 STOPPING = "worker_stopping"
@@ -23,7 +22,7 @@ STOPPING = "worker_stopping"
 _LEASE_EVERY = 5
 
 
-class ShardGuard:
+class ShardGuard(OpenGate):
     """The gate of a shard's evaluation: no budget, that is the asking side's, but an end.
 
     Work ends at once when nobody wants it any more: the experiment has ended, or the run that asked
@@ -54,18 +53,10 @@ class ShardGuard:
         """Unless the worker stops."""
         self.require_going_on()
 
-    def running(self) -> AbstractContextManager[None]:
-        """Nothing is counted."""
-        return nullcontext()
-
     def record(self, result: ItemResult) -> None:
         """One more is through."""
         self.open -= 1
         self._on_end(1)
-
-    def pay(self, spending: Spending) -> bool:
-        """The asking run counts what results cost."""
-        return True
 
     def require_going_on(self) -> None:
         """Raise when the worker stops."""

@@ -23,7 +23,7 @@ from burnish.images.models.openai.wire import (
     with_image_codes,
 )
 from burnish.models.failures import TransientError, clean_message
-from burnish.models.openai.access import OpenAIAccess
+from burnish.models.openai.access import OpenAIAccess, OpenAICaller
 from burnish.models.outbound_rules import OutboundRules, Resolve, without_query
 from burnish.models.retry import RetryBudget, call_with_retries, within
 from burnish.models.settings import ModelSettings
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 IMAGE_TIMEOUT_SECONDS = 180.0
 
 
-class OpenAIImageModel:
+class OpenAIImageModel(OpenAICaller):
     """`openai/NAME`, such as `openai/gpt-image-1-mini`, at OpenAI or wherever `base_url` names.
 
     An endpoint that answers with an address instead of bytes is followed to public hosts, to its
@@ -54,7 +54,7 @@ class OpenAIImageModel:
         clock: Clock | None = None,
         draw: Callable[[], float] = random.random,
     ) -> None:
-        self._access = OpenAIAccess(
+        access = OpenAIAccess(
             name,
             settings or ModelSettings(timeout_seconds=IMAGE_TIMEOUT_SECONDS),
             clock=clock,
@@ -62,17 +62,12 @@ class OpenAIImageModel:
             answers="a picture",
             largest_body=LARGEST_IMAGE_BODY,
         )
-        self.settings = self._access.settings
-        self.name = self._access.name
-        self.label = f"{self.name} at {self._access.base_url}"
-        self._model = name
+        super().__init__(access)
+        self.label = f"{self.name} at {access.base_url}"
         listed = OutboundRules.from_environment(os.environ) if outbound is None else outbound
         self._rules = rules_beside(self._access.base_url, listed)
         self._resolve = resolve
         self._fetches = RetryBudget(clock=self._access.clock, ratio=self.settings.retry_budget)
-
-    def __repr__(self) -> str:
-        return f"OpenAIImageModel({self._model!r}, base_url={self._access.base_url!r})"
 
     async def generate(self, prompt: str, *, quality: Quality) -> DrawnImage:
         """A picture of the prompt."""
@@ -84,10 +79,6 @@ class OpenAIImageModel:
         body = image_body(self._model, prompt, quality)
         picture = picture_file(base)
         return await with_image_codes(self._picture(lambda client: client.redraw(body, picture)))
-
-    async def close(self) -> None:
-        """Close the connections; a later call opens new ones."""
-        await self._access.close()
 
     async def _picture(
         self, send: Callable[[OpenAIClient], Awaitable[Mapping[str, Any]]]

@@ -13,7 +13,7 @@ from burnish.domain import Clock, Json, UnavailableError, Usage
 from burnish.domain.images.protocols import Judgement
 from burnish.domain.images.runs import Constraints, ObjectivePreset, Rubric
 from burnish.images.models.openai.wire import picture_file, with_image_codes
-from burnish.models.openai.access import Answer, OpenAIAccess
+from burnish.models.openai.access import Answer, OpenAIAccess, OpenAICaller
 from burnish.models.openai.wire import (
     read_response_text,
     read_response_usage,
@@ -54,7 +54,7 @@ _LONGEST_TAG = 80
 _LONGEST_RATIONALE = 2000
 
 
-class OpenAIImageJudge:
+class OpenAIImageJudge(OpenAICaller):
     """`openai/NAME`, a model that sees; what it says is checked before anybody believes it."""
 
     def __init__(
@@ -65,16 +65,9 @@ class OpenAIImageJudge:
         clock: Clock | None = None,
         draw: Callable[[], float] = random.random,
     ) -> None:
-        self._access = OpenAIAccess(
-            name, settings or ModelSettings(), clock=clock, draw=draw, answers="a response"
-        )
-        self.settings = self._access.settings
-        self.name = self._access.name
+        chosen = settings or ModelSettings()
+        super().__init__(OpenAIAccess(name, chosen, clock=clock, draw=draw, answers="a response"))
         self.label = f"{self.name} at {self._access.base_url}"
-        self._model = name
-
-    def __repr__(self) -> str:
-        return f"OpenAIImageJudge({self._model!r}, base_url={self._access.base_url!r})"
 
     async def judge(
         self,
@@ -90,10 +83,6 @@ class OpenAIImageJudge:
             self._access.call(lambda client: client.respond(body), _read)
         )
         return Judgement(rubric=read_verdict(answer.value, judge=self.name), usage=answer.usage)
-
-    async def close(self) -> None:
-        """Close the connections; a later call opens new ones."""
-        await self._access.close()
 
 
 def _body(
@@ -161,12 +150,7 @@ def read_verdict(text: str, *, judge: str) -> Rubric:
     if problem is not None:
         raise invalid_verdict(judge, problem)
     return Rubric(
-        prompt_adherence=float(value["prompt_adherence"]),
-        subject_fidelity=float(value["subject_fidelity"]),
-        composition_quality=float(value["composition_quality"]),
-        style_coherence=float(value["style_coherence"]),
-        technical_artifact_penalty=float(value["technical_artifact_penalty"]),
-        confidence=float(value["confidence"]),
+        **{name: float(value[name]) for name in NUMBERS},
         failure_tags=_tags(value["failure_tags"]),
         strength_tags=_tags(value["strength_tags"]),
         rationale=_plain(str(rationale))[:_LONGEST_RATIONALE],
