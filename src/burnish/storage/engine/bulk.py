@@ -12,7 +12,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from enum import Enum
-from functools import cache, partial
+from functools import cache, cached_property, partial
+from importlib import import_module
 from itertools import repeat
 from typing import Any, TypeVar
 
@@ -29,7 +30,6 @@ from sqlalchemy import (
     type_coerce,
 )
 from sqlalchemy import column as sql_column
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.types import Text
 
@@ -70,15 +70,9 @@ class BulkInsert:
 
     def __init__(self, table: Table, *, existing: str = "fail") -> None:
         assert existing in _EXISTING
+        self._table, self._existing = table, existing
         self._names = [column.name for column in table.columns]
         self._encoders = [_encoder(column.type) for column in table.columns]
-        self._postgres = _with_conflict(_from_json(table), table, existing).execution_options(
-            preserve_rowcount=True
-        )
-        statement = _with_conflict(sqlite.insert(table), table, existing)
-        compiled = statement.compile(dialect=sqlite.dialect(paramstyle="qmark"))
-        assert list(compiled.positiontup or ()) == self._names
-        self._sqlite = str(compiled)
 
     async def __call__(self, connection: AsyncConnection, rows: Sequence[Row]) -> int:
         """How many rows were written."""
@@ -89,6 +83,21 @@ class BulkInsert:
             return (await connection.exec_driver_sql(self._sqlite, list(encoded))).rowcount
         named = [dict(zip(self._names, row, strict=True)) for row in encoded]
         return (await connection.execute(self._postgres, {"rows": encode_json(named)})).rowcount
+
+    # Made when they are first used: whoever only reads loads no dialect and compiles nothing.
+    @cached_property
+    def _postgres(self) -> Any:
+        statement = _with_conflict(_from_json(self._table), self._table, self._existing)
+        return statement.execution_options(preserve_rowcount=True)
+
+    @cached_property
+    def _sqlite(self) -> str:
+        from sqlalchemy.dialects import sqlite  # noqa: PLC0415 - see above
+
+        statement = _with_conflict(sqlite.insert(self._table), self._table, self._existing)
+        compiled = statement.compile(dialect=sqlite.dialect(paramstyle="qmark"))
+        assert list(compiled.positiontup or ()) == self._names
+        return str(compiled)
 
     def _encoded(self, rows: Sequence[Row]) -> Iterable[Row]:
         columns = zip(zip(*rows, strict=True), self._encoders, strict=True)
@@ -104,8 +113,10 @@ def _encoder(kind: Any) -> Callable[[Sequence[Any]], Iterable[Any]]:
     return iter
 
 
-def _from_json(table: Table) -> postgresql.Insert:
+def _from_json(table: Table) -> Any:
     """INSERT … SELECT … FROM json_to_recordset(:rows) AS rows(id TEXT, …)."""
+    from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - only where it is used
+
     # Values are encoded already, so the columns are given their bare types.
     columns = [
         sql_column(column.name, Text() if isinstance(column.type, PlainText) else column.type)
@@ -134,8 +145,20 @@ def _with_conflict(statement: Any, table: Table, existing: str) -> Insert:
 
 
 def by_dialect(make: Callable[[Any], Insert]) -> dict[str, Insert]:
-    """A statement for each dialect, made with its own `insert`."""
-    return {"sqlite": make(sqlite.insert), "postgresql": make(postgresql.insert)}
+    """A statement for each dialect, made with its own `insert` when it is first used."""
+    return _ByDialect(make)
+
+
+class _ByDialect(dict[str, Insert]):
+    """Loads a dialect no sooner than a database of it is written to: that takes its time."""
+
+    def __init__(self, make: Callable[[Any], Insert]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, dialect: str) -> Insert:
+        self[dialect] = self._make(import_module(f"sqlalchemy.dialects.{dialect}").insert)
+        return self[dialect]
 
 
 def skipping_insert(table: Table, *key: str) -> dict[str, Insert]:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Text
-from sqlalchemy.dialects.postgresql import TEXT
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
@@ -115,7 +114,7 @@ class PlainText(TypeDecorator[str]):
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """PostgreSQL sorts by the locale unless told otherwise."""
         if dialect.name == "postgresql":
-            return dialect.type_descriptor(TEXT(collation="C"))
+            return dialect.type_descriptor(Text(collation="C"))
         return dialect.type_descriptor(Text())
 
 

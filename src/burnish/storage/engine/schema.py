@@ -93,7 +93,12 @@ def _statements(dialect: str) -> tuple[str, ...]:
         written.append(str(ddl.compile(dialect=engine.dialect)))
 
     engine = create_mock_engine(f"{dialect}://", write)
-    _all_tables().create_all(engine, checkfirst=False)
+    tables = _all_tables()
+    # Said here and not with the index: there it would load the dialect, also for who only reads.
+    for index in (one for each in tables.tables.values() for one in each.indexes):
+        if dialect == "postgresql" and "where" in index.info:
+            index.dialect_options[dialect]["where"] = index.info["where"]
+    tables.create_all(engine, checkfirst=False)
     _version_table.create(engine, checkfirst=False)
     return tuple(written)
 

@@ -100,7 +100,7 @@ Index(
     experiment_items.c.cache_key,
     experiment_items.c.created_at,
     sqlite_where=_cacheable,
-    postgresql_where=_cacheable,
+    info={"where": _cacheable},
 )
 
 feedback_scores = Table(
@@ -155,7 +155,7 @@ Index(
     item_rounds.c.cache_key,
     item_rounds.c.created_at,
     sqlite_where=_round_cacheable,
-    postgresql_where=_round_cacheable,
+    info={"where": _round_cacheable},
 )
 
 call_cache = Table(

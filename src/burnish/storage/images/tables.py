@@ -112,7 +112,7 @@ image_runs = Table(
         "created_at",
         "id",
         sqlite_where=_GOING_ON,
-        postgresql_where=_GOING_ON,
+        info={"where": _GOING_ON},
     ),
 )
 

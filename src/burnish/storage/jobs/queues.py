@@ -218,7 +218,11 @@ _to_run_now = {"ready_at": _now, "spec": bindparam("spec", type_=_evaluations.sp
 _add_unqueued = by_dialect(
     lambda insert: insert(evaluation_jobs).values(**_new_evaluation).on_conflict_do_nothing()
 )
-_add_evaluation = {name: one.values(**_to_run_now) for name, one in _add_unqueued.items()}
+_add_evaluation = by_dialect(
+    lambda insert: (
+        insert(evaluation_jobs).values(**_new_evaluation, **_to_run_now).on_conflict_do_nothing()
+    )
+)
 
 
 class SqlEvaluationJobs(SqlJobs):
