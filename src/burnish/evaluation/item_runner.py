@@ -6,7 +6,7 @@ import asyncio
 import time
 import traceback
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 
 from burnish.domain import (
@@ -26,30 +26,23 @@ from burnish.domain import (
 from burnish.evaluation.scorers import JUDGE_UNAVAILABLE, ScorerSet, is_systemic
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class ItemRunner:
     """Runs an agent on single items. Raises only what would fail every item alike."""
 
-    def __init__(
-        self,
-        agent: Agent,
-        configuration: Configuration,
-        scorers: ScorerSet,
-        *,
-        pass_threshold: float,
-        timeout_seconds: float | None,
-    ) -> None:
-        self._agent = agent
-        self._configuration = configuration
-        self._scorers = scorers
-        self._threshold = pass_threshold
-        self._timeout = timeout_seconds
+    agent: Agent
+    configuration: Configuration
+    scorers: ScorerSet
+    _: KW_ONLY
+    pass_threshold: float
+    timeout_seconds: float | None
 
     async def run(self, item: Item, repeat: int) -> ItemResult:
         """The scored result of one run."""
         started = time.perf_counter()
         try:
-            async with asyncio.timeout(self._timeout):
-                output = await self._agent.run(self._configuration, item, repeat=repeat)
+            async with asyncio.timeout(self.timeout_seconds):
+                output = await self.agent.run(self.configuration, item, repeat=repeat)
         except TimeoutError as error:
             return self._failed(item, repeat, self._timed_out(error, started), started)
         except UsageError as error:
@@ -80,8 +73,8 @@ class ItemRunner:
         return replace(
             cached,
             item_id=item.id,
-            score=self._scorers.objective(cached.scores),
-            passed=self._scorers.passed(cached.scores, self._threshold),
+            score=self.scorers.objective(cached.scores),
+            passed=self.scorers.passed(cached.scores, self.pass_threshold),
             spending=Spending(),
             reused=cached.footprint,
             cached=True,
@@ -90,13 +83,13 @@ class ItemRunner:
     async def _scored(
         self, item: Item, repeat: int, output: AgentOutput, latency_ms: float
     ) -> ItemResult:
-        scores = await self._scorers.score_all(output, item)
+        scores = await self.scorers.score_all(output, item)
         return ItemResult(
             item_id=item.id,
             item_hash=item.hash,
             repeat=repeat,
-            score=self._scorers.objective(scores),
-            passed=self._scorers.passed(scores, self._threshold),
+            score=self.scorers.objective(scores),
+            passed=self.scorers.passed(scores, self.pass_threshold),
             output=output,
             scores=tuple(scores),
             error=_scorer_error(scores),
@@ -107,10 +100,10 @@ class ItemRunner:
 
     def _timed_out(self, error: TimeoutError, started: float) -> ItemError:
         elapsed = time.perf_counter() - started
-        if self._timeout is None or elapsed < self._timeout:
+        if self.timeout_seconds is None or elapsed < self.timeout_seconds:
             # The agent's own time-out, not ours.
             return ItemError(kind=ErrorKind.AGENT, message=describe(error))
-        message = f"no answer within {self._timeout:g} s"
+        message = f"no answer within {self.timeout_seconds:g} s"
         return ItemError(kind=ErrorKind.TIMEOUT, message=message)
 
     def _failed(self, item: Item, repeat: int, error: ItemError, started: float) -> ItemResult:

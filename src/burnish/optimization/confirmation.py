@@ -41,29 +41,21 @@ class Confirmation:
     best_measures: Measures = field(default_factory=Measures)
 
 
+@dataclass(eq=False, kw_only=True)
 class Confirmer:
     """Runs the held-out experiments."""
 
-    def __init__(
-        self,
-        *,
-        suite_id: str,
-        materializer: CandidateMaterializer,
-        adapter: ExperimentAdapter,
-        aggregator: ResultAggregator,
-        experiments: ExperimentRepository,
-    ) -> None:
-        self._suite_id = suite_id
-        self._materializer = materializer
-        self._adapter = adapter
-        self._aggregator = aggregator
-        self._experiments = experiments
-        self._running: list[str] = []
+    suite_id: str
+    materializer: CandidateMaterializer
+    adapter: ExperimentAdapter
+    aggregator: ResultAggregator
+    experiments: ExperimentRepository
+    _running: list[str] = field(default_factory=list, init=False)
 
     async def cancel(self) -> None:
         """End the experiments that run; there will be no comparison."""
         for experiment in self._running:
-            await self._adapter.cancel(experiment)
+            await self.adapter.cancel(experiment)
 
     async def run(
         self, baseline: Candidate, best: Candidate, item_ids: tuple[str, ...]
@@ -75,8 +67,8 @@ class Confirmer:
         for one in planned:
             await self._start(one, item_ids)
         trials: dict[str, TrialResult] = {}
-        async for trial in self._aggregator.completions(planned):
-            await self._materializer.remove(trial.mask_id)
+        async for trial in self.aggregator.completions(planned):
+            await self.materializer.remove(trial.mask_id)
             if trial.status is not ExperimentStatus.COMPLETED:
                 return trial.error or trial.status.value
             trials[trial.experiment_id] = trial
@@ -87,8 +79,8 @@ class Confirmer:
         self, baseline: TrialResult, best: TrialResult, *, held_out: bool
     ) -> Confirmation:
         """A paired test between two experiments on the items they share."""
-        before = await self._experiments.item_scores(baseline.experiment_id)
-        after = await self._experiments.item_scores(best.experiment_id)
+        before = await self.experiments.item_scores(baseline.experiment_id)
+        after = await self.experiments.item_scores(best.experiment_id)
         common = sorted(before.keys() & after.keys())
         old = [before[item] for item in common]
         new = [after[item] for item in common]
@@ -112,13 +104,13 @@ class Confirmer:
 
     async def _start(self, one: StepCandidate, item_ids: tuple[str, ...]) -> None:
         candidate = one.candidate
-        await self._materializer.materialize(candidate)
-        await self._adapter.trigger(
+        await self.materializer.materialize(candidate)
+        await self.adapter.trigger(
             ExperimentRequest(
                 optimization_id=candidate.optimization_id,
                 candidate_id=candidate.id,
                 mask_id=candidate.mask_id,
-                evaluation_suite_id=self._suite_id,
+                evaluation_suite_id=self.suite_id,
                 experiment_id=one.experiment_id,
                 type=ExperimentType.REGULAR,
                 item_ids=item_ids,

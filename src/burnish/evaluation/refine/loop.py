@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 from burnish.domain import (
     AgentOutput,
@@ -117,23 +117,16 @@ async def _forget(_: Round) -> None:
     """Rounds that nobody wants to keep."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class RefineLoop:
     """Refines outputs, each on its own. `writer` is who wrote the first output, for its record."""
 
-    def __init__(
-        self,
-        scorers: ScorerSet,
-        refiner: Refiner,
-        policy: RefinePolicy,
-        *,
-        pass_threshold: float = 1.0,
-        writer: str = "",
-    ) -> None:
-        self._scorers = scorers
-        self._refiner = refiner
-        self._policy = policy
-        self._threshold = pass_threshold
-        self._writer = writer
+    scorers: ScorerSet
+    refiner: Refiner
+    policy: RefinePolicy
+    _: KW_ONLY
+    pass_threshold: float = 1.0
+    writer: str = ""
 
     async def run(
         self,
@@ -165,7 +158,7 @@ class RefineLoop:
         tally = RoundTally.of(rounds)
         if tally.last.ended is not None:
             pay(tally.spending)
-            return tally.result(self._policy, None)
+            return tally.result(self.policy, None)
         return await self._go_on(item, tally, None, keep, pay)
 
     async def _go_on(
@@ -173,7 +166,7 @@ class RefineLoop:
     ) -> ItemResult:
         affordable = pay(tally.spending)
         kept = first is None
-        while (ending := ending_of(tally.last, self._policy)) is None:
+        while (ending := ending_of(tally.last, self.policy)) is None:
             if not affordable:
                 ending = RoundEnd.BUDGET, "the budget is spent"
                 break
@@ -181,29 +174,29 @@ class RefineLoop:
                 await keep(tally.last)
             kept = False
             try:
-                revision = await self._refiner.revise(tally.latest, item)
+                revision = await self.refiner.revise(tally.latest, item)
             except RefinerFailedError as error:
                 ending = RoundEnd.OPTIMIZER_UNAVAILABLE, str(error)
                 break
             tally.add(await self._judged(revision, tally.last, item))
             affordable = pay(tally.last.spending)
         await keep(tally.end(*ending))
-        return tally.result(self._policy, None if first is None else first.error)
+        return tally.result(self.policy, None if first is None else first.error)
 
     async def _judged(self, revision: Revision, before: Round, item: Item) -> Round:
         """The next round: whatever was written is judged, also when it is empty or broken."""
         output = revision.output
-        scores = await self._scorers.score_all(output, item)
+        scores = await self.scorers.score_all(output, item)
         return Round(
             item_id=before.item_id,
             item_hash=before.item_hash,
             repeat=before.repeat,
             number=before.number + 1,
             output=_kept(output),
-            score=self._scorers.objective(scores),
-            passed=self._scorers.passed(scores, self._threshold),
+            score=self.scorers.objective(scores),
+            passed=self.scorers.passed(scores, self.pass_threshold),
             scores=tuple(replace(one, spending=Spending()) for one in scores),
-            model=self._refiner.name,
+            model=self.refiner.name,
             spending=Spending.sum([output.spending, *(one.spending for one in scores)]),
             reused=output.reused,
             latency_ms=revision.latency_ms,
@@ -221,7 +214,7 @@ class RefineLoop:
             score=first.score,
             passed=first.passed,
             scores=tuple(replace(one, spending=Spending()) for one in first.scores),
-            model=self._writer,
+            model=self.writer,
             spending=first.spending,
             reused=first.reused,
             latency_ms=first.latency_ms,

@@ -30,7 +30,6 @@ from burnish.runtime.loops import reading
 from burnish.runtime.loops.mailbox_loop import MailboxLoop
 from burnish.runtime.loops.main_loop import MainLoop, now
 from burnish.runtime.loops.message_handler import Delivery, RetryRules
-from burnish.runtime.mailboxes import MESSAGE_TYPES
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES
 
 EVAL_REQUESTS = "eval-requests"
@@ -184,12 +183,8 @@ def _reason(result: ItemResult) -> str:
     return "; ".join(one.reason for one in result.scores if one.reason)
 
 
-MESSAGE_TYPES.declare(
-    EvalRequest, "burnish.eval-request", dump=EvalRequest.to_json, load=EvalRequest.of
-)
-MESSAGE_TYPES.declare(
-    EvalResult, "burnish.eval-result", dump=EvalResult.to_json, load=EvalResult.of
-)
+reading.declare(EvalRequest, "burnish.eval-request")
+reading.declare(EvalResult, "burnish.eval-result")
 
 
 class EvalLoop(MailboxLoop[EvalRequest, EvalResult]):

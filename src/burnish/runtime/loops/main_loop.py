@@ -37,7 +37,6 @@ from burnish.overrides import PromptDescriptor, PromptOverridesStore, descriptor
 from burnish.runtime.loops import reading
 from burnish.runtime.loops.mailbox_loop import MailboxLoop
 from burnish.runtime.loops.message_handler import Delivery, RetryRules
-from burnish.runtime.mailboxes import MESSAGE_TYPES
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES
 
 _log = logging.getLogger(__name__)
@@ -144,15 +143,8 @@ class MainLoopResult(reading.JsonFields):
         )
 
 
-MESSAGE_TYPES.declare(
-    MainLoopRequest,
-    "burnish.main-request",
-    dump=MainLoopRequest.to_json,
-    load=MainLoopRequest.of,
-)
-MESSAGE_TYPES.declare(
-    MainLoopResult, "burnish.main-result", dump=MainLoopResult.to_json, load=MainLoopResult.of
-)
+reading.declare(MainLoopRequest, "burnish.main-request")
+reading.declare(MainLoopResult, "burnish.main-result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

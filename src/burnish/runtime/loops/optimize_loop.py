@@ -23,7 +23,6 @@ from burnish.runtime.loops import reading
 from burnish.runtime.loops.mailbox_loop import MailboxLoop
 from burnish.runtime.loops.main_loop import now
 from burnish.runtime.loops.message_handler import Delivery, GivenBack, RetryRules
-from burnish.runtime.mailboxes import MESSAGE_TYPES
 
 _log = logging.getLogger(__name__)
 OPTIMIZE_REQUESTS = "optimize-requests"
@@ -159,15 +158,8 @@ class OptimizeResult(reading.JsonFields):
         )
 
 
-MESSAGE_TYPES.declare(
-    OptimizeRequest,
-    "burnish.optimize-request",
-    dump=OptimizeRequest.to_json,
-    load=OptimizeRequest.of,
-)
-MESSAGE_TYPES.declare(
-    OptimizeResult, "burnish.optimize-result", dump=OptimizeResult.to_json, load=OptimizeResult.of
-)
+reading.declare(OptimizeRequest, "burnish.optimize-request")
+reading.declare(OptimizeResult, "burnish.optimize-result")
 
 
 class RequestOptimizer(Protocol):

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from burnish.domain import AgentOutput, Budget, ErrorKind, Item, Spending
+from burnish.runtime.mailboxes import MESSAGE_TYPES
 
 T = TypeVar("T")
 
@@ -78,6 +79,11 @@ class JsonFields:
         """The form that travels."""
         message: Any = self
         return {one.name: _json(getattr(message, one.name)) for one in fields(message)}
+
+
+def declare(kind: type[Any], name: str) -> None:
+    """Let a message type travel, in the form that its `to_json` gives and its `of` reads."""
+    MESSAGE_TYPES.declare(kind, name, dump=kind.to_json, load=kind.of)
 
 
 def _json(value: Any) -> Any:

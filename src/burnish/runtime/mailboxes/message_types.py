@@ -10,6 +10,7 @@ import base64
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -129,22 +130,15 @@ class MessageTypes:
         return f"type {name[:64]!r} is not declared"
 
 
+@dataclass(eq=False)
 class _Declared:
     """How one type is written and read."""
 
-    def __init__(
-        self,
-        kind: type[Any],
-        name: str,
-        version: int,
-        dump: Callable[[Any], Any] | None,
-        load: Callable[[Any], Any] | None,
-    ) -> None:
-        self.kind = kind
-        self.name = name
-        self.version = version
-        self._dump = dump
-        self._load = load
+    kind: type[Any]
+    name: str
+    version: int
+    dump: Callable[[Any], Any] | None
+    load: Callable[[Any], Any] | None
 
     @cached_property
     def _adapter(self) -> TypeAdapter[Any]:
@@ -162,9 +156,9 @@ class _Declared:
         return adapter
 
     def write(self, body: object) -> bytes:
-        if self._dump is not None:
+        if self.dump is not None:
             return json.dumps(
-                require_json(self._dump(body)), ensure_ascii=False, separators=(",", ":")
+                require_json(self.dump(body)), ensure_ascii=False, separators=(",", ":")
             ).encode()
         payload: bytes = self._adapter.serializer.to_json(body, warnings="error")
         # Numbers that JSON lacks are written as null: that would be another message.
@@ -173,8 +167,8 @@ class _Declared:
         return payload
 
     def read(self, payload: bytes) -> Any:
-        if self._load is not None:
-            return self._load(json.loads(payload))
+        if self.load is not None:
+            return self.load(json.loads(payload))
         return self._adapter.validator.validate_json(payload, strict=True, extra="forbid")
 
 
