@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.contract.image_history_contract import ImageHistoryContract
 from tests.contract.registry_contract import everything
+from tests.support.image_leases import keep_run, release_run, take_run, take_this_run
 from tests.support.image_samples import begin, full, make_commit, make_request, make_variant
 
 from burnish.domain import ConflictError, UsageError
@@ -147,14 +148,14 @@ class ImageRunsContract:
         asked = (
             images.run(unknown.run_id),
             images.request_cancel(unknown.run_id),
-            images.keep_run(unknown.run_id, token=1, seconds=1),
+            keep_run(images, unknown.run_id, token=1, seconds=1),
             images.save_run(unknown, token=1),
         )
         for one in asked:
             with pytest.raises(UsageError) as caught:
                 await one
             assert caught.value.code == "not_found"
-        await images.release_run(unknown.run_id, token=1)
+        await release_run(images, unknown.run_id, token=1)
 
 
 CANCELLED, COMPLETED = ImageRunStatus.CANCELLED, ImageRunStatus.COMPLETED
@@ -170,19 +171,19 @@ class ImageLeasesContract:
         for name in names:
             await images.create_run(name, make_request())
 
-        first = await another.take_run(owner="x", seconds=60)
+        first = await take_run(another, owner="x", seconds=60)
         assert first is not None
         assert first == LeasedRun(run=await images.run("r9"), token=1, attempts=1)
 
         takers = [images, another] * 5
         taken = await asyncio.gather(
-            *(one.take_run(owner=f"y{n}", seconds=60) for n, one in enumerate(takers))
+            *(take_run(one, owner=f"y{n}", seconds=60) for n, one in enumerate(takers))
         )
         # Who comes at the same moment may find the oldest locked, and looks again later.
-        taken += [await images.take_run(owner="z", seconds=60) for _ in range(6)]
+        taken += [await take_run(images, owner="z", seconds=60) for _ in range(6)]
 
         assert sorted(one.run.run_id for one in taken if one) == sorted(names[1:])
-        assert await another.take_run(owner="z", seconds=60) is None
+        assert await take_run(another, owner="z", seconds=60) is None
 
     async def test_a_certain_run_is_taken_by_one_owner(
         self, images: ImageRepository, another: ImageRepository
@@ -191,52 +192,52 @@ class ImageLeasesContract:
 
         taken = await asyncio.gather(
             *(
-                one.take_this_run("r1", owner=f"o{n}", seconds=60)
+                take_this_run(one, "r1", owner=f"o{n}", seconds=60)
                 for n, one in enumerate([images, another] * 5)
             )
         )
 
         assert sum(one is not None for one in taken) == 1
-        assert await images.take_run(owner="z", seconds=60) is None
+        assert await take_run(images, owner="z", seconds=60) is None
         with pytest.raises(UsageError) as caught:
-            await images.take_this_run("none\x00", owner="z", seconds=60)
+            await take_this_run(images, "none\x00", owner="z", seconds=60)
         assert caught.value.code == "not_found"
 
     async def test_a_run_that_is_not_kept_is_taken_again(self, images: ImageRepository) -> None:
         first = await begin(images, seconds=0)
 
-        second = await images.take_run(owner="owner b", seconds=0)
+        second = await take_run(images, owner="owner b", seconds=0)
         assert second is not None
         assert (second.token, second.attempts) == (first.token + 1, 2)
-        assert await images.keep_run("r1", token=second.token, seconds=60) is False
-        assert await images.take_run(owner="owner c", seconds=60) is None
+        assert await keep_run(images, "r1", token=second.token, seconds=60) is False
+        assert await take_run(images, owner="owner c", seconds=60) is None
 
     async def test_a_run_that_was_given_back_can_be_had_at_once(
         self, images: ImageRepository
     ) -> None:
         first = await begin(images)
 
-        await images.release_run("r1", token=first.token)
-        await images.release_run("r1", token=first.token)
-        second = await images.take_run(owner="owner b", seconds=60)
+        await release_run(images, "r1", token=first.token)
+        await release_run(images, "r1", token=first.token)
+        second = await take_run(images, owner="owner b", seconds=60)
 
         assert second is not None
         assert (second.token, second.attempts) == (first.token + 1, 1)
         # And whoever lost it cannot give back somebody else's.
-        await images.release_run("r1", token=first.token)
-        assert await images.take_run(owner="owner c", seconds=60) is None
+        await release_run(images, "r1", token=first.token)
+        assert await take_run(images, owner="owner c", seconds=60) is None
 
     async def test_a_late_write_is_refused_after_the_lease_moved(
         self, images: ImageRepository, another: ImageRepository
     ) -> None:
         first = await begin(images, seconds=0)
-        second = await another.take_run(owner="owner b", seconds=60)
+        second = await take_run(another, owner="owner b", seconds=60)
         assert second is not None
         late = full(first.run)
 
         for write in (
             lambda: images.save_run(late, token=first.token, commits=[make_commit("late")]),
-            lambda: images.keep_run("r1", token=first.token, seconds=60),
+            lambda: keep_run(images, "r1", token=first.token, seconds=60),
         ):
             with pytest.raises(ConflictError, match="owner b") as caught:
                 await write()
@@ -252,14 +253,14 @@ class ImageLeasesContract:
         self, images: ImageRepository
     ) -> None:
         first = await begin(images)
-        await images.release_run("r1", token=first.token)
+        await release_run(images, "r1", token=first.token)
 
         saved = await images.save_run(full(first.run), token=first.token)
 
         assert saved.revision == 2
         with pytest.raises(ConflictError, match="given up"):
-            await images.keep_run("r1", token=first.token, seconds=60)
-        second = await images.take_run(owner="owner b", seconds=60)
+            await keep_run(images, "r1", token=first.token, seconds=60)
+        second = await take_run(images, owner="owner b", seconds=60)
         assert second is not None
         with pytest.raises(ConflictError, match="owner b"):
             await images.save_run(saved, token=first.token)
@@ -269,10 +270,10 @@ class ImageLeasesContract:
         done = await images.save_run(replace(taken.run, status=COMPLETED), token=taken.token)
 
         assert done.completed_at == done.updated_at
-        assert await images.take_run(owner="b", seconds=60) is None
-        assert await images.take_this_run("r1", owner="b", seconds=60) is None
+        assert await take_run(images, owner="b", seconds=60) is None
+        assert await take_this_run(images, "r1", owner="b", seconds=60) is None
         assert await images.request_cancel("r1") == done
-        assert await images.keep_run("r1", token=taken.token, seconds=60) is False
+        assert await keep_run(images, "r1", token=taken.token, seconds=60) is False
         with pytest.raises(ConflictError, match="ended"):
             await images.save_run(taken.run, token=taken.token)
         # A repeated attempt, whose answer was lost, is no harm.
@@ -291,12 +292,12 @@ class ImageLeasesContract:
             assert ended.completed_at == ended.updated_at
             assert ended == await images.run(name)
 
-        assert await images.take_run(owner="b", seconds=60) is None
+        assert await take_run(images, owner="b", seconds=60) is None
         # Its owner was only slow, and comes too late.
         with pytest.raises(ConflictError, match="ended"):
             await images.save_run(dead.run, token=dead.token)
         with pytest.raises(ConflictError, match="ended"):
-            await images.keep_run("dead", token=dead.token, seconds=60)
+            await keep_run(images, "dead", token=dead.token, seconds=60)
 
     async def test_cancelling_a_run_that_somebody_has_tells_them(
         self, images: ImageRepository, another: ImageRepository
@@ -307,7 +308,7 @@ class ImageLeasesContract:
 
         assert (asked.status, asked.cancel_requested) == (ImageRunStatus.QUEUED, True)
         assert asked.completed_at is None
-        assert await images.keep_run("r1", token=taken.token, seconds=60) is True
+        assert await keep_run(images, "r1", token=taken.token, seconds=60) is True
         # A write that does not know of it yet does not take it back.
         saved = await images.save_run(taken.run, token=taken.token)
         assert saved.cancel_requested
@@ -320,11 +321,11 @@ class ImageLeasesContract:
         taken = await begin(images)
         await images.request_cancel("r1")
 
-        await images.release_run("r1", token=taken.token)
+        await release_run(images, "r1", token=taken.token)
 
         ended = await images.run("r1")
         assert (ended.status, ended.revision) == (CANCELLED, 3)
-        assert await images.take_run(owner="b", seconds=60) is None
+        assert await take_run(images, owner="b", seconds=60) is None
 
     async def test_a_run_is_cancelled_once_whoever_is_faster(
         self, images: ImageRepository, another: ImageRepository
@@ -334,13 +335,13 @@ class ImageLeasesContract:
             await images.create_run(name, make_request())
 
             taken, asked = await asyncio.gather(
-                images.take_this_run(name, owner="a", seconds=60), another.request_cancel(name)
+                take_this_run(images, name, owner="a", seconds=60), another.request_cancel(name)
             )
 
             assert asked.cancel_requested
             assert (taken is None) == (asked.status is CANCELLED)
             if taken is not None:
-                assert await images.keep_run(name, token=taken.token, seconds=60) is True
+                assert await keep_run(images, name, token=taken.token, seconds=60) is True
 
     async def test_a_run_ends_once_though_it_is_cancelled_meanwhile(
         self, images: ImageRepository, another: ImageRepository

@@ -3,6 +3,7 @@
 import psycopg
 import pytest
 from tests.contract.image_repository_contract import ImageRepositoryContract
+from tests.support.image_leases import take_run
 from tests.support.image_samples import make_request
 
 from burnish.storage import Database, SqlImageRepository
@@ -42,7 +43,7 @@ class TestImages(ImageRepositoryContract):
 
         with psycopg.connect(url) as other:
             other.execute("SELECT id FROM image_runs WHERE id = 'r1' FOR UPDATE")
-            taken = await images.take_run(owner="a", seconds=60)
+            taken = await take_run(images, owner="a", seconds=60)
             assert taken.run.run_id == "r2"
-            assert await images.take_run(owner="b", seconds=60) is None
-        assert (await images.take_run(owner="c", seconds=60)).run.run_id == "r1"
+            assert await take_run(images, owner="b", seconds=60) is None
+        assert (await take_run(images, owner="c", seconds=60)).run.run_id == "r1"

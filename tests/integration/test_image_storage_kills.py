@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from optimization_world import in_child, wait_for
+from tests.support.image_leases import take_run
 from tests.support.image_samples import digest_of, make_commit, make_request, make_variant
 
 from burnish.domain.images.runs import ImageRunStatus as Status
@@ -21,7 +22,7 @@ async def carry_out(place):
         files = LocalImageFiles(place / "files")
         await images.create_run("r1", make_request())
         # The one before is dead: its lease of no time has run out.
-        taken = await images.take_run(owner="a", seconds=0)
+        taken = await take_run(images, owner="a", seconds=0)
         if taken is not None:
             await go_on(images, files, taken.run, taken.token)
         run = await images.run("r1")
@@ -49,7 +50,7 @@ async def go_on(images, files, run, token):
 WRITE = ("before", "after")
 WRITES = [
     ("SqlImageRepository.create_run", WRITE),
-    ("SqlImageRepository.take_run", WRITE),
+    ("SqlJobs.acquire", WRITE),
     *[
         ("LocalImageFiles.put", ("before", "unfinished", "after")),
         ("SqlImageRepository.save_run", WRITE),

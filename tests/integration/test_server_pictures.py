@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from served_images import bomb, picture, png, start, stored_files, upload
 from serving_world import DEADLINE, ServerThread, make_served_project, settings_of
+from tests.support.image_leases import release_run, take_this_run
 
 from burnish.domain import UnavailableError
 
@@ -160,9 +161,9 @@ def test_a_project_has_to_have_a_harmless_name(client):
 
 async def build_on(repository, run_id, commit_id):
     """As an executor that has begun and went away."""
-    leased = await repository.take_this_run(run_id, owner="gone", seconds=30)
+    leased = await take_this_run(repository, run_id, owner="gone", seconds=30)
     await repository.save_run(replace(leased.run, anchor_commit_id=commit_id), token=leased.token)
-    await repository.release_run(run_id, token=leased.token)
+    await release_run(repository, run_id, token=leased.token)
 
 
 def test_a_commit_in_use_stays_and_a_deleted_one_leaves_its_children(client, server):

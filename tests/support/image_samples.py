@@ -6,6 +6,8 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
+from tests.support.image_leases import take_this_run
+
 from burnish.domain.images.protocols import ImageRepository, LeasedRun
 from burnish.domain.images.runs import (
     CommitStatus,
@@ -145,6 +147,6 @@ async def begin(
 ) -> LeasedRun:
     """A new run that somebody holds."""
     await images.create_run(run_id, make_request(**changes))
-    taken = await images.take_this_run(run_id, owner="owner a", seconds=seconds)
+    taken = await take_this_run(images, run_id, owner="owner a", seconds=seconds)
     assert taken is not None
     return taken

@@ -4,6 +4,7 @@ import io
 import json
 from dataclasses import replace
 
+from tests.support.image_leases import take_this_run
 from tests.support.memory_images import MemoryImageFiles, MemoryImageRepository
 
 from burnish.domain import UnavailableError, UsageError
@@ -89,7 +90,7 @@ class World:
 
     async def take(self, run_id="r1", **changes):
         await self.repository.create_run(run_id, wish(**changes))
-        taken = await self.repository.take_this_run(run_id, owner="me", seconds=60)
+        taken = await take_this_run(self.repository, run_id, owner="me", seconds=60)
         assert taken is not None
         return taken
 

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from image_world import FULL, PROMPT, REFUSED, TIMEOUT, World, planned, rubric, text_model
+from tests.support.image_leases import keep_run, take_run
 from tests.support.image_samples import make_commit
 
 from burnish.domain import ConflictError, InvariantError, UnavailableError, UsageError
@@ -415,7 +416,7 @@ async def crash_when(world, taken, condition):
 async def go_on(world):
     """As another process, after the lease has expired."""
     world.repository.stored_runs["r1"].expires = 0.0
-    taken = await world.repository.take_run(owner="another", seconds=60)
+    taken = await take_run(world.repository, owner="another", seconds=60)
     return await world.pipeline.run(taken)
 
 
@@ -537,7 +538,7 @@ async def test_a_run_cancelled_before_it_was_taken_again_does_nothing():
     world = World()
     taken = await world.take()
     await world.repository.request_cancel("r1")
-    await world.repository.keep_run("r1", token=taken.token, seconds=60)
+    await keep_run(world.repository, "r1", token=taken.token, seconds=60)
 
     run = await world.pipeline.run(taken)
 

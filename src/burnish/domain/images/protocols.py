@@ -169,24 +169,6 @@ class ImageRepository(Protocol):
         """One that nobody runs ends at once; one that is run is told. An ended run stays as it is."""
         ...
 
-    async def take_run(self, *, owner: str, seconds: float) -> LeasedRun | None:
-        """The oldest that has not ended and that nobody holds; None when there is none."""
-        ...
-
-    async def take_this_run(self, run_id: str, *, owner: str, seconds: float) -> LeasedRun | None:
-        """This one, unless it has ended or somebody holds it."""
-        ...
-
-    async def keep_run(self, run_id: str, *, token: int, seconds: float) -> bool:
-        """Hold it longer, and say whether its cancellation was asked for; ConflictError `lease_lost`
-        when somebody else has taken it."""
-        ...
-
-    async def release_run(self, run_id: str, *, token: int) -> None:
-        """Let anybody have it at once, without counting the attempt; one whose cancellation was
-        asked for ends here instead. Nothing happens when somebody else has taken it."""
-        ...
-
     async def save_run(
         self, run: ImageRun, *, token: int, commits: Sequence[ImageCommit] = ()
     ) -> ImageRun:

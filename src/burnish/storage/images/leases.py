@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import BigInteger, Double, Update, and_, bindparam, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from burnish.domain import BurnishError, ConflictError, Lease
+from burnish.domain import BurnishError, ConflictError
 from burnish.domain.images.runs import ImageRunStatus
 from burnish.domain.jobs import JobKind
 from burnish.storage.engine.codec import PlainText, SafeText
@@ -25,14 +25,6 @@ _is_free = and_(
     _runs.completed_at.is_(None),
     or_(_runs.lease_owner.is_(None), _runs.lease_expires <= _now),
 )
-_oldest = (
-    select(_runs.id)
-    .where(_is_free)
-    .order_by(_runs.created_at, _runs.id)
-    .limit(1)
-    .with_for_update(skip_locked=True)
-)
-_attempts = select(_runs.attempts).where(_of_id)
 
 IMAGE_RUN_LEASES = LeasedTable(
     JobKind.IMAGE_RUN,
@@ -43,6 +35,7 @@ IMAGE_RUN_LEASES = LeasedTable(
     shown="burnish image show",
     fix_owned="wait until it has ended, or stop it with `burnish image cancel {job_id}`",
     unfinished=_runs.completed_at.is_(None),
+    skip_locked=True,
     on_acquire={"attempts": _runs.attempts + 1},
 )
 _keep = (
@@ -96,22 +89,6 @@ def fenced(*, ends: bool, **values: Any) -> Update:
         .where(_of_token, or_(_runs.completed_at.is_(None), again))
         .values(**values, **_changed)
     )
-
-
-async def take(
-    connection: AsyncConnection, run_id: str | None, *, owner: str, seconds: float
-) -> tuple[Lease, int] | None:
-    """The lease and the attempts: of this run, or of the oldest that can be had."""
-    run_id = run_id if run_id is not None else await connection.scalar(_oldest)
-    if run_id is None:
-        return None
-    try:
-        lease = await IMAGE_RUN_LEASES.acquire(
-            connection, run_id, owner=owner, seconds=seconds, replacing=None, now=""
-        )
-    except ConflictError:
-        return None
-    return lease, await connection.scalar(_attempts, {"of_id": run_id}) or 0
 
 
 async def keep(connection: AsyncConnection, run_id: str, token: int, seconds: float) -> bool:

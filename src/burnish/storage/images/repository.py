@@ -10,7 +10,6 @@ from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ConflictError, UsageError
-from burnish.domain.images.protocols import LeasedRun
 from burnish.domain.images.runs import (
     CommitStatus,
     ImageCommit,
@@ -250,31 +249,6 @@ class SqlImageRepository:
 
         return await self._database.write(work)
 
-    async def take_run(self, *, owner: str, seconds: float) -> LeasedRun | None:
-        """The oldest that can be had."""
-        return await self._database.write(
-            lambda connection: _take(connection, None, owner=owner, seconds=seconds)
-        )
-
-    async def take_this_run(self, run_id: str, *, owner: str, seconds: float) -> LeasedRun | None:
-        """This one, if it can be had."""
-        return await self._database.write(
-            lambda connection: _take(connection, run_id, owner=owner, seconds=seconds)
-        )
-
-    async def keep_run(self, run_id: str, *, token: int, seconds: float) -> bool:
-        """Hold it longer; whether its cancellation was asked for."""
-        return await self._database.write(
-            lambda connection: leases.keep(connection, run_id, token, seconds)
-        )
-
-    async def release_run(self, run_id: str, *, token: int) -> None:
-        """Let anybody have it; one whose cancellation was asked for ends here."""
-        now = self._database.stamp()
-        await self._database.write(
-            lambda connection: leases.release(connection, run_id, token, now)
-        )
-
     async def save_run(
         self, run: ImageRun, *, token: int, commits: Sequence[ImageCommit] = ()
     ) -> ImageRun:
@@ -290,14 +264,3 @@ class SqlImageRepository:
 
 def _read_project(row: AnyRow) -> ImageProject:
     return value_of(ImageProject, row, project_id=row.id)
-
-
-async def _take(
-    connection: AsyncConnection, run_id: str | None, *, owner: str, seconds: float
-) -> LeasedRun | None:
-    taken = await leases.take(connection, run_id, owner=owner, seconds=seconds)
-    if taken is None:
-        return None
-    lease, attempts = taken
-    run = await get_run(connection, lease.job_id)
-    return LeasedRun(run=run, token=lease.token, attempts=attempts)

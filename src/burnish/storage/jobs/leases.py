@@ -58,6 +58,7 @@ _owner = bindparam("of_owner", type_=SafeText)
 class LeasedTable:
     """The lease columns of one table: `lease_owner`, `lease_token` and `lease_expires`.
 
+    With `skip_locked` nobody waits for a row that another is just writing to: it counts as owned.
     `unfinished` says which rows are still to be worked on, `on_acquire` what else a new holder
     changes; `noun`, `listed` and `shown` are the words and commands of its errors.
     """
@@ -73,6 +74,7 @@ class LeasedTable:
         shown: str,
         fix_owned: str,
         unfinished: ColumnElement[bool] | None = None,
+        skip_locked: bool = False,
         on_acquire: Mapping[str, Any] | None = None,
     ) -> None:
         columns = table.c
@@ -93,9 +95,13 @@ class LeasedTable:
             columns.lease_owner == _owner,
             columns.lease_owner == bindparam("replacing", type_=SafeText),
         )
+        row = self.of_id
+        if skip_locked:
+            unlocked = select(columns[identity]).where(row).with_for_update(skip_locked=True)
+            row = columns[identity] == unlocked.scalar_subquery()
         self._acquire = (
             update(table)
-            .where(self.of_id, to_be_had, true() if unfinished is None else unfinished)
+            .where(row, to_be_had, true() if unfinished is None else unfinished)
             .values(
                 lease_owner=_owner,
                 lease_token=columns.lease_token + 1,
