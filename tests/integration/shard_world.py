@@ -16,8 +16,9 @@ from burnish.app.optimize.runners import MailboxRunner
 from burnish.app.wiring import Workspace
 from burnish.app.worker.shard_worker import shard_evaluator
 from burnish.runtime.mailboxes import RedisMailbox
-from burnish.runtime.shards import ShardSettings, ShardSize
+from burnish.runtime.shards.blocks import ShardSettings
 from burnish.runtime.shards.loop import VISIBILITY_SECONDS, ShardLoop
+from burnish.runtime.shards.suite import ShardSize
 
 # Impatient, so that tests are quick; none of it changes a result.
 QUICK = ShardSettings(

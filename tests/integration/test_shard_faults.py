@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 from shard_world import QUICK, ShardWorld, run_sharded, wait_until
 
 import burnish
-from burnish.runtime.shards import ShardSize
+from burnish.runtime.shards.suite import ShardSize
 
 SMALL = {"budget": burnish.Budget(max_trials=3)}
 

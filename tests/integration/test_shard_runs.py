@@ -18,7 +18,7 @@ from burnish.domain import OptimizationStatus, Overlay, UnavailableError
 from burnish.optimization.experiments.masks import NAMESPACE
 from burnish.overrides import MaskTags, Patience, S3PromptOverridesStore, descriptor_of
 from burnish.runtime.mailboxes import MessageTypes, RedisMailbox
-from burnish.runtime.shards import ShardRequest
+from burnish.runtime.shards.messages import ShardRequest
 
 SMALL = {"budget": burnish.Budget(max_trials=3)}
 

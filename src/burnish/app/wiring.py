@@ -226,8 +226,9 @@ def build_agent(spec: AgentSpec, open_model: OpenModel) -> Agent:
 def build_suite(spec: SuiteSpec, open_model: OpenModel) -> Suite:
     """The suite of a spec, with its scorers built and its dataset found but not yet read."""
     from burnish.evaluation.datasets import Dataset  # noqa: PLC0415
-    from burnish.evaluation.refine import RefinePolicy, plan_refinement  # noqa: PLC0415
-    from burnish.evaluation.scorers import build_scorers, stratify_field  # noqa: PLC0415
+    from burnish.evaluation.refine.plan import plan_refinement  # noqa: PLC0415
+    from burnish.evaluation.refine.policy import RefinePolicy  # noqa: PLC0415
+    from burnish.evaluation.scorers.catalog import build_scorers, stratify_field  # noqa: PLC0415
     from burnish.evaluation.suite import Suite, SuitePolicy  # noqa: PLC0415
 
     dataset = Dataset.of(spec.dataset)

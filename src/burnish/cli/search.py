@@ -39,7 +39,7 @@ from burnish.integrations.opik.mirror.mirror import MirrorOutcome, mirror_target
 from burnish.optimization.attempt import Attempt
 from burnish.optimization.checkpoint import Phase
 from burnish.optimization.orchestrator import Orchestrator
-from burnish.runtime.shards import ShardSettings
+from burnish.runtime.shards.blocks import ShardSettings
 
 _PAGE = 1000
 _LOOK_SECONDS = 0.5

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from burnish.domain import Configuration, Model, Scorer, UsageError
 from burnish.evaluation.datasets import Dataset
-from burnish.evaluation.refine import RefinePolicy
+from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.models.outbound_rules import OutboundRules
 
 

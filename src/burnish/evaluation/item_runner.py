@@ -23,7 +23,8 @@ from burnish.domain import (
     UnavailableError,
     UsageError,
 )
-from burnish.evaluation.scorers import JUDGE_UNAVAILABLE, ScorerSet, is_systemic
+from burnish.evaluation.scorers.judge import JUDGE_UNAVAILABLE
+from burnish.evaluation.scorers.scorer_set import ScorerSet, is_systemic
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,7 +28,7 @@ from burnish.domain import (
 )
 from burnish.evaluation.item_runner import ItemRunner
 from burnish.evaluation.progress import Progress
-from burnish.evaluation.refine import RefineLoop
+from burnish.evaluation.refine.loop import RefineLoop
 from burnish.evaluation.result_writer import ResultWriter
 from burnish.evaluation.suite import Suite
 from burnish.evaluation.work_source import Run, Work, WorkSource, runs_of

@@ -12,7 +12,7 @@ from burnish.domain import (
     Usage,
     UsageError,
 )
-from burnish.evaluation.scorers import JUDGE_UNAVAILABLE, LLMJudge, has_criteria
+from burnish.evaluation.scorers.judge import JUDGE_UNAVAILABLE, LLMJudge, has_criteria
 
 ITEM = Item(id="1", data={"question": "2+2?", "reference": "4"})
 OUTPUT = AgentOutput(text="four")

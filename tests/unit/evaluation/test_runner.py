@@ -21,7 +21,9 @@ from burnish.domain import (
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import ExperimentRunner, OpenGate, RunOptions
-from burnish.evaluation.scorers import ExactMatch, FunctionScorer, ScorerSet
+from burnish.evaluation.scorers.function_scorer import FunctionScorer
+from burnish.evaluation.scorers.scorer_set import ScorerSet
+from burnish.evaluation.scorers.text import ExactMatch
 from burnish.evaluation.suite import Suite, SuitePolicy
 
 CONFIGURATION = Configuration.of({"sections": {"system": "answer"}})

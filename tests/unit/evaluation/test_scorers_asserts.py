@@ -5,7 +5,9 @@ import json
 import pytest
 
 from burnish.domain import AgentOutput, Item, UsageError
-from burnish.evaluation.scorers import Asserts, build_scorer, build_scorers, row_judges
+from burnish.evaluation.scorers.asserts import Asserts
+from burnish.evaluation.scorers.catalog import build_scorer, build_scorers
+from burnish.evaluation.scorers.judges import row_judges
 from burnish.models.scripted import ScriptedModel
 
 

@@ -4,21 +4,14 @@ import sys
 import pytest
 
 from burnish.domain import AgentOutput, Item, UsageError
-from burnish.evaluation.scorers import (
-    Contains,
-    ExactMatch,
-    FunctionScorer,
-    JsonField,
-    JsonSchema,
-    LLMJudge,
-    NumericTolerance,
-    Regex,
-    Similarity,
-    Weighted,
-    build_scorer,
-    build_scorers,
-    stratify_field,
-)
+from burnish.evaluation.scorers.catalog import build_scorer, build_scorers, stratify_field
+from burnish.evaluation.scorers.function_scorer import FunctionScorer
+from burnish.evaluation.scorers.json_scorers import JsonField, JsonSchema
+from burnish.evaluation.scorers.judge import LLMJudge
+from burnish.evaluation.scorers.numeric import NumericTolerance
+from burnish.evaluation.scorers.patterns import Contains, Regex
+from burnish.evaluation.scorers.scorer_set import Weighted
+from burnish.evaluation.scorers.text import ExactMatch, Similarity
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from burnish.domain import AgentOutput, Item, Score, UsageError
-from burnish.evaluation.scorers import FunctionScorer
+from burnish.evaluation.scorers.function_scorer import FunctionScorer
 
 ITEM = Item(id="i1", data={"label": "positive"}, split="train")
 OUTPUT = AgentOutput(text="positive", data={"n": 1}, trace=["step"])

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from burnish.domain import AgentOutput, Item, UsageError
-from burnish.evaluation.scorers import JsonField, JsonSchema
+from burnish.evaluation.scorers.json_scorers import JsonField, JsonSchema
 from burnish.evaluation.scorers.json_values import NotJsonError, parse_json
 
 SCHEMA = {

@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.domain import AgentOutput, Item, UsageError
-from burnish.evaluation.scorers import NumericTolerance
-from burnish.evaluation.scorers.numeric import Number, NumberReader
+from burnish.evaluation.scorers.numeric import Number, NumberReader, NumericTolerance
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.domain import AgentOutput, Item, Purpose, Score, Spending, Usage, UsageError
-from burnish.evaluation.scorers import ExactMatch, FunctionScorer, ScorerSet, Weighted, combine
+from burnish.evaluation.scorers.function_scorer import FunctionScorer
+from burnish.evaluation.scorers.scorer_set import ScorerSet, Weighted, combine
+from burnish.evaluation.scorers.text import ExactMatch
 
 ITEM = Item(id="1", data={"label": "yes"})
 YES = AgentOutput(text="yes")

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.domain import AgentOutput, Item, UsageError
-from burnish.evaluation.scorers import Contains, ExactMatch, Regex, Similarity
+from burnish.evaluation.scorers.patterns import Contains, Regex
+from burnish.evaluation.scorers.text import ExactMatch, Similarity
 
 
 def item(**data):

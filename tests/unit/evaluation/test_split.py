@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from burnish.domain import Item, UsageError
 from burnish.evaluation.datasets import Dataset
-from burnish.evaluation.split import assign_splits
+from burnish.evaluation.suite import assign_splits
 
 THIRDS = {"train": 0.4, "validation": 0.4, "test": 0.2}
 
@@ -99,7 +99,7 @@ class TestSeed:
 
     def test_is_the_same_in_every_process(self):
         script = (
-            "from burnish.domain import Item; from burnish.evaluation.split import assign_splits;"
+            "from burnish.domain import Item; from burnish.evaluation.suite import assign_splits;"
             "rows = [Item(id=f'r{i}', data={'label': 'abc'[i % 3]}) for i in range(30)];"
             "print(assign_splits(rows, {'train': .5, 'test': .5}, seed=1, stratify_by='label'))"
         )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from burnish.domain import AgentOutput, BurnishError, Item, UsageError
 from burnish.evaluation.datasets import Dataset
-from burnish.evaluation.scorers import Asserts
+from burnish.evaluation.scorers.asserts import Asserts
 from burnish.integrations.imports import Kind, guess_kind, read_foreign
 from burnish.integrations.imports.files import BrokenYamlError, parse_yaml
 

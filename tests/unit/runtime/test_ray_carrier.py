@@ -2,8 +2,7 @@
 
 import asyncio
 
-from burnish.runtime.shards import ShardRequest
-from burnish.runtime.shards.messages import read_request, reply_to, written
+from burnish.runtime.shards.messages import ShardRequest, read_request, reply_to, written
 from burnish.runtime.shards.ray import RayTransport
 
 REQUEST = ShardRequest(

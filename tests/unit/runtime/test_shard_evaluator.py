@@ -22,9 +22,10 @@ from burnish.domain import (
     current_experiment,
 )
 from burnish.evaluation.datasets import Dataset
-from burnish.evaluation.scorers import build_scorers
+from burnish.evaluation.scorers.catalog import build_scorers
 from burnish.evaluation.suite import Suite
-from burnish.runtime.shards import ShardBench, ShardEvaluator, ShardRequest
+from burnish.runtime.shards.evaluator import ShardBench, ShardEvaluator
+from burnish.runtime.shards.messages import ShardRequest
 
 CONFIGURATION = Configuration.of({"sections": {"s": "candidate"}})
 BASELINE = Configuration.of({"sections": {"s": "baseline"}})

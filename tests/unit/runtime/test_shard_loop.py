@@ -4,9 +4,8 @@ import asyncio
 
 from burnish.runtime import InMemoryMailbox
 from burnish.runtime.loops import RetryRules
-from burnish.runtime.shards import ShardRequest
 from burnish.runtime.shards.loop import ShardLoop
-from burnish.runtime.shards.messages import reply_to
+from burnish.runtime.shards.messages import ShardRequest, reply_to
 from burnish.testing.clocks import FakeClock
 from burnish.testing.samples.mailboxes import Note, known_types
 

@@ -18,8 +18,8 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.domain.optimizations.pages import RunPoint
-from burnish.evaluation.refine import RefinementStatistics, refinement_statistics
-from burnish.evaluation.scorers import ScorerSet
+from burnish.evaluation.refine.statistics import RefinementStatistics, refinement_statistics
+from burnish.evaluation.scorers.scorer_set import ScorerSet
 from burnish.evaluation.statistics import (
     Interval,
     PairedComparison,

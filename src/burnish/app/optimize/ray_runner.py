@@ -16,7 +16,8 @@ from burnish.domain import ExperimentRepository, Lease, UnavailableError, UsageE
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, ExperimentInputs
 from burnish.optimization.experiments.masks import CandidateMaterializer
-from burnish.runtime.shards import ShardEvaluator, ShardSettings
+from burnish.runtime.shards.blocks import ShardSettings
+from burnish.runtime.shards.evaluator import ShardEvaluator
 from burnish.runtime.shards.messages import read_request, written
 from burnish.runtime.shards.ray import RayExperimentAdapter, RayTransport
 

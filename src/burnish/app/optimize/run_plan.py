@@ -27,8 +27,8 @@ from burnish.domain import (
 from burnish.evaluation.agents import PromptAgent
 from burnish.evaluation.agents.prompt_agent import chat_messages, label_words
 from burnish.evaluation.refine.refiner import refine_messages
-from burnish.evaluation.scorers import judges_in, row_judges
 from burnish.evaluation.scorers.judge import judge_messages, system_text
+from burnish.evaluation.scorers.judges import judges_in, row_judges
 from burnish.evaluation.suite import Suite
 from burnish.models.pricing import price_call
 from burnish.models.tokens import count_message_tokens, count_tokens

@@ -14,7 +14,8 @@ from burnish.optimization.attempt import MakeAdapter
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, ExperimentInputs
 from burnish.optimization.experiments.masks import CandidateMaterializer
-from burnish.runtime.shards import SHARD_REQUESTS, ShardSettings
+from burnish.runtime.shards.blocks import ShardSettings
+from burnish.runtime.shards.messages import SHARD_REQUESTS
 from burnish.support.entry_points import Seam
 from burnish.support.hints import did_you_mean
 

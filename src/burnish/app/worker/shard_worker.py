@@ -12,7 +12,8 @@ from burnish.app.optimize.run_spec import stored_settings
 from burnish.app.wiring import ModelPool, Workspace, build_agent, build_suite
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import DatasetRepository, Item, OverlayStore, UsageError
-from burnish.runtime.shards import ShardBench, ShardBenches, ShardEvaluator, ShardRequest
+from burnish.runtime.shards.evaluator import ShardBench, ShardBenches, ShardEvaluator
+from burnish.runtime.shards.messages import ShardRequest
 
 # Of how many runs a worker keeps agent and dataset ready.
 _KEPT = 8

@@ -38,8 +38,8 @@ from burnish.runtime.loops.mailbox_loop import BEAT_SECONDS
 from burnish.runtime.loops.worker_loop import LoopState
 from burnish.runtime.mailboxes import RedisMailbox
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES
-from burnish.runtime.shards import SHARD_REQUESTS
 from burnish.runtime.shards.loop import ShardLoop
+from burnish.runtime.shards.messages import SHARD_REQUESTS
 from burnish.support.redis_client import open_client
 
 OVERRIDES_VARIABLE = "BURNISH_OVERRIDES"

@@ -14,7 +14,7 @@ from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import count, duration, harmless, money, one_line, percent, short_id
 from burnish.domain import Experiment, ExperimentStatus, ItemResult, Json, Outcome, Round
-from burnish.evaluation.refine import RefinementStatistics
+from burnish.evaluation.refine.statistics import RefinementStatistics
 from burnish.evaluation.statistics import PairedComparison
 
 _GOOD = ExperimentStatus.COMPLETED

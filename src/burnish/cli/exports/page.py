@@ -12,7 +12,7 @@ from burnish.cli.display.evaluation import complaint, refinement_rows
 from burnish.cli.exports.records import Record
 from burnish.cli.wording import count, harmless, money, percent
 from burnish.domain import Json, Round
-from burnish.evaluation.refine import RefinementStatistics
+from burnish.evaluation.refine.statistics import RefinementStatistics
 from burnish.evaluation.statistics import Interval
 
 # The page may run what is written in it and nothing else, whatever a model's answer holds.

@@ -20,7 +20,8 @@ from burnish.domain import (
 from burnish.domain.experiments.refinement import PERFECT_SCORE, SLACK
 from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.evaluation.refine.refiner import Refiner, RefinerFailedError, Revision
-from burnish.evaluation.scorers import JUDGE_UNAVAILABLE, ScorerSet
+from burnish.evaluation.scorers.judge import JUDGE_UNAVAILABLE
+from burnish.evaluation.scorers.scorer_set import ScorerSet
 
 _LONGEST_REASON = 1_000
 Keep = Callable[[Round], Awaitable[None]]

@@ -11,7 +11,8 @@ from burnish.evaluation.agents import PromptAgent
 from burnish.evaluation.refine.loop import RefineLoop
 from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.evaluation.refine.refiner import PROMPT_VERSION, Refiner
-from burnish.evaluation.scorers import ScorerSet, deciding_judges
+from burnish.evaluation.scorers.judges import deciding_judges
+from burnish.evaluation.scorers.scorer_set import ScorerSet
 
 LLM_MODE = "llm"
 

@@ -21,8 +21,8 @@ from burnish.domain import (
     Round,
     Spending,
 )
-from burnish.evaluation.scorers import is_systemic
 from burnish.evaluation.scorers.judge import fenced, field_parts, shown_output
+from burnish.evaluation.scorers.scorer_set import is_systemic
 
 _DETERMINISTIC: Mapping[str, Json] = {"temperature": 0.0}
 # Raise it with every change of the words below: other words may give other outputs.

@@ -24,7 +24,8 @@ from burnish.domain import (
 from burnish.domain.mailboxes import Mailbox
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.item_runner import ItemRunner, describe
-from burnish.evaluation.scorers import ScorerSet, build_scorers
+from burnish.evaluation.scorers.catalog import build_scorers
+from burnish.evaluation.scorers.scorer_set import ScorerSet
 from burnish.models import as_model
 from burnish.runtime.loops import reading
 from burnish.runtime.loops.mailbox_loop import MailboxLoop

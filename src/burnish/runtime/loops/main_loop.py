@@ -32,7 +32,7 @@ from burnish.domain import (
 )
 from burnish.domain.mailboxes import Mailbox
 from burnish.evaluation.item_runner import describe
-from burnish.evaluation.scorers import is_systemic
+from burnish.evaluation.scorers.scorer_set import is_systemic
 from burnish.overrides import PromptDescriptor, PromptOverridesStore, descriptor_of
 from burnish.runtime.loops import reading
 from burnish.runtime.loops.mailbox_loop import MailboxLoop

@@ -20,9 +20,12 @@ from burnish.domain import (
     Usage,
 )
 from burnish.evaluation.datasets import Dataset
-from burnish.evaluation.refine import RefinePolicy, plan_refinement, refinement_statistics
+from burnish.evaluation.refine.plan import plan_refinement
+from burnish.evaluation.refine.policy import RefinePolicy
+from burnish.evaluation.refine.statistics import refinement_statistics
 from burnish.evaluation.runner import ExperimentRunner, RunOptions
-from burnish.evaluation.scorers import LLMJudge, ScorerSet
+from burnish.evaluation.scorers.judge import LLMJudge
+from burnish.evaluation.scorers.scorer_set import ScorerSet
 from burnish.evaluation.suite import Suite, SuitePolicy
 
 _OUTPUT = re.compile(r"<<<(?:LATEST )?OUTPUT (\w+)\n(.*?)\n(?:LATEST )?OUTPUT \1>>>", re.DOTALL)

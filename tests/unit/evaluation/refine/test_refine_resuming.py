@@ -7,7 +7,7 @@ from refine_bench import CALL, RefineBench, Told, judge_of, optimizer_of, output
 from burnish.domain import RoundEnd
 from burnish.evaluation.refine.loop import RoundTally
 from burnish.evaluation.runner import OpenGate, RunOptions
-from burnish.evaluation.scorers import LLMJudge
+from burnish.evaluation.scorers.judge import LLMJudge
 
 CHAIN = {"A": "B", "B": "C", "C": "D", "D": "E"}
 LOW = {"A": 0.1, "B": 0.2, "C": 0.3, "D": 0.4}

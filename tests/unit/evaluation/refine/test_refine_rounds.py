@@ -6,9 +6,10 @@ import pytest
 from refine_bench import CALL, RefineBench, Told, judge_of, optimizer_of, output_in
 
 from burnish.domain import ErrorKind, Outcome, Purpose, RoundEnd, UnavailableError, UsageError
-from burnish.evaluation.refine import RefinePolicy
+from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.evaluation.runner import RunOptions
-from burnish.evaluation.scorers import ExactMatch, Weighted
+from burnish.evaluation.scorers.scorer_set import Weighted
+from burnish.evaluation.scorers.text import ExactMatch
 
 AWAY = UnavailableError(what="the model cannot be reached", why="no network", fix="wait")
 CHAIN = {"A": "B", "B": "C", "C": "D", "D": "E"}

@@ -4,7 +4,9 @@ import pytest
 from refine_bench import RefineBench, Told, judge_of, optimizer_of, verdict
 
 from burnish.domain import ErrorKind, RoundEnd, UnavailableError
-from burnish.evaluation.scorers import ExactMatch, JsonSchema, build_scorers
+from burnish.evaluation.scorers.catalog import build_scorers
+from burnish.evaluation.scorers.json_scorers import JsonSchema
+from burnish.evaluation.scorers.text import ExactMatch
 
 AWAY = UnavailableError(what="the model cannot be reached", why="no network", fix="wait")
 CHAIN = {"A": "B", "B": "C", "C": "D", "D": "E"}

@@ -9,7 +9,7 @@ from refine_bench import RefineBench, Told, output_in, verdict
 
 from burnish.domain import Purpose, Spending
 from burnish.evaluation.runner import RunOptions
-from burnish.evaluation.scorers import LLMJudge
+from burnish.evaluation.scorers.judge import LLMJudge
 
 ITEMS, ROUNDS, POOL, WAIT = 200, 3, 100, 0.05
 _DRAFT = re.compile(r"(\d+) v(\d+)")

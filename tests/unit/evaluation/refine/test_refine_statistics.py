@@ -7,7 +7,7 @@ from refine_bench import RefineBench, judge_of, optimizer_of
 
 from burnish.domain import Outcome, Purpose, RoundEnd, Spending, UnavailableError, Usage
 from burnish.domain.experiments.refinement import outcome_of
-from burnish.evaluation.refine import refinement_statistics
+from burnish.evaluation.refine.statistics import refinement_statistics
 from burnish.testing.samples.experiments import make_round, make_rounds
 
 AWAY = UnavailableError(what="w", why="y", fix="f")

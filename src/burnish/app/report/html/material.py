@@ -21,7 +21,7 @@ from burnish.domain import (
     Spending,
     TrialResult,
 )
-from burnish.evaluation.refine import RefinementStatistics
+from burnish.evaluation.refine.statistics import RefinementStatistics
 from burnish.models import count_tokens
 from burnish.optimization.objective import Point, Ranking, points_of
 

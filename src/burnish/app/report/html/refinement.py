@@ -7,7 +7,7 @@ from burnish.app.report.html.markup import count, money, row, safe, score, table
 from burnish.app.report.html.material import Material, RefinedTrial
 from burnish.app.wiring import Workspace
 from burnish.domain import Candidate, Outcome, UsageError
-from burnish.evaluation.refine import RefinementStatistics
+from burnish.evaluation.refine.statistics import RefinementStatistics
 
 _COUNTED = (Outcome.FIXED, Outcome.IMPROVED, Outcome.UNCHANGED, Outcome.WORSENED)
 

@@ -59,10 +59,6 @@ def _electric(m: Measures) -> float:
     return share(m, "magenta", "purple", "cyan", "pink", "blue")
 
 
-def _faded(m: Measures) -> float:
-    return share(m, "brown", "grey", "orange", "yellow")
-
-
 _LIGHT_TESTS: Mapping[str, Test] = {
     "day": lambda m: ramp(m.brightness, 0.3, 0.5),
     "night": lambda m: ramp(m.dark, 0.25, 0.6),
