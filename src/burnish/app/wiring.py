@@ -25,13 +25,13 @@ from burnish.domain import (
     OverlayStore,
     UsageError,
 )
-from burnish.domain.images.protocols import ImageRepository
 from burnish.domain.optimizations.records import EventFeed
 from burnish.jobs.event_listeners import announcing
 
 # Imports inside of functions: whoever only reads a database builds no agent, suite or model.
 if TYPE_CHECKING:
     from burnish.config.specs import AgentSpec, SuiteSpec
+    from burnish.domain.images.protocols import ImageRepository
     from burnish.evaluation.suite import Suite
 
 # Counting what is frozen looks at each of the objects: once is enough to know of somebody else.
