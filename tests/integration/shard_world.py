@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import dataclasses
+import functools
 import os
 import signal
 import time
@@ -42,10 +43,27 @@ class ShardWorld(World):
         self.workers = []
 
     def start_worker(self, **options):
-        """A worker process; its id."""
+        """A worker process; its id. Never while a run goes on here: see `worker_for_later`."""
         child = in_child(lambda: asyncio.run(serve(self, **options)))
         self.workers.append(child)
         return child
+
+    def worker_for_later(self, **options):
+        """A worker process that begins when what is returned is called.
+
+        It is forked before the run: a fork in the middle of a transaction would inherit SQLite's
+        memory of the lock, and find the database locked for ever.
+        """
+        waits, begin = os.pipe()
+
+        def work():
+            os.close(begin)
+            os.read(waits, 1)
+            asyncio.run(serve(self, **options))
+
+        self.workers.append(in_child(work))
+        os.close(waits)
+        return functools.partial(os.close, begin)
 
     def end_worker(self, child, number=signal.SIGKILL):
         """Signal a worker and wait until it is gone; its exit code."""

@@ -114,6 +114,9 @@ async def test_an_evaluation_longer_than_its_lease_is_renewed_and_not_doubled(wo
 async def test_a_worker_that_is_told_to_stop_gives_back_what_it_cannot_finish(world):
     world.item_seconds = 3600
     leaving = world.start_worker(concurrency=20)
+    begin_second = world.worker_for_later(
+        concurrency=20, before=lambda: setattr(world, "item_seconds", 0.01)
+    )
     running = asyncio.create_task(run_sharded(world, **ONCE))
     await _in_the_middle(world, calls=3)
     assert world.held_by(leaving)
@@ -121,8 +124,7 @@ async def test_a_worker_that_is_told_to_stop_gives_back_what_it_cannot_finish(wo
     assert await asyncio.to_thread(world.end_worker, leaving, signal.SIGTERM) == 0
     # Given back at once: nobody waits for the rest of the lease of 15 seconds.
     assert world.seconds_left(leaving) == 0
-    world.item_seconds = 0.01
-    world.start_worker(concurrency=20)
+    begin_second()
     result = await asyncio.wait_for(running, SOON)
 
     assert result.baseline.score is not None

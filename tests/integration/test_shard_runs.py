@@ -105,9 +105,10 @@ async def test_workers_join_and_leave_during_a_run(world, expected):
     world.item_seconds = 0.02
     # Time to end what it has: what is given back would be called again.
     first = world.start_worker(grace=60)
+    begin_second = world.worker_for_later()
     running = asyncio.create_task(run_sharded(world, **SMALL))
     await asyncio.to_thread(wait_until, lambda: len(world.calls()) > 20)
-    world.start_worker()
+    begin_second()
     assert await asyncio.to_thread(world.end_worker, first, signal.SIGTERM) == 0
 
     assert (fingerprint(await running), len(world.calls())) == expected
