@@ -1,4 +1,4 @@
-"""What the runs of this process did: items, calls, tokens and dollars, for whoever measures it."""
+"""Run tally: items, calls, tokens and dollars of the runs of this process, for metrics."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RunTally:
 
 
 def _asked(gate: BudgetGate, before: Spending) -> Spending:
-    """What the optimizer asked in this sitting."""
+    """What the optimizer asked in this attempt."""
     return Spending(
         {
             # A gate that has not read its earlier spending yet shows less than that.

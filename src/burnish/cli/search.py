@@ -216,7 +216,7 @@ class Standing:
 
 @dataclass(slots=True)
 class SearchWatch:
-    """The sitting once it has begun, and the trials that have started and ended so far."""
+    """The attempt once it has begun, and the trials that have started and ended so far."""
 
     budget: Budget = field(default_factory=Budget)
     title: str = ""
@@ -224,7 +224,7 @@ class SearchWatch:
     attempt: Attempt | None = None
     started: set[str] = field(default_factory=set)
     ended: dict[str, EndedTrial] = field(default_factory=dict)
-    # What ended in an earlier sitting was told then.
+    # What ended in an earlier attempt was told then.
     ended_before: frozenset[str] = frozenset()
     # Whether it still is to be gone on with, should it stop now.
     unfinished: bool = False

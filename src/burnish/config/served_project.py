@@ -1,4 +1,4 @@
-"""What a server offers to run: the agent, suite and models of its own configuration, and no others.
+"""Served project: the agent, suite and models that a server offers to run, and no others.
 
 A request names them and sets numbers and texts; code and paths never come from one, and addresses only
 as far as the server allows.

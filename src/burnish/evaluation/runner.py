@@ -191,7 +191,7 @@ class _Run:
                 pass_threshold=suite.policy.pass_threshold,
                 timeout_seconds=options.item_timeout_seconds,
             )
-        # Rounds of an earlier sitting whose output was not through with them.
+        # Rounds of an earlier attempt whose output was not through with them.
         self._begun: dict[tuple[str, int], tuple[Round, ...]] = {}
         self._streak = FailureStreak(options.max_failures_in_a_row)
         # Why the gate let nothing more start; what runs already ends.

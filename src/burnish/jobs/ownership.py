@@ -1,4 +1,4 @@
-"""Who holds a lease, in a form that tells whether the holder is still alive."""
+"""Owners of leases, in a form that tells whether the holder is still alive."""
 
 from __future__ import annotations
 

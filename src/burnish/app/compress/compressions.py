@@ -1,4 +1,4 @@
-"""Compressing a prompt: an optimization with the `compress` optimizer, its report, and its tag."""
+"""Compression of a prompt: an optimization with `compress`, its report, and its tag."""
 
 from __future__ import annotations
 

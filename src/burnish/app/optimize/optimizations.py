@@ -1,4 +1,4 @@
-"""One optimization from specs to a result: the path that the CLI and the Python API share."""
+"""Optimization from specs to a result: the path that the CLI and the Python API share."""
 
 from __future__ import annotations
 

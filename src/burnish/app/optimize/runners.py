@@ -54,7 +54,7 @@ class RunnerChoice:
         return "mailbox" if self.mailbox is not None else "local"
 
     def make_adapter(self, database: str, folder: Path) -> MakeAdapter | None:
-        """What makes a sitting's adapter; None is the local one. Raises for a bad choice."""
+        """What makes an attempt's adapter; None is the local one. Raises for a bad choice."""
         if self.name not in RUNNERS:
             return _third_party(self.name, database, folder)
         if self.name == "local":

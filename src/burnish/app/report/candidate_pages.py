@@ -1,4 +1,4 @@
-"""One candidate with all that is known of it: where it came from, what it ran, what came of it."""
+"""Candidate pages: one candidate with its origin, its experiments and what came of them."""
 
 from __future__ import annotations
 

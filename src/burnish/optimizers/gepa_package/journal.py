@@ -1,4 +1,4 @@
-"""What a run has answered so far: results of evaluations, and what the model said in reflection.
+"""Journal of a run of the `gepa` package: results of evaluations and answers of its model so far.
 
 All of it comes from the history and the state. The journal of reflections has three places:
 

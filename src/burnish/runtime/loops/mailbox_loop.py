@@ -1,4 +1,4 @@
-"""Mailbox loop: receives, works on a bounded number at once, stops in good order."""
+"""Mailbox loop under all loops: receive, work on a bounded number at once, stop in good order."""
 
 from __future__ import annotations
 

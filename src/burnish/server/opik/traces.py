@@ -1,4 +1,4 @@
-"""Traces, their spans and their scores."""
+"""Opik routes of traces, their spans and their scores."""
 
 from __future__ import annotations
 
