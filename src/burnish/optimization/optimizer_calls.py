@@ -13,6 +13,7 @@ from burnish.domain import (
     CandidateProposal,
     Optimizer,
     OptimizerState,
+    Proposed,
     RunContext,
     StopDecision,
     TrialHistory,
@@ -52,15 +53,17 @@ class OptimizerCalls:
 
     async def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
-    ) -> list[CandidateProposal]:
-        """Proposals; an empty list means that the optimizer has none."""
+    ) -> Proposed:
+        """Proposals, none where the optimizer has none, and the state after making them."""
         answer = await self._call("propose", state, history, max_candidates)
+        if isinstance(answer, Proposed):
+            state, answer = self._state("propose", answer.state), answer.proposals
         if isinstance(answer, (str, bytes)) or not isinstance(answer, Sequence):
             raise self._failed("propose", f"it returned a {type(answer).__name__}, not a list")
         wrong = next((one for one in answer if not isinstance(one, CandidateProposal)), None)
         if wrong is not None:
             raise self._failed("propose", f"its list holds a {type(wrong).__name__}")
-        return list(answer)
+        return Proposed(proposals=list(answer), state=state)
 
     async def observe(
         self, state: OptimizerState, trial_results: Sequence[TrialResult]

@@ -180,13 +180,15 @@ class Orchestrator:
             trials = self.trial_index.trial_count(self.checkpoint.pending)
             places = min(places, self._plan.max_trials - trials)
         try:
-            proposals = await self._components.optimizer.propose(
+            proposed = await self._components.optimizer.propose(
                 self._state(), self._history(), places
             )
         except BudgetReached as reached:
             # The optimizer's own calls spent the rest; what is pending still ends.
             self._stop_at(reached.limit)
             return
+        proposals, learnt = proposed.proposals, proposed.state != self._state()
+        self.checkpoint = replace(self.checkpoint, state=proposed.state)
         planned, rejections = await self._components.planner.plan(
             proposals,
             self.trial_index,
@@ -198,13 +200,22 @@ class Orchestrator:
         self.checkpoint = replace(self.checkpoint, empty_steps=empty)
         await self._plan_step(planned, rejections, proposed=len(proposals))
         if not self.checkpoint.pending:
-            await self._move_on(proposals, rejections)
+            await self._move_on(proposals, rejections, learnt=learnt)
 
-    async def _move_on(self, proposals: Sequence[object], rejections: Sequence[Rejection]) -> None:
-        """Nothing came of a step: stop, or let the optimizer know so that it tries otherwise."""
-        if ran_out_of_budget(rejections) or (not proposals and self._is_nearly_spent()):
+    async def _move_on(
+        self, proposals: Sequence[object], rejections: Sequence[Rejection], *, learnt: bool
+    ) -> None:
+        """Nothing came of a step: stop, or let the optimizer know so that it tries otherwise.
+
+        One that learnt something while it found nothing to propose goes on with that.
+        """
+        if ran_out_of_budget(rejections) or (
+            not proposals and not learnt and self._is_nearly_spent()
+        ):
             self._stop(StopReason.BUDGET, "what is left of the budget is less than one trial")
-        elif not proposals or self.checkpoint.empty_steps >= _MAX_EMPTY_STEPS:
+        elif not (proposals or learnt) or (
+            proposals and self.checkpoint.empty_steps >= _MAX_EMPTY_STEPS
+        ):
             self._stop(StopReason.NO_CANDIDATES, "the optimizer has nothing new to propose")
         else:
             state = await self._components.optimizer.observe(self._state(), [])

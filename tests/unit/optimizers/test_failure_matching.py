@@ -10,7 +10,7 @@ from known import result
 
 from burnish.domain import Item
 from burnish.optimizers.gepa.ideas import Idea, foremost
-from burnish.optimizers.gepa.line_edits import LineEdit
+from burnish.optimizers.shared.line_edits import LineEdit
 from burnish.optimizers.shared.failure_matching import FailureMatcher, words_of
 from burnish.optimizers.shared.reflection import Shown
 
@@ -148,7 +148,7 @@ def test_the_order_of_sets_plays_no_part():
 from known import result
 from burnish.domain import Item
 from burnish.optimizers.gepa.ideas import Idea, foremost
-from burnish.optimizers.gepa.line_edits import LineEdit
+from burnish.optimizers.shared.line_edits import LineEdit
 from burnish.optimizers.shared.failure_matching import FailureMatcher
 from burnish.optimizers.shared.reflection import Shown
 

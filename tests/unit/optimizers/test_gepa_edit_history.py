@@ -5,7 +5,7 @@ from __future__ import annotations
 from known import evidence_of, known
 
 from burnish.optimizers.gepa.edit_history import EditHistory
-from burnish.optimizers.gepa.line_edits import LineEdit, key_of
+from burnish.optimizers.shared.line_edits import LineEdit, key_of
 from burnish.optimizers.gepa.moves import Kind
 
 ROOT = "Route the ticket."

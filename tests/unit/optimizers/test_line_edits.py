@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from burnish.domain import placeholders
 from burnish.domain.json_values import normalise_text
-from burnish.optimizers.gepa.line_edits import (
+from burnish.optimizers.shared.line_edits import (
     LineEdit,
     apply_edits,
     kept_share,

@@ -8,7 +8,7 @@ import pytest
 from known import evidence_of, known
 
 from burnish.domain import Item
-from burnish.optimizers.gepa.line_edits import LineEdit, split_units
+from burnish.optimizers.shared.line_edits import LineEdit, split_units
 from burnish.optimizers.gepa.line_effects import LineEffects, Sight
 from burnish.optimizers.gepa.noise import Subjects
 from burnish.optimizers.gepa.noise_search import LineSets, names_of

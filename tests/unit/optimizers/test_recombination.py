@@ -6,7 +6,7 @@ import pytest
 from known import evidence_of, known
 
 from burnish.optimizers.gepa.explore import Recombination, Recombined
-from burnish.optimizers.gepa.line_edits import split_units
+from burnish.optimizers.shared.line_edits import split_units
 from burnish.optimizers.gepa.moves import Kind
 
 ROOT = "Route the ticket."

@@ -197,6 +197,17 @@ class TrialResult:
         return self.type is ExperimentType.TRIAL and self.status is ExperimentStatus.COMPLETED
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposed:
+    """Proposals together with what the optimizer learnt while it made them.
+
+    The state is stored with the step, before anything of it runs.
+    """
+
+    proposals: Sequence[CandidateProposal]
+    state: OptimizerState
+
+
 class TrialHistory(Protocol):
     """What has been tried. Holds the results that were observed, and no later ones.
 
@@ -248,7 +259,7 @@ class Optimizer(Protocol):
 
     def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
-    ) -> Sequence[CandidateProposal] | Awaitable[Sequence[CandidateProposal]]: ...
+    ) -> Sequence[CandidateProposal] | Proposed | Awaitable[Sequence[CandidateProposal] | Proposed]: ...
 
     def observe(
         self, state: OptimizerState, trial_results: Sequence[TrialResult]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from burnish.optimizers.gepa.line_edits import Unit
+from burnish.optimizers.shared.line_edits import Unit
 
 _HEADING = re.compile(
     r"^\s*(?:[-*#>]+\s*)?(?:\*\*)?examples?(?:\s+\d+)?\s*[:.)]?(?:\*\*)?\s*$", re.IGNORECASE

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from burnish.domain import Candidate, Configuration, Json, UsageError
 from burnish.optimizers.edits.edit_catalog import EditCatalog
-from burnish.optimizers.gepa.line_edits import LineEdit, apply_edits, key_of, split_edits
+from burnish.optimizers.shared.line_edits import LineEdit, apply_edits, key_of, split_edits
 from burnish.optimizers.shared.facts import RunFacts
 
 # How often a line that only the second parent has comes in, a changed one is exchanged or stands

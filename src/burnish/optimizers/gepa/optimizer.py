@@ -7,13 +7,14 @@ steered by the estimated gradient and by parents of the per-item front.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from burnish.domain import (
     CandidateProposal,
     ExperimentType,
     OptimizerState,
+    Proposed,
     RunContext,
     StopDecision,
     StopReason,
@@ -22,19 +23,24 @@ from burnish.domain import (
 )
 from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.optimizers.edits.optimizer import Edits
-from burnish.optimizers.gepa.edit_history import EditHistory
-from burnish.optimizers.gepa.ideas import Ideas
-from burnish.optimizers.gepa.moves import Move
-from burnish.optimizers.gepa.noise_search import NoiseMemo, NoiseSearch
-from burnish.optimizers.gepa.overfit import overfit
-from burnish.optimizers.gepa.search import GepaSearch
+from burnish.optimizers.gepa.evidence import Evidence, Memo
+from burnish.optimizers.gepa.joining import Joining
+from burnish.optimizers.gepa.parents import ParentSelection
+from burnish.optimizers.gepa.reflecting import Reflection, Tally
 from burnish.optimizers.gepa.sections import narrowed, rewritable
-from burnish.optimizers.gepa.step_context import Items, Settings, StepContext
+from burnish.optimizers.gepa.step_view import Items, Move, Settings, StepView
+from burnish.optimizers.gepa.winner import Finals
 from burnish.optimizers.shared.asking import Asker, ModelAsker
-from burnish.optimizers.shared.evidence import Evidence, Memo
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.pareto import draw_leaders, leads
-from burnish.optimizers.shared.search_status import GOING_ON, first_state, next_state, reached, stop
+from burnish.optimizers.shared.search_status import (
+    GOING_ON,
+    first_state,
+    next_state,
+    reached,
+    stop,
+    tried_hashes,
+)
 from burnish.optimizers.shared.seeded_random import generator
 from burnish.optimizers.shared.trial_reading import baseline_runs, mean_scores
 from burnish.support.number_checks import bad_setting, require_target, require_whole
@@ -45,14 +51,14 @@ _DRAWN = 2
 _ON_FRONT = 12
 # A state holds item ids; beyond so many a drawn part is as good.
 _MOST_ITEMS = 400
-# How many training items are looked at first, as a share of what a trial runs, and within bounds.
-_LOOKED = 0.5
-_LEAST, _MOST = 12, 48
-# Single lines run a few items each, perturbations the whole suite.
-_REFLECTED = 16
+# Rewrites run a few items each, perturbations the whole suite.
+_REFLECTED = 8
 _PERTURBED = 4
 # Without a limit of evaluations somebody has to end it; with one, it is there to be used.
 _PATIENCE = 12
+_USELESS_IN_A_ROW = 8
+# A part of the budget is kept to run the finalists again.
+_FINALS_SHARE = 0.15
 
 
 class Gepa(ModelAsker):
@@ -101,7 +107,6 @@ class Gepa(ModelAsker):
             max_iterations=self.max_iterations, stop_no_improve=self.stop_no_improve
         )
         self._memo = Memo()
-        self._noise_memo = NoiseMemo()
         self._mechanical = FrontEdits(
             target=self.accept_threshold,
             patience=self.stop_no_improve or _PATIENCE,
@@ -123,11 +128,13 @@ class Gepa(ModelAsker):
             best_generation=0,
             trials=0,
             best_trial=0,
+            reflections=asdict(Tally()),
+            reserve=_reserve(context),
         )
 
     def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
-    ) -> list[CandidateProposal] | Awaitable[list[CandidateProposal]]:
+    ) -> list[CandidateProposal] | Awaitable[Proposed]:
         """What to run next."""
         if self._asker.available:
             return self._reflect(state, history, max_candidates)
@@ -158,37 +165,108 @@ class Gepa(ModelAsker):
             return stop("no section may be changed")
         patience = _PATIENCE if history.evaluations_left is None else None
         enough = enough or self._limits.had_enough(state, patience)
-        return self._with_alarm(enough, state, history) if enough else GOING_ON
+        return enough or self._answers_are_useless(state) or GOING_ON
+
+    @staticmethod
+    def _answers_are_useless(state: OptimizerState) -> StopDecision | None:
+        tally = Tally(**state.algorithm_data["reflections"])
+        if tally.in_a_row < _USELESS_IN_A_ROW:
+            return None
+        return stop(
+            f"the last {tally.in_a_row} answers of the meta-model could not be used, such as: "
+            f"“{tally.example}”"
+        )
 
     async def choice(self, state: OptimizerState, history: TrialHistory) -> str | None:
-        """Where results turn by luck, the winner by what all trials say of its lines.
+        """Where results turn by luck, the best of those that were run again.
 
         None leaves it to the scores: without a meta-model, and where more than the score counts.
         """
         if not self._asker.available or RunFacts.within(state).perfect_score is None:
             return None
-        noise = NoiseSearch(await self._context(state, history), self._noise_memo)
-        return await noise.winner() if await noise.is_due() else None
-
-    async def _with_alarm(
-        self, decision: StopDecision, state: OptimizerState, history: TrialHistory
-    ) -> StopDecision:
-        alarm = overfit(await self._context(state, history))
-        if alarm is None:
-            return decision
-        return replace(decision, message=f"{decision.message}; {alarm.in_full}")
+        winner = Finals(await self._view(state, history), 0).winner()
+        return None if winner is None else winner.id
 
     async def _reflect(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
-    ) -> list[CandidateProposal]:
-        context = await self._context(state, history)
-        search = GepaSearch(context, self._noise_memo)
-        moves = self._limits.within(await search.moves(max_candidates), state)
-        alarm = overfit(context)
-        notes = (context.ideas.left_out, alarm.in_short if alarm else "")
-        return [move.proposal(*notes) for move in moves]
+    ) -> Proposed:
+        facts = RunFacts.within(state)
+        tally = Tally(**state.algorithm_data["reflections"])
+        if facts.in_flight(max_candidates):
+            return Proposed(proposals=(), state=state)
+        view = await self._view(state, history)
+        moves = await self._moves(view, state, history, tally, max_candidates)
+        data = {**state.algorithm_data, "reflections": asdict(tally)}
+        return Proposed(
+            proposals=[move.proposal() for move in self._limits.within(moves, state)],
+            state=replace(state, algorithm_data=data),
+        )
 
-    async def _context(self, state: OptimizerState, history: TrialHistory) -> StepContext:
+    async def _moves(
+        self,
+        view: StepView,
+        state: OptimizerState,
+        history: TrialHistory,
+        tally: Tally,
+        places: int,
+    ) -> list[Move]:
+        """Finals at the end; else what is open is joined, tried in full, or reflected on."""
+        finals = Finals(view, state.algorithm_data["reserve"])
+        if finals.is_due() and (again := finals.moves()):
+            return again[:places]
+        joining, parents = Joining(view), ParentSelection(view)
+        found = joining.moves() or self._trials(view)
+        if not found:
+            chosen = parents.chosen()
+            asked = self._may_ask(view, tally, places)
+            found = parents.looks(chosen)
+            if not found and asked:
+                reflection = Reflection(
+                    asker=self._asker,
+                    view=view,
+                    history=history,
+                    sections=rewritable(view.facts, self.mutation_strategies),
+                    tally=tally,
+                )
+                found = await reflection.moves(parents.tasks(chosen, asked))
+            if parents.is_stalled(view.tip):
+                found += [*joining.prunes(view.tip, 2), *joining.lineages()]
+        if not found and view.tip.candidate.configuration.hash not in view.tried:
+            found = [view.trial(view.tip)]
+        return view.affordable(found, places)
+
+    def _may_ask(self, view: StepView, tally: Tally, places: int) -> int:
+        """How many reflections what was run so far pays for; one at least in the beginning."""
+        paid = int(view.evidence.evaluations / view.settings.evaluations_per_reflection)
+        return max(min(places, paid - tally.asked), 0 if tally.asked else 1)
+
+    def _trials(self, view: StepView) -> list[Move]:
+        """The tip's, once the search since the last trial cost as much as one."""
+        tip, evidence = view.tip, view.evidence
+        found = []
+        if tip.candidate.configuration.hash not in view.tried:
+            last = max(one.candidate.number for one in evidence.trialed)
+            searched = sum(
+                len(one.results)
+                for one in evidence.known.values()
+                if one.candidate.number > last
+            )
+            trial = view.items.trial_items
+            done = not view.failures(tip) and len(view.passes(tip)) >= view.settings.look
+            if searched >= trial or done or view.left < 2 * trial * view.items.repeats:
+                found.append(view.trial(tip))
+        for one in evidence.known.values():
+            parent = evidence.parent(one)
+            if (
+                one.kind == "merge"
+                and parent is not None
+                and one.candidate.configuration.hash not in view.tried
+                and evidence.gain(one, parent) > 0
+            ):
+                found.append(view.trial(one))
+        return [move for move in found if view.is_new(move)]
+
+    async def _view(self, state: OptimizerState, history: TrialHistory) -> StepView:
         facts, data = RunFacts.within(state), state.algorithm_data
         items = Items(
             train=tuple(data["train"]),
@@ -197,26 +275,21 @@ class Gepa(ModelAsker):
             repeats=_repeats(history, facts, data["trial_items"]),
         )
         evidence = await Evidence.gather(
-            history, facts.baseline_candidate_id, frozenset(items.train), self._memo
+            history, facts.baseline_candidate_id, items.pool, self._memo
         )
-        settings = Settings(
-            look=self.look or min(max(round(_LOOKED * data["trial_items"]), _LEAST), _MOST),
-            temperature=self.exploration_temperature,
-        )
-        ideas = Ideas(
-            asker=self._asker,
-            facts=facts,
-            evidence=evidence,
-            edit_history=EditHistory(evidence),
-            history=history,
-            sections=rewritable(facts, self.mutation_strategies),
-            pool=items.pool,
-            group=settings.group,
+        return StepView(
+            facts,
+            Settings(
+                population=self.candidates_per_step,
+                look=self.look or Settings().look,
+                temperature=self.exploration_temperature,
+                max_prompt_tokens=self.max_prompt_tokens,
+            ),
+            items,
+            evidence,
             generation=state.generation,
-            max_prompt_tokens=self.max_prompt_tokens,
-        )
-        return StepContext(
-            facts, settings, items, evidence, ideas, history, generation=state.generation
+            evaluations_left=history.evaluations_left,
+            tried=tried_hashes(history),
         )
 
 
@@ -224,6 +297,11 @@ def _order(seed: int, purpose: str, item_ids: Sequence[str]) -> list[str]:
     chosen = sorted(item_ids)
     generator(seed, "order", purpose).shuffle(chosen)
     return chosen[:_MOST_ITEMS]
+
+
+def _reserve(context: RunContext) -> int:
+    left = context.evaluations_left
+    return 0 if left is None else round(_FINALS_SHARE * left)
 
 
 def _repeats(history: TrialHistory, facts: RunFacts, items: int) -> int:

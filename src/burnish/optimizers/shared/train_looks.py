@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 
 from burnish.domain import CandidateProposal, OptimizerState, RunContext, TrialHistory
-from burnish.optimizers.shared.evidence import is_weak
+from burnish.optimizers.shared.trial_reading import is_weak
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.reflection import Shown
 from burnish.optimizers.shared.search_status import HistorySearch, first_state

@@ -21,6 +21,7 @@ _COLLAPSE_ITEMS = 8
 # Half of the noise is shared: both candidates answer the same items.
 _UNSHARED = 0.5
 _FLOOR = 0.02
+_CLOSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +103,11 @@ def mean_scores(results: Sequence[ItemResult]) -> dict[str, float]:
     for result in results:
         by_item.setdefault(result.item_id, []).append(result.score)
     return {item: sum(scores) / len(scores) for item, scores in by_item.items()}
+
+
+def is_weak(result: ItemResult) -> bool:
+    """Failed, or less than full marks on the usual scale."""
+    return not result.passed or result.score < 1.0 - _CLOSE
 
 
 def is_collapsed(results: Sequence[ItemResult]) -> bool:

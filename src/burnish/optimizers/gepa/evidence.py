@@ -1,0 +1,239 @@
+"""Evidence of a run by item: who passed what, and what a candidate promises over its parent.
+
+A child is compared with its parent on items that both ran. These were chosen by what the parent did with
+them, failures above all, so a plain mean would flatter the child: differences are averaged among the
+parent's failures and among its passes, and weighted by how many there are of each. Failures that the
+reflection saw count only while no others were run, since a rule may be about these items alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from burnish.domain import (
+    Candidate,
+    ExperimentStatus,
+    ExperimentType,
+    ItemResult,
+    TrialHistory,
+    TrialResult,
+)
+from burnish.optimizers.shared.candidate_metadata import metadata_of
+from burnish.optimizers.shared.trial_reading import is_weak
+
+_USED = (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED)
+# One item without a difference is counted in: few items say little.
+_DOUBT = 1.0
+_UNSEEN = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """Everything that one candidate showed so far; `pruned` is a trial that was ended early."""
+
+    candidate: Candidate
+    results: Mapping[str, ItemResult]
+    repeats: Mapping[str, tuple[float, ...]]
+    trial_score: float | None
+    pruned: bool = False
+
+    @property
+    def id(self) -> str:
+        """The candidate's."""
+        return self.candidate.id
+
+    @property
+    def kind(self) -> str | None:
+        """Why it was made; None for the baseline and others' candidates."""
+        kind = metadata_of(self.candidate).get("kind")
+        return kind if isinstance(kind, str) else None
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """Items that its reflection saw."""
+        shown = metadata_of(self.candidate).get("shown")
+        return frozenset(map(str, shown)) if isinstance(shown, list) else frozenset()
+
+    def weak(self, item_id: str) -> bool:
+        """Whether it failed an item."""
+        return is_weak(self.results[item_id])
+
+
+@dataclass
+class Memo:
+    """Item results by candidate, so that storage is read once for each experiment.
+
+    A pure cache: without it the same is read again.
+    """
+
+    results: dict[str, tuple[int, list[ItemResult]]] = field(default_factory=dict)
+
+
+class Evidence:
+    """The candidates of a run with all that is known of them, in the order of their numbers."""
+
+    def __init__(self, known: Sequence[Known], baseline_id: str, pool: Sequence[str]) -> None:
+        self.known = {one.id: one for one in known}
+        self.baseline = self.known[baseline_id]
+        self.by_hash = {one.candidate.configuration.hash: one for one in known}
+        self._pool = frozenset(pool)
+        self._gains: dict[str, float] = {}
+
+    @classmethod
+    async def gather(
+        cls, history: TrialHistory, baseline_id: str, pool: Sequence[str], memo: Memo
+    ) -> Evidence:
+        """From a history; `pool` are the items that mini-batches take."""
+        by_candidate: dict[str, list[TrialResult]] = {}
+        for trial in (*history.trials, *history.mini_batches):
+            by_candidate.setdefault(trial.candidate_id, []).append(trial)
+        known = []
+        for candidate_id, trials in by_candidate.items():
+            if not any(one.status in _USED for one in trials):
+                continue
+            kept = memo.results.get(candidate_id)
+            if kept is None or kept[0] != len(trials):
+                kept = (len(trials), list(await history.load_item_results(candidate_id)))
+                memo.results[candidate_id] = kept
+            known.append(_known(history.candidate(candidate_id), trials, kept[1]))
+        known.sort(key=lambda one: one.candidate.number)
+        return cls(known, baseline_id, pool)
+
+    @cached_property
+    def trialed(self) -> list[Known]:
+        """Those that ran their whole trial."""
+        return [one for one in self.known.values() if one.trial_score is not None]
+
+    @cached_property
+    def best(self) -> Known:
+        """The trial with the highest score; of equals the earliest."""
+        return max(self.trialed, key=lambda one: (one.trial_score or 0.0, -one.candidate.number))
+
+    @cached_property
+    def evaluations(self) -> int:
+        """How many runs all of this took."""
+        return sum(len(runs) for one in self.known.values() for runs in one.repeats.values())
+
+    def parent(self, one: Known) -> Known | None:
+        """Its first parent, if that is known."""
+        parents = one.candidate.parent_candidate_ids
+        return self.known.get(parents[0]) if parents else None
+
+    def children(self, one: Known) -> list[Known]:
+        """Of this candidate as first parent."""
+        return [
+            other
+            for other in self.known.values()
+            if other.candidate.parent_candidate_ids[:1] == (one.id,)
+        ]
+
+    def lineage(self, one: Known) -> list[Known]:
+        """The candidate, its first parent, and so on."""
+        found, here = [], one
+        while here is not None and here not in found:
+            found.append(here)
+            here = self.parent(here)  # type: ignore[assignment]
+        return found
+
+    def last_result(self, one: Known, item_id: str) -> ItemResult | None:
+        """Its own result on an item, or the nearest ancestor's."""
+        for elder in self.lineage(one):
+            if item_id in elder.results:
+                return elder.results[item_id]
+        return None
+
+    def gain(self, child: Known, parent: Known) -> float:
+        """The sum of differences on the items that both ran."""
+        return sum(
+            result.score - parent.results[item].score
+            for item, result in child.results.items()
+            if item in parent.results
+        )
+
+    def promise(self, one: Known) -> float:
+        """The estimated difference to the baseline's score: a trial's own, else by its parent."""
+        if one.id not in self._gains:
+            self._gains[one.id] = self._promise(one)
+        return self._gains[one.id]
+
+    @cached_property
+    def kept(self) -> float:
+        """How much of what untried candidates promised their trials have kept, from 0 to 1."""
+        promised = real = 0.0
+        for one in self.trialed:
+            parent = self.parent(one)
+            if parent is not None and parent.trial_score is not None:
+                difference = self.difference(one, parent)
+                if difference > 0:
+                    promised += difference
+                    real += (one.trial_score or 0.0) - parent.trial_score
+        # As if one promise of a tenth had been kept before.
+        return min(max((real + 0.1) / (promised + 0.1), 0.1), 1.0)
+
+    def difference(self, child: Known, parent: Known) -> float:
+        """How much better a child is by what both ran of the pool."""
+        ran = [item for item in parent.results if item in self._pool]
+        total = 0.0
+        for weak in (True, False):
+            stratum = [item for item in ran if parent.weak(item) is weak]
+            shared = [item for item in stratum if item in child.results]
+            unseen = [item for item in shared if item not in child.shown]
+            if weak and len(unseen) >= _UNSEEN:
+                shared = unseen
+            if shared:
+                gained = sum(
+                    child.results[item].score - parent.results[item].score for item in shared
+                )
+                total += gained / (len(shared) + _DOUBT) * len(stratum)
+        return total / max(len(ran), 1)
+
+    def _promise(self, one: Known) -> float:
+        if one is self.baseline:
+            return 0.0
+        if one.trial_score is not None:
+            return one.trial_score - (self.baseline.trial_score or 0.0)
+        parent = self.parent(one)
+        if parent is None:
+            return 0.0
+        if one.pruned:
+            return self._raced(one)
+        difference = self.difference(one, parent)
+        return self.promise(parent) + difference * (self.kept if difference > 0 else 1.0)
+
+    def _raced(self, one: Known) -> float:
+        """What a trial that was ended early says: all run their items in the same order."""
+        shared = [
+            item
+            for item in one.results
+            if item not in self._pool and item in self.baseline.results
+        ]
+        gained = sum(one.results[item].score - self.baseline.results[item].score for item in shared)
+        return gained / max(len(shared), 1)
+
+
+def _known(candidate: Candidate, trials: list[TrialResult], results: list[ItemResult]) -> Known:
+    grouped: dict[str, list[ItemResult]] = {}
+    for result in results:
+        # Nobody answered, so it says nothing of the candidate.
+        if result.error is None or not result.error.kind.outside:
+            grouped.setdefault(result.item_id, []).append(result)
+    return Known(
+        candidate=candidate,
+        results={item: _mean(many) for item, many in grouped.items()},
+        repeats={item: tuple(one.score for one in many) for item, many in grouped.items()},
+        trial_score=next((one.objective_score for one in trials if one.counts), None),
+        pruned=any(
+            one.status is ExperimentStatus.PRUNED and one.type is ExperimentType.TRIAL
+            for one in trials
+        ),
+    )
+
+
+def _mean(repeats: Sequence[ItemResult]) -> ItemResult:
+    """One result an item; of several repeats the worst, with the mean score: it shows what fails."""
+    if len(repeats) == 1:
+        return repeats[0]
+    worst = min(repeats, key=lambda one: (one.passed, one.score, one.repeat))
+    return replace(worst, score=sum(one.score for one in repeats) / len(repeats))

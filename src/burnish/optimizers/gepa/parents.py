@@ -1,0 +1,113 @@
+"""Parent selection of `gepa`: whom to reflect on, and with which of its failures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from burnish.optimizers.gepa.evidence import Known
+from burnish.optimizers.gepa.step_view import Move, StepView
+from burnish.optimizers.shared.pareto import draw_leaders, leads
+from burnish.optimizers.shared.seeded_random import generator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A parent with failures to learn from and an item that passed."""
+
+    parent: Known
+    failures: tuple[str, ...]
+    passed: tuple[str, ...]
+
+
+class ParentSelection:
+    """The tip while it gets better; else it shares with parents of the per-item front."""
+
+    def __init__(self, view: StepView) -> None:
+        self._view = view
+
+    def is_stalled(self, one: Known) -> bool:
+        """Whether a whole population of rewrites brought nothing."""
+        children = [
+            child for child in self._view.evidence.children(one) if child.kind == "rewrite"
+        ]
+        accepted = any(self._view.is_accepted(child) for child in children)
+        return len(children) >= self._view.settings.population // 2 and not accepted
+
+    def chosen(self) -> list[Known]:
+        """One parent, or two once the tip is stalled."""
+        view = self._view
+        if not self.is_stalled(view.tip):
+            return [view.tip]
+        drawn = self._drawn()
+        return [drawn] if drawn.id == view.tip.id else [drawn, view.tip]
+
+    def looks(self, parents: list[Known]) -> list[Move]:
+        """Runs of parents whose failures are too few for what may be asked."""
+        view, found = self._view, []
+        for parent in parents:
+            failures = view.failures(parent)
+            fresh = [item for item in view.items.pool if item not in parent.results]
+            if not fresh or len(failures) >= 2 * view.settings.group:
+                continue
+            ran = len(failures) + len(view.passes(parent))
+            if failures and ran >= 2 * view.settings.look:
+                continue
+            # What its ancestors failed comes first, then what nobody of its line has seen.
+            before = [
+                item
+                for item in fresh
+                if (last := view.evidence.last_result(parent, item)) is not None
+                and last.score < 1.0
+            ]
+            new = [item for item in fresh if item not in before]
+            half = view.settings.look // 2
+            chosen = [*before[:half], *new]
+            found.append(
+                view.move(parent.candidate.configuration, parent, chosen[: view.settings.look])
+            )
+        return found
+
+    def tasks(self, parents: list[Known], places: int) -> list[Task]:
+        """What to reflect on: failures that were shown least come first."""
+        view, found = self._view, []
+        for number, parent in enumerate(parents):
+            count = places // len(parents) + (number < places % len(parents))
+            shown: dict[str, int] = {}
+            for child in view.evidence.children(parent):
+                for item in child.shown:
+                    shown[item] = shown.get(item, 0) + 1
+            failures = view.shuffled(view.failures(parent), "failures", parent.candidate.number)
+            failures.sort(key=lambda item: shown.get(item, 0))
+            passed = view.shuffled(view.passes(parent), "passed", parent.candidate.number)
+            group = view.settings.group
+            for place in range(min(count, -(-len(failures) // group))):
+                found.append(
+                    Task(
+                        parent=parent,
+                        failures=tuple(failures[place * group : (place + 1) * group]),
+                        passed=tuple(passed[place : place + 1]),
+                    )
+                )
+        return found
+
+    def _drawn(self) -> Known:
+        """A candidate of the per-item front; who was reflected on in vain is drawn less."""
+        view, evidence = self._view, self._view.evidence
+        scores = {
+            one.id: {
+                item: result.score
+                for item, result in one.results.items()
+                if item in set(view.items.validation)
+            }
+            for one in evidence.trialed
+        }
+        led = leads(scores)
+        order = [one.id for one in evidence.trialed]
+        for one in evidence.trialed:
+            vain = sum(1 for child in evidence.children(one) if child.kind == "rewrite")
+            led[one.id] = led[one.id] / (1 + vain / max(view.settings.population, 1))  # type: ignore[assignment]
+        chance = generator(view.facts.seed, "parent", view.generation)
+        drawn = draw_leaders(
+            chance, led, order, temperature=view.settings.temperature, count=1
+        )
+        return evidence.known[drawn[0]]

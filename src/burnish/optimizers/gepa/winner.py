@@ -1,0 +1,98 @@
+"""Choice of the winner in `gepa`: where results turn by luck, the finalists are run again."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+from burnish.optimizers.gepa.evidence import Known
+from burnish.optimizers.gepa.step_view import Move, StepView
+
+_FINALISTS = 4
+_PROBED = 16
+
+
+class Finals:
+    """Repeats of the best trials, paid from a part of the budget that is kept for them."""
+
+    def __init__(self, view: StepView, reserve: int) -> None:
+        self._view = view
+        self._reserve = reserve
+
+    def is_due(self) -> bool:
+        """Whether what is left is what was kept for this."""
+        view = self._view
+        return view.left <= self._reserve and len(view.evidence.trialed) > 1
+
+    def moves(self) -> list[Move]:
+        """A probe whether results turn by luck; if they do, repeats of those who may be best."""
+        view = self._view
+        noisy = self.is_noisy()
+        if noisy is None:
+            best = view.evidence.best
+            items = [one for one in view.items.validation if one in best.results][:_PROBED]
+            return self._again([best], items)
+        if not noisy:
+            return []
+        ranked = self._ranked()[:_FINALISTS]
+        fewest = min(self._runs(one) for one in ranked)
+        # After the first repeat of all, only the better half goes on.
+        field = ranked if fewest <= view.items.repeats else ranked[: _FINALISTS // 2]
+        fewest = min(self._runs(one) for one in field)
+        behind = [one for one in field if self._runs(one) == fewest]
+        return self._again(behind, list(view.items.validation))
+
+    def is_noisy(self) -> bool | None:
+        """Whether equal runs ended differently; None while nothing was run twice."""
+        again = [
+            runs
+            for one in self._view.evidence.known.values()
+            for runs in one.repeats.values()
+            if len(runs) > 1
+        ]
+        return any(len(set(runs)) > 1 for runs in again) if again else None
+
+    def winner(self) -> Known | None:
+        """The best by all its runs, once finalists were run again; None leaves it to the scores."""
+        view = self._view
+        ran = [
+            one
+            for one in view.evidence.trialed
+            if self._runs(one) > view.items.repeats and one is not view.evidence.baseline
+        ]
+        return max(ran, key=self._mean) if ran and self.is_noisy() else None
+
+    def _ranked(self) -> list[Known]:
+        return sorted(
+            self._view.evidence.trialed, key=lambda one: (-self._mean(one), one.candidate.number)
+        )
+
+    def _mean(self, one: Known) -> float:
+        scores = [
+            fmean(one.repeats[item]) for item in self._view.items.validation if item in one.repeats
+        ]
+        return fmean(scores) if scores else 0.0
+
+    def _runs(self, one: Known) -> int:
+        """How often it ran all of the validation items."""
+        return min(
+            (len(one.repeats.get(item, ())) for item in self._view.items.validation), default=0
+        )
+
+    def _again(self, many: list[Known], items: list[str]) -> list[Move]:
+        view, found = self._view, []
+        left = view.left
+        for one in many:
+            runs = min((len(one.repeats.get(item, ())) for item in items), default=0) + 1
+            cost = sum(max(runs - len(one.repeats.get(item, ())), 0) for item in items)
+            if cost <= left and cost:
+                left -= cost
+                found.append(
+                    Move(
+                        configuration=one.candidate.configuration,
+                        parents=(),
+                        items=tuple(items),
+                        cost=cost,
+                        repeats=runs,
+                    )
+                )
+        return found
