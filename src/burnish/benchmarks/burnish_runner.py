@@ -67,6 +67,7 @@ def run_burnish(
         seconds=time.perf_counter() - started,
         points=_points(world, result, calls),
         note=result.stop_reason or "",
+        best_tried=world.best_tried,
     )
 
 

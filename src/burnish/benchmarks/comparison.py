@@ -39,12 +39,21 @@ class Outcome:
     failures: list[str] = field(default_factory=list)
 
 
-def compare(plan: Plan, *, notice: Notice = lambda _: None) -> Outcome:
-    """Run the plan. What fails is noted, and everything else still runs."""
+def compare(
+    plan: Plan,
+    *,
+    notice: Notice = lambda _: None,
+    keep: Callable[[Curve], None] = lambda _: None,
+    known: Sequence[Curve] = (),
+) -> Outcome:
+    """Run the plan. What fails is noted, and everything else still runs.
+
+    `keep` gets each curve as soon as it is there; what is `known` is not run again.
+    """
     outcome, lock = Outcome(), threading.Lock()
     ready, missing = _prepared(plan.contestants, notice)
     outcome.failures += missing
-    batches = _batches(plan, ready)
+    batches = _batches(plan, ready, {_place(one) for one in known})
     left = [sum(len(batch.jobs) for batch in batches)]
 
     def take(answer: dict[str, Any]) -> None:
@@ -55,6 +64,7 @@ def compare(plan: Plan, *, notice: Notice = lambda _: None) -> Outcome:
                 outcome.failures.append(f"{name}, budget {answer['budget']}: {answer['error']}")
             else:
                 outcome.curves.append(Curve.of(answer))
+                keep(outcome.curves[-1])
             notice(f"{name}: {'failed' if 'error' in answer else 'done'}, {left[0]} to go")
 
     def work(batch: Batch) -> None:
@@ -70,6 +80,7 @@ def compare(plan: Plan, *, notice: Notice = lambda _: None) -> Outcome:
             pool.shutdown(wait=False, cancel_futures=True)
             end_batches()
             raise
+    outcome.curves += known
     outcome.curves.sort(key=lambda one: (one.world, one.budget, one.optimizer, one.seed))
     return outcome
 
@@ -90,7 +101,13 @@ def _prepared(
     return ready, missing
 
 
-def _batches(plan: Plan, ready: dict[str, list[str]]) -> list[Batch]:
+def _place(curve: Curve) -> tuple[str, str, int, int]:
+    return curve.optimizer, curve.world, curve.seed, curve.budget
+
+
+def _batches(
+    plan: Plan, ready: dict[str, list[str]], known: set[tuple[str, str, int, int]]
+) -> list[Batch]:
     """The dearest first, so that no long batch is left alone at the end."""
     found = [
         Batch(
@@ -104,6 +121,7 @@ def _batches(plan: Plan, ready: dict[str, list[str]]) -> list[Batch]:
                     "settings": dict(contestant.settings),
                 }
                 for seed in plan.seeds
+                if (contestant.name, world, seed, budget) not in known
             ],
         )
         for budget in sorted(plan.budgets, reverse=True)

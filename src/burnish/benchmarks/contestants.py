@@ -64,11 +64,22 @@ _PEERS = (
         environment="dspy",
     ),
 )
+# Not among those that are compared when nothing is said.
+_SAMPLING_PEERS = tuple(
+    Contestant(
+        name=f"gepa_package_{parents}x{proposals}",
+        about=f"the gepa package with PxNSampling({parents}, {proposals})",
+        script=PEERS / "gepa_package.py",
+        environment="gepa",
+        settings={"sampling": [parents, proposals]},
+    )
+    for parents, proposals in ((2, 2), (2, 4))
+)
 
 
 def known_names() -> list[str]:
     """Every name that can be compared."""
-    return [*list_optimizers(), *(peer.name for peer in _PEERS)]
+    return [*list_optimizers(), *(peer.name for peer in (*_PEERS, *_SAMPLING_PEERS))]
 
 
 def default_names() -> list[str]:
@@ -79,7 +90,7 @@ def default_names() -> list[str]:
 
 def contestants(names: Sequence[str]) -> list[Contestant]:
     """Contestants by name; a name of the catalog wins over a peer's."""
-    own, peers = list_optimizers(), {peer.name: peer for peer in _PEERS}
+    own, peers = list_optimizers(), {one.name: one for one in (*_PEERS, *_SAMPLING_PEERS)}
     found = []
     for name in dict.fromkeys(names):
         if name in own:

@@ -20,7 +20,8 @@ class Curve:
     """One run of one optimizer in one world.
 
     `calls` counts calls of the simulated task model, `reflections` those of the reflection model.
-    What was found beyond the budget does not count.
+    What was found beyond the budget does not count. `best_tried` is the best expectation among all
+    that was tried on any item, chosen in the end or not.
     """
 
     world: str
@@ -34,6 +35,7 @@ class Curve:
     seconds: float
     points: Sequence[Point]
     note: str = ""
+    best_tried: float = 0.0
 
     @property
     def final(self) -> float:

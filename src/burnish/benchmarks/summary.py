@@ -34,6 +34,8 @@ class Standing:
     calls: float
     reflections: float
     seconds: float
+    best_tried: float
+    """The best that was tried at all, chosen or not, as a share of the maximum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,4 +112,5 @@ def _standing(curves: Sequence[Curve]) -> Standing:
         calls=median(curve.calls for curve in curves),
         reflections=median(curve.reflections for curve in curves),
         seconds=median(curve.seconds for curve in curves),
+        best_tried=median(curve.best_tried / curve.maximum for curve in curves),
     )

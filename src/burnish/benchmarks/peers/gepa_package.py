@@ -2,7 +2,8 @@
 
 Run by a Python that has gepa, without Burnish: jobs as a JSON list on stdin, one JSON line out for
 each job. Settings are gepa's defaults (mini-batches of 3, Pareto selection, no merge) unless a job
-says otherwise; the reflection prompt is gepa's own.
+says otherwise; the reflection prompt is gepa's own. The setting `sampling` has two numbers: parents an
+iteration, and proposals a parent.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 from gepa.api import optimize
 from gepa.core.adapter import EvaluationBatch
+from gepa.strategies.proposal_sampling import PxNSampling
 from peer_jobs import curve, load_world, serve
 
 
@@ -72,6 +74,9 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     """One optimization."""
     world = load_world(job)
     adapter: Any = WorldAdapter(world, job.get("threads", 1))
+    settings = dict(job.get("settings", {}))
+    if "sampling" in settings:
+        settings["sampling_strategy"] = PxNSampling(*settings.pop("sampling"))
     started = time.perf_counter()
     with redirect_stdout(io.StringIO()):
         result: Any = optimize(
@@ -83,7 +88,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
             max_metric_calls=job["budget"],
             seed=job["seed"],
             logger=Quiet(),
-            **job.get("settings", {}),
+            **settings,
         )
     seconds = time.perf_counter() - started
     if result.total_metric_calls != world.calls:

@@ -56,6 +56,7 @@ def curve(
         "seconds": seconds,
         "points": points,
         "note": "",
+        "best_tried": world.best_tried,
     }
 
 

@@ -143,28 +143,27 @@ class World:
         self.latency_seconds = latency_seconds
         self.key = f"{self.name}:{seed}"
         self.rules = self._make_rules()
-        self.kinds: tuple[Kind, ...] = make_kinds(
-            list(self.rules), pairs=self.nature.pairs, seed=self.key
-        )
+        self.kinds = self._make_kinds()
         self.sections: dict[str, str] = self._baseline()
         self.train = self.sample("train", self.nature.train)
         self.validation = self.sample("validation", self.nature.validation)
         self.calls = 0
         self.reflections = 0
         self._lock = threading.Lock()
+        self._tried: dict[tuple[tuple[str, str], ...], None] = {}
         self._grasped: dict[tuple[tuple[str, str], ...], Grasp] = {}
 
     # What an optimizer may use.
 
     def answer(self, sections: Sections, item: Mapping[str, Any]) -> str:
         """The simulated task model: one counted call."""
-        self._count_call()
+        self._count_call(sections)
         self._wait()
         return self._answer(sections, item)
 
     async def answer_async(self, sections: Sections, item: Mapping[str, Any]) -> str:
         """`answer` that waits without a thread."""
-        self._count_call()
+        self._count_call(sections)
         if self.latency_seconds:
             await asyncio.sleep(self.latency_seconds)
         return self._answer(sections, item)
@@ -207,6 +206,11 @@ class World:
     def maximum(self) -> float:
         """The best expectation that can be reached."""
         return self.expectation(self.solution())
+
+    @property
+    def best_tried(self) -> float:
+        """The best expectation of all that was tried on an item, chosen in the end or not."""
+        return max((self.expectation(dict(one)) for one in self._tried), default=self.start)
 
     def solution(self) -> dict[str, str]:
         """A configuration that reaches the maximum."""
@@ -276,6 +280,9 @@ class World:
         actions = shuffled(ACTIONS, self.key, "actions")[:count]
         return dict(zip(topics, actions, strict=True))
 
+    def _make_kinds(self) -> tuple[Kind, ...]:
+        return make_kinds(list(self.rules), pairs=self.nature.pairs, seed=self.key)
+
     def _baseline(self) -> dict[str, str]:
         return {
             "system": "You answer the tickets of a support desk.\n"
@@ -319,6 +326,7 @@ class World:
         if self.latency_seconds:
             time.sleep(self.latency_seconds)
 
-    def _count_call(self) -> None:
+    def _count_call(self, sections: Sections) -> None:
         with self._lock:
             self.calls += 1
+            self._tried[tuple(sections.items())] = None

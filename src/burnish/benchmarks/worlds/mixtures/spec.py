@@ -1,0 +1,167 @@
+"""Mixture specs: the properties that one mixture world has, drawn at random from a master seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..draws import draw, pick, shuffled
+
+FORMS = ("lines", "headings", "table", "prose", "json", "examples")
+SCORES = ("fraction", "all", "label")
+THEMES = ("lost", "hotel", "nursery")
+_TRAITS = ("memorise", "forget", "wrong", "chatty", "refuse", "reword", "partial")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Habits:
+    """How the reflector answers; chances are for each thing that it might do.
+
+    `memorise`: a note on the one item instead of a rule. `forget`: each old rule is dropped. `wrong`: a
+    rule with a wrong code. `refuse`: no text, JSON, or half a text. `chatty`: talk and fences of all
+    kinds. `reword`: other words and another order each time. `partial`: one new thing a call.
+    """
+
+    memorise: float = 0.0
+    forget: float = 0.0
+    wrong: float = 0.0
+    refuse: float = 0.0
+    chatty: bool = False
+    reword: bool = False
+    partial: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """One mixture world; its truth and its items are drawn from its name.
+
+    `form` is how a rule must stand to count, `obedience` the chance that a rule which counts is
+    followed, `attention` what happens beyond the room for words, `interaction` how rules act on each
+    other, `noise` the chance that feedback names a wrong code, `skew` how unequal shares are.
+    """
+
+    name: str
+    theme: str = "lost"
+    form: str = "lines"
+    score: str = "fraction"
+    cues: int = 12
+    labels: int = 4
+    sections: int = 1
+    obedience: float = 1.0
+    attention: str = "none"
+    room: float = 1.15
+    interaction: str = "none"
+    short: bool = False
+    skew: float = 0.0
+    noise: float = 0.0
+    train: int = 50
+    validation: int = 50
+    habits: Habits = field(default_factory=Habits)
+
+    @property
+    def about(self) -> str:
+        """The properties in a line."""
+        parts = [self.form, self.score, f"{self.cues} cues", f"val {self.validation}"]
+        parts += [f"{self.sections} sections"] if self.sections > 1 else []
+        parts += [f"obeys {self.obedience}"] if self.obedience < 1 else []
+        parts += [f"attention {self.attention}"] if self.attention != "none" else []
+        parts += [self.interaction] if self.interaction != "none" else []
+        parts += ["short"] if self.short else []
+        parts += [f"skew {self.skew}"] if self.skew else []
+        parts += [f"noise {self.noise}"] if self.noise else []
+        habits = {name: getattr(self.habits, name) for name in _TRAITS}
+        parts += [
+            name if value is True else f"{name} {value}" for name, value in habits.items() if value
+        ]
+        return ", ".join(parts)
+
+
+def draw_spec(master: object, name: str, number: int) -> Spec:
+    """A spec from the master seed; form and score go round, so that a set has all of them."""
+    key = (master, number)
+    return Spec(
+        name=name,
+        theme=pick(THEMES, *key, "theme"),
+        form=_around(FORMS, master, number, "form"),
+        score=_around(SCORES, master, number, "score"),
+        cues=_whole(8, 18, *key, "cues"),
+        labels=_whole(3, 6, *key, "labels"),
+        sections=_either(((0.6, 1), (0.25, 2), (0.15, 3)), *key, "sections"),
+        obedience=1.0 if draw(*key, "obeys") < 0.35 else _real(0.75, 0.97, *key, "obedience"),
+        attention=_either(((0.6, "none"), (0.2, "fade"), (0.2, "cut")), *key, "attention"),
+        room=_real(1.05, 1.4, *key, "room"),
+        interaction=_either(
+            ((0.4, "none"), (0.2, "clash"), (0.2, "overreach"), (0.2, "prerequisite")),
+            *(*key, "interaction"),
+        ),
+        short=draw(*key, "short") < 0.4,
+        skew=_real(0.5, 1.1, *key, "skew") if draw(*key, "skewed") < 0.5 else 0.0,
+        noise=_real(0.05, 0.2, *key, "noise") if draw(*key, "noisy") < 0.35 else 0.0,
+        train=_whole(30, 80, *key, "train"),
+        validation=_whole(20, 100, *key, "validation"),
+        habits=_habits(key),
+    )
+
+
+def _habits(key: tuple[object, ...]) -> Habits:
+    """None, one, two or three of the traits."""
+    count = _either(((0.25, 0), (0.35, 1), (0.25, 2), (0.15, 3)), *key, "traits")
+    ranges = {
+        "memorise": (0.3, 0.6),
+        "forget": (0.05, 0.2),
+        "wrong": (0.1, 0.35),
+        "refuse": (0.1, 0.35),
+    }
+    changes: dict[str, Any] = {
+        trait: _real(*ranges[trait], *key, trait) if trait in ranges else True
+        for trait in shuffled(_TRAITS, *key, "traits")[:count]
+    }
+    return replace(Habits(), **changes)
+
+
+def _around(options: Sequence[str], master: object, number: int, what: str) -> str:
+    turn, place = divmod(number, len(options))
+    return shuffled(options, master, what, turn)[place]
+
+
+def _either(options: Sequence[tuple[float, Any]], *key: object) -> Any:
+    place = draw(*key)
+    for share, option in options:
+        place -= share
+        if place < 0:
+            return option
+    return options[-1][1]
+
+
+def _whole(low: int, high: int, *key: object) -> int:
+    return low + int((high - low + 1) * draw(*key))
+
+
+def _real(low: float, high: float, *key: object) -> float:
+    return round(low + (high - low) * draw(*key), 2)
+
+
+def _structured() -> list[Spec]:
+    return [
+        Spec(
+            name=f"structured-{form}-{number}",
+            theme="tickets",
+            form=form,
+            score="label",
+            cues=10,
+            train=40,
+            validation=40,
+        )
+        for form in ("headings", "table", "prose")
+        for number in (1, 2, 3)
+    ]
+
+
+_TUNING_SEED, _REPORTING_SEED = 52_301, 90_847
+SETS: Mapping[str, Sequence[Spec]] = {
+    "tuning": [draw_spec(_TUNING_SEED, f"tuning-{n:02d}", n) for n in range(12)],
+    "reporting": [draw_spec(_REPORTING_SEED, f"reporting-{n:02d}", n) for n in range(20)],
+    "structured": _structured(),
+}
+"""The frozen worlds: optimizers may be tuned on the first set only."""
