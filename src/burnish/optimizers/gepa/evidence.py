@@ -2,8 +2,7 @@
 
 A child is compared with its parent on items that both ran. These were chosen by what the parent did with
 them, failures above all, so a plain mean would flatter the child: differences are averaged among the
-parent's failures and among its passes, and weighted by how many there are of each. Failures that the
-reflection saw count only while no others were run, since a rule may be about these items alone.
+parent's failures and among its passes, and weighted by how many there are of each.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from burnish.optimizers.shared.trial_reading import is_weak
 _USED = (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED)
 # One item without a difference is counted in: few items say little.
 _DOUBT = 1.0
-_UNSEEN = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,24 +151,10 @@ class Evidence:
         )
 
     def promise(self, one: Known) -> float:
-        """The estimated difference to the baseline's score: a trial's own, else by its parent."""
+        """The estimated difference to the baseline's score: by its trial, and by its parent's items."""
         if one.id not in self._gains:
             self._gains[one.id] = self._promise(one)
         return self._gains[one.id]
-
-    @cached_property
-    def kept(self) -> float:
-        """How much of what untried candidates promised their trials have kept, from 0 to 1."""
-        promised = real = 0.0
-        for one in self.trialed:
-            parent = self.parent(one)
-            if parent is not None and parent.trial_score is not None:
-                difference = self.difference(one, parent)
-                if difference > 0:
-                    promised += difference
-                    real += (one.trial_score or 0.0) - parent.trial_score
-        # As if one promise of a tenth had been kept before.
-        return min(max((real + 0.1) / (promised + 0.1), 0.1), 1.0)
 
     def difference(self, child: Known, parent: Known) -> float:
         """How much better a child is by what both ran of the pool."""
@@ -179,9 +163,6 @@ class Evidence:
         for weak in (True, False):
             stratum = [item for item in ran if parent.weak(item) is weak]
             shared = [item for item in stratum if item in child.results]
-            unseen = [item for item in shared if item not in child.shown]
-            if weak and len(unseen) >= _UNSEEN:
-                shared = unseen
             if shared:
                 gained = sum(
                     child.results[item].score - parent.results[item].score for item in shared
@@ -192,15 +173,21 @@ class Evidence:
     def _promise(self, one: Known) -> float:
         if one is self.baseline:
             return 0.0
-        if one.trial_score is not None:
-            return one.trial_score - (self.baseline.trial_score or 0.0)
         parent = self.parent(one)
-        if parent is None:
-            return 0.0
-        if one.pruned:
-            return self._raced(one)
-        difference = self.difference(one, parent)
-        return self.promise(parent) + difference * (self.kept if difference > 0 else 1.0)
+        tried = self._raced(one) if one.pruned else None
+        if one.trial_score is not None:
+            tried = one.trial_score - (self.baseline.trial_score or 0.0)
+        shared = 0 if parent is None else self._shared(one, parent)
+        if parent is None or not shared:
+            return tried or 0.0
+        looked = self.promise(parent) + self.difference(one, parent)
+        if tried is None:
+            return looked
+        ran = sum(1 for item in one.results if item in self.baseline.results)
+        return (ran * tried + shared * looked) / (ran + shared)
+
+    def _shared(self, child: Known, parent: Known) -> int:
+        return sum(1 for item in child.results if item in parent.results and item in self._pool)
 
     def _raced(self, one: Known) -> float:
         """What a trial that was ended early says: all run their items in the same order."""

@@ -6,6 +6,7 @@ steered by the estimated gradient and by parents of the per-item front.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -57,6 +58,8 @@ _PERTURBED = 4
 # Without a limit of evaluations somebody has to end it; with one, it is there to be used.
 _PATIENCE = 12
 _USELESS_IN_A_ROW = 8
+# Without a limit of evaluations, so many more are counted on when reflections are paid for.
+_UNLIMITED_AHEAD = 120
 # A part of the budget is kept to run the finalists again.
 _FINALS_SHARE = 0.15
 
@@ -236,9 +239,11 @@ class Gepa(ModelAsker):
         return view.affordable(found, places)
 
     def _may_ask(self, view: StepView, tally: Tally, places: int) -> int:
-        """How many reflections what was run so far pays for; one at least in the beginning."""
-        paid = int(view.evidence.evaluations / view.settings.evaluations_per_reflection)
-        return max(min(places, paid - tally.asked), 0 if tally.asked else 1)
+        """How many reflections the share of the budget that is for them leaves."""
+        evaluations = view.evidence.evaluations
+        evaluations += _UNLIMITED_AHEAD if math.isinf(view.left) else int(view.left)
+        paid = int(evaluations / view.settings.evaluations_per_reflection)
+        return max(min(places, paid - tally.asked), 0)
 
     def _trials(self, view: StepView) -> list[Move]:
         """The tip's, once the search since the last trial cost as much as one."""

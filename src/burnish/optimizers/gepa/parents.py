@@ -47,10 +47,12 @@ class ParentSelection:
         for parent in parents:
             failures = view.failures(parent)
             fresh = [item for item in view.items.pool if item not in parent.results]
-            if not fresh or len(failures) >= 2 * view.settings.group:
+            seen = {item for child in view.evidence.children(parent) for item in child.shown}
+            unseen = [item for item in failures if item not in seen]
+            if not fresh or len(unseen) >= view.settings.group:
                 continue
             ran = len(failures) + len(view.passes(parent))
-            if failures and ran >= 2 * view.settings.look:
+            if unseen and ran >= 2 * view.settings.look:
                 continue
             # What its ancestors failed comes first, then what nobody of its line has seen.
             before = [
