@@ -6,7 +6,6 @@ steered by the estimated gradient and by parents of the per-item front.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -57,9 +56,9 @@ _REFLECTED = 8
 _PERTURBED = 4
 # Without a limit of evaluations somebody has to end it; with one, it is there to be used.
 _PATIENCE = 12
-_USELESS_IN_A_ROW = 8
-# Without a limit of evaluations, so many more are counted on when reflections are paid for.
-_UNLIMITED_AHEAD = 120
+_USELESS_IN_A_ROW = 16
+# Without a limit, evaluations to come pay for so many reflections.
+_MOST_AHEAD = 100_000
 # A part of the budget is kept to run the finalists again.
 _FINALS_SHARE = 0.15
 
@@ -220,10 +219,12 @@ class Gepa(ModelAsker):
         joining, parents = Joining(view), ParentSelection(view)
         found = joining.moves() or self._trials(view)
         if not found:
-            chosen = parents.chosen()
-            asked = self._may_ask(view, tally, places)
-            found = parents.looks(chosen)
-            if not found and asked:
+            chosen, asked = parents.chosen(), self._may_ask(view, tally)
+            looks = parents.looks(chosen, more=asked < 1)
+            found = looks
+            if parents.is_stalled(view.tip):
+                found = [*looks, *joining.prunes(view.tip, 2), *joining.lineages()]
+            if (asked > 0 and not looks) or not found:
                 reflection = Reflection(
                     asker=self._asker,
                     view=view,
@@ -231,19 +232,21 @@ class Gepa(ModelAsker):
                     sections=rewritable(view.facts, self.mutation_strategies),
                     tally=tally,
                 )
-                found = await reflection.moves(parents.tasks(chosen, asked))
-            if parents.is_stalled(view.tip):
-                found += [*joining.prunes(view.tip, 2), *joining.lineages()]
+                count = min(places, max(asked, self._may_ask(view, tally, ahead=view.left)))
+                found = [*await reflection.moves(parents.tasks(chosen, count)), *found]
         if not found and view.tip.candidate.configuration.hash not in view.tried:
             found = [view.trial(view.tip)]
         return view.affordable(found, places)
 
-    def _may_ask(self, view: StepView, tally: Tally, places: int) -> int:
-        """How many reflections the share of the budget that is for them leaves."""
-        evaluations = view.evidence.evaluations
-        evaluations += _UNLIMITED_AHEAD if math.isinf(view.left) else int(view.left)
-        paid = int(evaluations / view.settings.evaluations_per_reflection)
-        return max(min(places, paid - tally.asked), 0)
+    @staticmethod
+    def _may_ask(view: StepView, tally: Tally, *, ahead: float = 0.0) -> int:
+        """How many reflections are paid for by what was run so far, and by a population ahead.
+
+        `ahead` counts evaluations that are still to come.
+        """
+        each = view.settings.evaluations_per_reflection
+        spent = view.evidence.evaluations + min(ahead, _MOST_AHEAD)
+        return max(int(spent / each) + view.settings.population - tally.asked, 0)
 
     def _trials(self, view: StepView) -> list[Move]:
         """The tip's, once the search since the last trial cost as much as one."""

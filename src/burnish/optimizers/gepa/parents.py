@@ -31,28 +31,42 @@ class ParentSelection:
             child for child in self._view.evidence.children(one) if child.kind == "rewrite"
         ]
         accepted = any(self._view.is_accepted(child) for child in children)
-        return len(children) >= self._view.settings.population // 2 and not accepted
+        tried = len(children) >= self._view.settings.population // 2 and not accepted
+        return tried or self._is_mastered(one)
+
+    def _is_mastered(self, one: Known) -> bool:
+        """Whether it passes every item that there is to learn from."""
+        view = self._view
+        return not view.failures(one) and all(item in one.results for item in view.items.pool)
 
     def chosen(self) -> list[Known]:
         """One parent, or two once the tip is stalled."""
         view = self._view
         if not self.is_stalled(view.tip):
             return [view.tip]
-        drawn = self._drawn()
-        return [drawn] if drawn.id == view.tip.id else [drawn, view.tip]
+        others = [
+            one
+            for one in view.evidence.trialed
+            if one.id != view.tip.id and not self._is_mastered(one)
+        ]
+        if not others:
+            return [view.tip]
+        drawn = self._drawn(others)
+        return [drawn] if self._is_mastered(view.tip) else [drawn, view.tip]
 
-    def looks(self, parents: list[Known]) -> list[Move]:
-        """Runs of parents whose failures are too few for what may be asked."""
+    def looks(self, parents: list[Known], *, more: bool) -> list[Move]:
+        """Runs of parents that have too few failures nobody was shown yet; of all to see `more`."""
         view, found = self._view, []
         for parent in parents:
             failures = view.failures(parent)
             fresh = [item for item in view.items.pool if item not in parent.results]
             seen = {item for child in view.evidence.children(parent) for item in child.shown}
             unseen = [item for item in failures if item not in seen]
-            if not fresh or len(unseen) >= view.settings.group:
-                continue
             ran = len(failures) + len(view.passes(parent))
-            if unseen and ran >= 2 * view.settings.look:
+            enough = len(unseen) >= view.settings.group or (
+                unseen and ran >= 2 * view.settings.look
+            )
+            if not fresh or (enough and not more):
                 continue
             # What its ancestors failed comes first, then what nobody of its line has seen.
             before = [
@@ -92,24 +106,22 @@ class ParentSelection:
                 )
         return found
 
-    def _drawn(self) -> Known:
+    def _drawn(self, among: list[Known]) -> Known:
         """A candidate of the per-item front; who was reflected on in vain is drawn less."""
         view, evidence = self._view, self._view.evidence
-        scores = {
-            one.id: {
-                item: result.score
-                for item, result in one.results.items()
-                if item in set(view.items.validation)
+        validation = set(view.items.validation)
+        led = leads(
+            {
+                one.id: {i: r.score for i, r in one.results.items() if i in validation}
+                for one in evidence.trialed
             }
-            for one in evidence.trialed
-        }
-        led = leads(scores)
-        order = [one.id for one in evidence.trialed]
-        for one in evidence.trialed:
-            vain = sum(1 for child in evidence.children(one) if child.kind == "rewrite")
-            led[one.id] = led[one.id] / (1 + vain / max(view.settings.population, 1))  # type: ignore[assignment]
+        )
+        weights = {}
+        for one in among:
+            rewrites = sum(1 for child in evidence.children(one) if child.kind == "rewrite")
+            weights[one.id] = led[one.id] / (1 + rewrites / view.settings.population)
         chance = generator(view.facts.seed, "parent", view.generation)
         drawn = draw_leaders(
-            chance, led, order, temperature=view.settings.temperature, count=1
+            chance, weights, list(weights), temperature=view.settings.temperature, count=1
         )
         return evidence.known[drawn[0]]

@@ -51,7 +51,7 @@ class Reflection:
         found: dict[str, Move] = {}
         for task, question, answer in zip(tasks, questions, answers, strict=True):
             read = read_answer(answer, question.text)
-            self.tally.count(answer, usable=read is not None)
+            self.tally.count(answer, usable=read is not None or _is_same(answer, question.text))
             if read is None:
                 continue
             text, said = read
@@ -108,3 +108,8 @@ class Reflection:
             )
             drawn[path] = chance.betavariate(1 + won, 1 + len(made) - won)
         return max(drawn, key=lambda path: drawn[path])
+
+
+def _is_same(answer: str, current: str) -> bool:
+    """Whether an answer gives the text back as it is: no use, but no fault of the answer's form."""
+    return current.strip() in answer

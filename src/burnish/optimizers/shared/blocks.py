@@ -25,6 +25,8 @@ _SENTENCE = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z{\"'(\[])")
 _ENDS = (".", "!", "?", ":", ";")
 _JSON = "\0json"
 _REWORDED = 60.0
+# Prose that was broken into lines has lines of some length; shorter ones stand for themselves.
+_WRAPPED = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,7 +383,7 @@ class _Reader:
             or "|" in following
             or following.lstrip()[:1] in "{["
         )
-        return plain and not line.rstrip().endswith(_ENDS)
+        return plain and len(line) >= _WRAPPED and not line.rstrip().endswith(_ENDS)
 
 
 def _is_json(text: str) -> bool:

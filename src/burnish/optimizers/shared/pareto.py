@@ -25,7 +25,7 @@ def leads(scores: Mapping[str, Mapping[str, float]]) -> dict[str, int]:
 
 def draw_leaders(
     chance: random.Random,
-    led: Mapping[str, int],
+    led: Mapping[str, float],
     order: Sequence[str],
     *,
     temperature: float,
