@@ -16,7 +16,7 @@ from burnish.benchmarks.comparison import Plan, compare
 from burnish.benchmarks.contestants import Contestant, contestants
 from burnish.benchmarks.curves import Curve
 from burnish.benchmarks.summary import Standing, standings
-from burnish.benchmarks.worlds import MIXTURES, SETS
+from burnish.benchmarks.worlds.mixtures import MIXTURES, SETS
 
 KEPT = ROOT / "build" / "bench" / "mixtures.jsonl"
 PACKAGE = ROOT / "src" / "burnish"
