@@ -8,7 +8,6 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from statistics import median
 
 from bench.processes import ROOT
@@ -41,13 +40,15 @@ def main(arguments: Sequence[str]) -> None:
     if unknown := [name for name in plan.worlds if name not in MIXTURES]:
         raise SystemExit(f"there is no mixture {unknown[0]!r}; known are {', '.join(MIXTURES)}")
     KEPT.parent.mkdir(parents=True, exist_ok=True)
-    with KEPT.open("a+", encoding="utf-8") as file:
+    known = known_curves(plan, codes)
+    with KEPT.open("a", encoding="utf-8") as file:
+        file.write("\n")  # Ends a line that was being written when an earlier run was broken off.
 
         def keep(curve: Curve) -> None:
             file.write(json.dumps({"code": codes[curve.optimizer], **curve.to_json()}) + "\n")
             file.flush()
 
-        outcome = compare(plan, notice=say, keep=keep, known=known_curves(KEPT, plan, codes))
+        outcome = compare(plan, notice=say, keep=keep, known=known)
     report(standings(outcome.curves), plan)
     for failure in outcome.failures:
         print(f"not measured: {failure}")
@@ -84,14 +85,14 @@ def code_of(contestant: Contestant) -> str:
     return hashed.hexdigest()[:12]
 
 
-def known_curves(path: Path, plan: Plan, codes: dict[str, str]) -> list[Curve]:
+def known_curves(plan: Plan, codes: dict[str, str]) -> list[Curve]:
     """Results of this plan that the file has already, made by the code as it is now."""
     found: dict[tuple[object, ...], Curve] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in KEPT.read_text(encoding="utf-8").splitlines() if KEPT.exists() else ():
         try:
             value = json.loads(line)
         except ValueError:
-            continue  # A line that was being written when the run was broken off.
+            continue
         code = value.pop("code")
         one = Curve.of(value)
         wanted = one.world in plan.worlds and one.seed in plan.seeds and one.budget in plan.budgets
