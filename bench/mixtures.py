@@ -110,21 +110,21 @@ def report(rows: Sequence[Standing], plan: Plan) -> None:
     )
     for budget in plan.budgets:
         print(f"\n{budget:,} evaluations, {len(plan.seeds)} seeds")
-        print_row("world", "contestant", columns)
+        print_row("contestant", columns)
         of_budget = [row for row in rows if row.budget == budget]
         for world in plan.worlds:
             shown = [row for row in of_budget if row.world == world]
             if shown:
                 print(f"{world}: {MIXTURES[world].about}; starts at {shown[0].start:.2f}")
             for row in by_contestant(shown, plan):
-                print_row("", row.optimizer, cells([row]))
+                print_row(row.optimizer, cells([row]))
         print("medians over the worlds, with the mean share and how often 90% were reached")
         for contestant in plan.contestants:
             mine = [row for row in of_budget if row.optimizer == contestant.name]
             if mine:
                 mean = sum(row.share for row in mine) / len(mine)
                 reached = sum(row.reached for row in mine) / len(mine)
-                print_row("", contestant.name, [*cells(mine), f"{mean:.3f}", f"{reached:.0%}"])
+                print_row(contestant.name, [*cells(mine), f"{mean:.3f}", f"{reached:.0%}"])
 
 
 def by_contestant(rows: Iterable[Standing], plan: Plan) -> list[Standing]:
@@ -145,8 +145,8 @@ def cells(rows: Sequence[Standing]) -> list[str]:
     ]
 
 
-def print_row(world: str, contestant: str, values: Sequence[str]) -> None:
-    print(f"{world:2}{contestant:20}" + "".join(f"{value:>14}" for value in values))
+def print_row(contestant: str, values: Sequence[str]) -> None:
+    print(f"  {contestant:20}" + "".join(f"{value:>14}" for value in values))
 
 
 def say(line: str) -> None:
