@@ -8,7 +8,6 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from statistics import median
 
 from bench.processes import ROOT
@@ -16,7 +15,7 @@ from burnish.benchmarks.comparison import Plan, compare
 from burnish.benchmarks.contestants import Contestant, contestants
 from burnish.benchmarks.curves import Curve
 from burnish.benchmarks.summary import Standing, standings
-from burnish.benchmarks.worlds import MIXTURES, SETS
+from burnish.benchmarks.worlds.mixtures import MIXTURES, SETS
 
 KEPT = ROOT / "build" / "bench" / "mixtures.jsonl"
 PACKAGE = ROOT / "src" / "burnish"
@@ -41,13 +40,15 @@ def main(arguments: Sequence[str]) -> None:
     if unknown := [name for name in plan.worlds if name not in MIXTURES]:
         raise SystemExit(f"there is no mixture {unknown[0]!r}; known are {', '.join(MIXTURES)}")
     KEPT.parent.mkdir(parents=True, exist_ok=True)
-    with KEPT.open("a+", encoding="utf-8") as file:
+    known = known_curves(plan, codes)
+    with KEPT.open("a", encoding="utf-8") as file:
+        file.write("\n")  # Ends a line that was being written when an earlier run was broken off.
 
         def keep(curve: Curve) -> None:
             file.write(json.dumps({"code": codes[curve.optimizer], **curve.to_json()}) + "\n")
             file.flush()
 
-        outcome = compare(plan, notice=say, keep=keep, known=known_curves(KEPT, plan, codes))
+        outcome = compare(plan, notice=say, keep=keep, known=known)
     report(standings(outcome.curves), plan)
     for failure in outcome.failures:
         print(f"not measured: {failure}")
@@ -84,14 +85,14 @@ def code_of(contestant: Contestant) -> str:
     return hashed.hexdigest()[:12]
 
 
-def known_curves(path: Path, plan: Plan, codes: dict[str, str]) -> list[Curve]:
+def known_curves(plan: Plan, codes: dict[str, str]) -> list[Curve]:
     """Results of this plan that the file has already, made by the code as it is now."""
     found: dict[tuple[object, ...], Curve] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in KEPT.read_text(encoding="utf-8").splitlines() if KEPT.exists() else ():
         try:
             value = json.loads(line)
         except ValueError:
-            continue  # A line that was being written when the run was broken off.
+            continue
         code = value.pop("code")
         one = Curve.of(value)
         wanted = one.world in plan.worlds and one.seed in plan.seeds and one.budget in plan.budgets
@@ -109,21 +110,21 @@ def report(rows: Sequence[Standing], plan: Plan) -> None:
     )
     for budget in plan.budgets:
         print(f"\n{budget:,} evaluations, {len(plan.seeds)} seeds")
-        print_row("world", "contestant", columns)
+        print_row("contestant", columns)
         of_budget = [row for row in rows if row.budget == budget]
         for world in plan.worlds:
             shown = [row for row in of_budget if row.world == world]
             if shown:
                 print(f"{world}: {MIXTURES[world].about}; starts at {shown[0].start:.2f}")
             for row in by_contestant(shown, plan):
-                print_row("", row.optimizer, cells([row]))
+                print_row(row.optimizer, cells([row]))
         print("medians over the worlds, with the mean share and how often 90% were reached")
         for contestant in plan.contestants:
             mine = [row for row in of_budget if row.optimizer == contestant.name]
             if mine:
                 mean = sum(row.share for row in mine) / len(mine)
                 reached = sum(row.reached for row in mine) / len(mine)
-                print_row("", contestant.name, [*cells(mine), f"{mean:.3f}", f"{reached:.0%}"])
+                print_row(contestant.name, [*cells(mine), f"{mean:.3f}", f"{reached:.0%}"])
 
 
 def by_contestant(rows: Iterable[Standing], plan: Plan) -> list[Standing]:
@@ -144,8 +145,8 @@ def cells(rows: Sequence[Standing]) -> list[str]:
     ]
 
 
-def print_row(world: str, contestant: str, values: Sequence[str]) -> None:
-    print(f"{world:2}{contestant:20}" + "".join(f"{value:>14}" for value in values))
+def print_row(contestant: str, values: Sequence[str]) -> None:
+    print(f"  {contestant:20}" + "".join(f"{value:>14}" for value in values))
 
 
 def say(line: str) -> None:

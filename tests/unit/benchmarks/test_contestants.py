@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from burnish.benchmarks import comparison
 from burnish.benchmarks import contestants as environments
+from burnish.benchmarks.comparison import Plan, compare
 from burnish.benchmarks.contestants import (
     PEERS,
     contestants,
@@ -14,6 +16,7 @@ from burnish.benchmarks.contestants import (
     ensure_environment,
     known_names,
 )
+from burnish.benchmarks.curves import Curve
 from burnish.domain import UnavailableError, UsageError
 from burnish.optimizers.catalog import list_optimizers
 
@@ -23,10 +26,37 @@ BENCH = Path(__file__).parents[3] / "bench" / "peers"
 def test_every_optimizer_of_the_catalog_can_take_part():
     assert set(list_optimizers()) < set(known_names())
     assert {"gepa_package", "dspy_gepa"} < set(default_names())
+    assert {"gepa_package_2x2", "gepa_package_2x4"} <= {*known_names()} - {*default_names()}
     assert [one.name for one in contestants(["random", "dspy_gepa", "random"])] == [
         "random",
         "dspy_gepa",
     ]
+
+
+def test_what_is_known_is_not_run_again_and_what_is_new_is_kept(monkeypatch):
+    def curve(seed):
+        fixed = {
+            "start": 0.1,
+            "maximum": 1.0,
+            "calls": 9,
+            "reflections": 1,
+            "seconds": 1.0,
+            "points": [],
+        }
+        return Curve(world="rules", optimizer="random", seed=seed, budget=50, **fixed)
+
+    def answer(command, batch, take):
+        for job in batch.jobs:
+            take(curve(job["seed"]).to_json())
+
+    monkeypatch.setattr(comparison, "run_batch", answer)
+    plan = Plan(worlds=["rules"], contestants=contestants(["random"]), seeds=range(3), budgets=[50])
+    kept = []
+
+    outcome = compare(plan, keep=kept.append, known=[curve(1)])
+
+    assert [one.seed for one in kept] == [0, 2]
+    assert [one.seed for one in outcome.curves] == [0, 1, 2]
 
 
 def test_an_unknown_name_is_refused_with_those_that_exist():

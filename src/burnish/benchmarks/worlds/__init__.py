@@ -14,7 +14,7 @@ from __future__ import annotations
 from .attention import Attention
 from .components import Components
 from .deceptive import Deceptive
-from .mixtures import MIXTURES, SETS
+from .mixtures import MIXTURES
 from .rules import Memoriser, Noisy, Rules, WeakReflector
 from .world import World
 
@@ -33,18 +33,9 @@ def make_world(name: str, seed: int, *, latency_seconds: float = 0.0) -> World:
     """A world by its name; a mixture's seed moves its luck only."""
     made = WORLDS.get(name) or MIXTURES.get(name)
     if made is None:
-        raise ValueError(
-            f"there is no world {name!r}; use one of {', '.join((*WORLDS, *MIXTURES))}"
-        )
+        names = ", ".join((*WORLDS, *MIXTURES))
+        raise ValueError(f"there is no world {name!r}; use one of {names}")
     return made(seed, latency_seconds=latency_seconds)
 
 
-__all__ = [
-    "FIRST_REPORTED_SEED",
-    "MIXTURES",
-    "SETS",
-    "TUNING_SEEDS",
-    "WORLDS",
-    "World",
-    "make_world",
-]
+__all__ = ["FIRST_REPORTED_SEED", "MIXTURES", "TUNING_SEEDS", "WORLDS", "World", "make_world"]

@@ -72,7 +72,7 @@ def make_rows(
     """Independent draws of tickets; drawn again until every topic occurs, if there is room."""
     wanted = set(rules) if count >= 3 * len(rules) else set()
     for attempt in range(_ATTEMPTS):
-        drawn = [_kind_at(kinds, draw(seed, split, attempt, n)) for n in range(count)]
+        drawn = [kind_at(kinds, draw(seed, split, attempt, n)) for n in range(count)]
         if wanted <= {topic for kind in drawn for topic in kind.topics}:
             break
     return [
@@ -100,7 +100,8 @@ def _ref(split: str, number: int, seed: object) -> str:
     return f"T-{10_000 + (int(90_000 * draw(seed, 'refs')) + 7_919 * (first + number)) % 90_000}"
 
 
-def _kind_at(kinds: Sequence[Kind], place: float) -> Kind:
+def kind_at(kinds: Sequence[Kind], place: float) -> Kind:
+    """The kind at a place from 0 to 1, by shares."""
     for kind in kinds:
         place -= kind.share
         if place < 0:

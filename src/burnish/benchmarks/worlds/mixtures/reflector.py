@@ -20,6 +20,7 @@ _COMPLAINT = re.compile(
 )
 _ITEM = re.compile(r"\[no\. \d{5}\]|\b\d{5}/[0-9a-f]{6}: |Item \d{5}\b")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})(\S*)\s*$")
+_FENCED = re.compile(r"^\s*(?:```|~~~)\S*\s*\n", re.MULTILINE)
 _TAGGED = re.compile(r"<([A-Za-z][\w-]*)[^<>]*>(.*?)</\1>", re.DOTALL)
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _MOST_LESSONS = 6
@@ -46,7 +47,7 @@ def find_current(prompt: str, openings: Mapping[str, str]) -> tuple[str | None, 
     """The section that a prompt shows first, if it can be told, and its text.
 
     The text is known by its opening, within a fence, a tag or quotes, or bare up to the next item. If
-    the opening is lost, it is the part between items that says most.
+    the opening is lost, it is the first part between items that has a fence or names a thing.
     """
     firsts = {name: opening.split("\n")[0] for name, opening in openings.items()}
     for text in _blocks(prompt):
@@ -58,7 +59,8 @@ def find_current(prompt: str, openings: Mapping[str, str]) -> tuple[str | None, 
         for name, first in firsts.items():
             if f"\n{first}" in f"\n{part}":
                 return name, part[f"\n{part}".index(f"\n{first}") :]
-    return None, max(parts, key=lambda part: sum(word in CUES for word in words_in(part)))
+    telling = (part for part in parts if _FENCED.search(part) or {*words_in(part)} & {*CUES})
+    return None, next(telling, "")
 
 
 def _blocks(prompt: str) -> Iterator[str]:

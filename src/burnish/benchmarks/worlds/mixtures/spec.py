@@ -44,8 +44,8 @@ class Spec:
     name: str
     theme: str = "lost"
     form: str = "lines"
-    score: str = "fraction"
-    cues: int = 12
+    score: str = "label"
+    cues: int = 10
     labels: int = 4
     sections: int = 1
     obedience: float = 1.0
@@ -55,25 +55,19 @@ class Spec:
     short: bool = False
     skew: float = 0.0
     noise: float = 0.0
-    train: int = 50
-    validation: int = 50
+    train: int = 40
+    validation: int = 40
     habits: Habits = field(default_factory=Habits)
 
     @property
     def about(self) -> str:
         """The properties in a line."""
         parts = [self.form, self.score, f"{self.cues} cues", f"val {self.validation}"]
-        parts += [f"{self.sections} sections"] if self.sections > 1 else []
-        parts += [f"obeys {self.obedience}"] if self.obedience < 1 else []
-        parts += [f"attention {self.attention}"] if self.attention != "none" else []
-        parts += [self.interaction] if self.interaction != "none" else []
-        parts += ["short"] if self.short else []
-        parts += [f"skew {self.skew}"] if self.skew else []
-        parts += [f"noise {self.noise}"] if self.noise else []
-        habits = {name: getattr(self.habits, name) for name in _TRAITS}
-        parts += [
-            name if value is True else f"{name} {value}" for name, value in habits.items() if value
-        ]
+        names = ("sections", "obedience", "attention", "interaction", "short", "skew", "noise")
+        values = [(name, getattr(self, name)) for name in names]
+        changed = [(name, one) for name, one in values if one != getattr(Spec, name)]
+        changed += [(name, one) for name, one in vars(self.habits).items() if one]
+        parts += [name if one is True else f"{name} {one}" for name, one in changed]
         return ", ".join(parts)
 
 
@@ -142,26 +136,14 @@ def _real(low: float, high: float, *key: object) -> float:
     return round(low + (high - low) * draw(*key), 2)
 
 
-def _structured() -> list[Spec]:
-    return [
-        Spec(
-            name=f"structured-{form}-{number}",
-            theme="tickets",
-            form=form,
-            score="label",
-            cues=10,
-            train=40,
-            validation=40,
-        )
-        for form in ("headings", "table", "prose")
-        for number in (1, 2, 3)
-    ]
-
-
 _TUNING_SEED, _REPORTING_SEED = 52_301, 90_847
 SETS: Mapping[str, Sequence[Spec]] = {
     "tuning": [draw_spec(_TUNING_SEED, f"tuning-{n:02d}", n) for n in range(12)],
     "reporting": [draw_spec(_REPORTING_SEED, f"reporting-{n:02d}", n) for n in range(20)],
-    "structured": _structured(),
+    "structured": [
+        Spec(name=f"structured-{form}-{number}", theme="tickets", form=form)
+        for form in ("headings", "table", "prose")
+        for number in (1, 2, 3)
+    ],
 }
 """The frozen worlds: optimizers may be tuned on the first set only."""

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import prod
+from statistics import fmean
 from typing import Any, ClassVar
 
 from ..draws import digest, draw, pick, shuffled
 from ..nature import Nature
-from ..world import Kind, Row, Sections, World
+from ..world import Kind, Row, Sections, World, kind_at
 from .forms import Knowledge, read, words_in, write
 from .reflector import Reflector
 from .spec import Spec
@@ -77,7 +78,7 @@ class Mixture(World):
     def expectation(self, sections: Sections) -> float:
         """The exact mean score over all luck and all items that could come."""
         chances = self.chances(sections)
-        joined = prod if self.spec.score == "all" else _mean
+        joined = prod if self.spec.score == "all" else fmean
         return sum(one.share * joined([chances[cue] for cue in one.topics]) for one in self.kinds)
 
     def solution(self) -> dict[str, str]:
@@ -86,7 +87,7 @@ class Mixture(World):
         return max(options, key=self.expectation)
 
     @cached_property
-    def maximum(self) -> float:  # type: ignore[override]
+    def maximum(self) -> float:
         """The best expectation that can be reached."""
         return self.expectation(self.solution())
 
@@ -94,8 +95,8 @@ class Mixture(World):
         """Items of the population; those to learn from are drawn again until every thing occurs."""
         for attempt in range(1_000):
             size = count + attempt // 50
-            places = [draw(self.spec.name, split, attempt, number) for number in range(size)]
-            kinds = [self._kind_at(place) for place in places]
+            key = (self.spec.name, split, attempt)
+            kinds = [kind_at(self.kinds, draw(*key, number)) for number in range(size)]
             seen = {cue for kind in kinds for cue in kind.topics}
             if split != "train" or len(seen) == len(self.rules):
                 break
@@ -120,9 +121,7 @@ class Mixture(World):
 
     def another(self, code: str, *key: object) -> str:
         """A code of this world that is not the given one."""
-        return pick(
-            [one for one in sorted(set(self.rules.values())) if one != code], self.key, *key
-        )
+        return pick(sorted({*self.rules.values()} - {code}), self.key, *key)
 
     def section_of(self, cue: str) -> str:
         """The section in which a rule on this thing counts."""
@@ -140,14 +139,6 @@ class Mixture(World):
             return {"system": full}
         return {desk: f"At the {desk} desk: {full}" for desk in DESKS[: self.spec.sections]}
 
-    def reading(self, text: str) -> Knowledge:
-        """What counts in one section's text."""
-        if text not in self._readings:
-            if len(self._readings) > 2_000:
-                self._readings = {}
-            self._readings[text] = read(text, self.spec.form)
-        return self._readings[text]
-
     # How the task model behaves.
 
     def chances(self, sections: Sections) -> dict[str, float]:
@@ -156,29 +147,31 @@ class Mixture(World):
         if key not in self._chances:
             if len(self._chances) > 5_000:
                 self._chances = {}
-            attention = self._attention(key)
-            advice = {one for name in self.openings for one in self._known(sections, name).advice}
+            left = self._attention(key)
+            known = {name: self._known(sections, name) for name in self.openings}
+            advice = {one for part in known.values() for one in part.advice}
             self._chances[key] = {
-                cue: self._chance(
-                    cue, self._known(sections, self.section_of(cue)), advice, attention
-                )
+                cue: self._chance(cue, known[self.section_of(cue)], advice, left[cue])
                 for cue in self.rules
             }
         return self._chances[key]
 
     def _known(self, sections: Sections, name: str) -> Knowledge:
-        return self.reading(sections.get(name, ""))
+        text = sections.get(name, "")
+        if text not in self._readings:
+            if len(self._readings) > 2_000:
+                self._readings = {}
+            self._readings[text] = read(text, self.spec.form)
+        return self._readings[text]
 
-    def _chance(
-        self, cue: str, known: Knowledge, advice: set[str], attention: Mapping[str, float]
-    ) -> float:
+    def _chance(self, cue: str, known: Knowledge, advice: set[str], attention: float) -> float:
         truth, guess = self.rules[cue], self._guess(cue)
         codes = known.facts.get(cue, [])
         unlocked = self.spec.interaction != "prerequisite" or "tally-mark" in advice
         chance = guess
         if codes and (unlocked or self.group_of(cue) == 0):
             stated = 0.0 if truth not in codes else 1.0 if len(codes) == 1 else _MIXED
-            followed = self.spec.obedience * self._aided(cue, advice) * attention[cue]
+            followed = self.spec.obedience * self._aided(cue, advice) * attention
             chance = followed * stated + (1 - followed) * guess
         else:
             codes = []
@@ -194,9 +187,8 @@ class Mixture(World):
         given = advice & {"narrow-reading", "wide-reading"}
         if len(given) == 2:
             return _UNAIDED * _CLASHING
-        return (
-            1.0 if (("narrow-reading", "wide-reading")[self.group_of(cue)] in given) else _UNAIDED
-        )
+        mine = ("narrow-reading", "wide-reading")[self.group_of(cue)]
+        return 1.0 if mine in given else _UNAIDED
 
     def _attention(self, text: str) -> dict[str, float]:
         """What length leaves of each rule: all fade word by word, or those far down are overlooked."""
@@ -267,12 +259,10 @@ class Mixture(World):
     def _make_rules(self) -> dict[str, str]:
         name, spec = self.spec.name, self.spec
         cues = shuffled(self.theme.cues, name, "cues")[: spec.cues]
-        codes = shuffled(self.theme.codes, name, "codes")
         kinds = spec.labels if spec.score == "label" else spec.cues // 2 + 1
+        codes = shuffled(self.theme.codes, name, "codes")[:kinds]
         turn = shuffled(range(spec.cues), name, "turn")
-        return {
-            cue: codes[place % kinds % len(codes)] for cue, place in zip(cues, turn, strict=True)
-        }
+        return {cue: codes[place % kinds] for cue, place in zip(cues, turn, strict=True)}
 
     def _make_kinds(self) -> tuple[Kind, ...]:
         """Kinds of items by the things in them; all things of a kind belong to one section."""
@@ -296,28 +286,18 @@ class Mixture(World):
         }
 
     def _solved(self, advice: list[str]) -> dict[str, str]:
-        texts = {}
+        texts: dict[str, str] = {}
         for name, opening in self.openings.items():
-            facts = {
-                cue: [code] for cue, code in self.rules.items() if self.section_of(cue) == name
-            }
+            mine = [cue for cue in self.rules if self.section_of(cue) == name]
+            facts = {cue: [self.rules[cue]] for cue in mine}
             known = Knowledge(facts=facts, advice=advice if not texts else [])
             texts[name] = write(opening, known, self.spec.form, self.variant)
         return texts
 
-    def _kind_at(self, place: float) -> Kind:
-        for kind in self.kinds:
-            place -= kind.share
-            if place < 0:
-                return kind
-        return self.kinds[-1]
-
     def _row(self, kind: Kind, split: str, number: int) -> Row:
         first = {"train": 0, "validation": 1_000, "test": 2_000}.get(split, 3_000)
-        ref = (
-            10_000
-            + (int(90_000 * draw(self.spec.name, "refs")) + 7_919 * (first + number)) % 90_000
-        )
+        start = int(90_000 * draw(self.spec.name, "refs"))
+        ref = 10_000 + (start + 7_919 * (first + number)) % 90_000
         said = pick(self.theme.messages, self.spec.name, split, number)
         return {
             "id": f"{split}-{number:03d}",
@@ -337,15 +317,8 @@ def _ref_of(item: Mapping[str, Any]) -> str:
     return found.group(1)
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
-
-
 def world_class(spec: Spec) -> type[World]:
     """The class of a spec's worlds: one for each seed."""
     nature = Nature(train=spec.train, validation=spec.validation)
-    return type(
-        spec.name,
-        (Mixture,),
-        {"name": spec.name, "about": spec.about, "spec": spec, "nature": nature},
-    )
+    own = {"name": spec.name, "about": spec.about, "spec": spec, "nature": nature}
+    return type(spec.name, (Mixture,), own)
