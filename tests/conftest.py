@@ -24,9 +24,13 @@ HERE = Path(__file__).parent
 SOURCES = (HERE.parent / "src", HERE / "servers", HERE / "support")
 
 
-# How long an example takes says how busy the machine is, and nothing of what is tested.
+# How long an example takes says how busy the machine is, and nothing of what is tested. New ones
+# are drawn in each run: all runs together try many.
 hypothesis.settings.register_profile(
-    "burnish", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "burnish",
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("burnish")
 

@@ -11,6 +11,7 @@ import ast
 import random
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -124,7 +125,7 @@ class House:
 
     def _imported(self, module: Module) -> set[str]:
         found = set()
-        for node in ast.walk(module.tree):
+        for node in statements(module.tree):
             if isinstance(node, ast.ImportFrom):
                 base = node.module or ""
                 if node.level:
@@ -136,6 +137,14 @@ class House:
             elif isinstance(node, ast.Import):
                 found.update(alias.name for alias in node.names)
         return found & self.modules.keys()
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements within a node: imports are never part of an expression."""
+    for blocks in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for inner in getattr(node, blocks, ()):
+            yield inner
+            yield from statements(inner)
 
 
 def top(name: str) -> str:

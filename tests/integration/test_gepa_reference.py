@@ -15,6 +15,7 @@ from burnish.optimizers import GepaReference
 from burnish.optimizers.gepa_package import adapter
 
 CALLS = 200
+FEW_CALLS = 120
 
 
 @pytest.fixture
@@ -73,8 +74,9 @@ def reason(result):
 
 
 class TestTheSameRun:
-    @pytest.mark.parametrize("seed", [0, 4])
-    @pytest.mark.parametrize("settings", [{}, {"use_merge": True}], ids=["plain", "merge"])
+    @pytest.mark.parametrize(
+        ("seed", "settings"), [(0, {}), (4, {"use_merge": True})], ids=["plain", "merge"]
+    )
     def test_as_the_package_alone(self, seed, settings, tmp_path, inner):
         alone = world.straight(seed=seed, max_metric_calls=CALLS, **settings)
 
@@ -106,9 +108,9 @@ class TestTheSameRun:
             "minibatch_size": "reflection_minibatch_size",
         }
         own = {names.get(key, key): value for key, value in settings.items()}
-        alone = world.straight(seed=1, max_metric_calls=CALLS, **own)
+        alone = world.straight(seed=1, max_metric_calls=FEW_CALLS, **own)
 
-        optimizer = GepaReference(model=world.reflect, max_metric_calls=CALLS, **settings)
+        optimizer = GepaReference(model=world.reflect, max_metric_calls=FEW_CALLS, **settings)
         result = asyncio.run(world.run(tmp_path / "db", optimizer, seed=1))
 
         assert texts(inner[-1]) == texts(alone[0])
@@ -121,9 +123,9 @@ class TestTheSameRun:
         ids=["racing", "asynchronous"],
     )
     def test_however_the_framework_runs_it(self, search, tmp_path, inner):
-        alone = world.straight(seed=2, max_metric_calls=CALLS)
+        alone = world.straight(seed=2, max_metric_calls=FEW_CALLS)
 
-        optimizer = GepaReference(model=world.reflect, max_metric_calls=CALLS)
+        optimizer = GepaReference(model=world.reflect, max_metric_calls=FEW_CALLS)
         asyncio.run(world.run(tmp_path / "db", optimizer, seed=2, **search))
 
         assert texts(inner[-1]) == texts(alone[0])
@@ -150,13 +152,13 @@ class TestTheSameRun:
         result = asyncio.run(
             world.run(
                 tmp_path / "db",
-                GepaReference(model=world.reflect, max_metric_calls=CALLS),
+                GepaReference(model=world.reflect, max_metric_calls=FEW_CALLS),
                 agent=world.Task().agent(calls=calls),
             )
         )
 
         assert max(Counter(calls.read_text().splitlines()).values()) == 1
-        assert result.to_json()["evaluations"] <= CALLS + 20
+        assert result.to_json()["evaluations"] <= FEW_CALLS + 20
 
 
 class Forgetful:
@@ -227,11 +229,10 @@ class TestAResumedRun:
     def test_killed_anywhere_it_ends_the_same(self, place, number, undisturbed, tmp_path):
         assert resume_after(tmp_path / "db", MERGING, place, number) == undisturbed
 
-    @pytest.mark.parametrize("use_merge", [False, True])
-    def test_without_any_memory_each_step_comes_to_the_same(self, use_merge, tmp_path):
-        alone = world.straight(seed=0, max_metric_calls=130, use_merge=use_merge)
+    def test_without_any_memory_each_step_comes_to_the_same(self, tmp_path):
+        alone = world.straight(seed=0, max_metric_calls=130, use_merge=True)
 
-        optimizer = Forgetful(model=world.reflect, max_metric_calls=130, use_merge=use_merge)
+        optimizer = Forgetful(model=world.reflect, max_metric_calls=130, use_merge=True)
         result = asyncio.run(world.run(tmp_path / "db", optimizer))
 
         assert trials(result, tmp_path / "db") == accepted(alone)
@@ -257,22 +258,27 @@ class TestAResumedRun:
         assert len(prompts) == len(set(prompts)) > 10
 
 
+def careless(prompt):
+    """Loses the placeholder whenever it rewrites the user section."""
+    if prompt.split("```")[1].strip().startswith("Answer"):
+        return f"```\nAnswer {world.draw(prompt)}\n```"
+    return world.reflect(prompt)
+
+
+def run_carelessly(db):
+    optimizer = GepaReference(model=careless, max_metric_calls=CALLS)
+    result = asyncio.run(world.run(db, optimizer, space=world.SearchSpace()))
+    return result, trials(result, db)
+
+
+@pytest.fixture(scope="module")
+def foreseen(tmp_path_factory):
+    return run_carelessly(tmp_path_factory.mktemp("foreseen") / "db")
+
+
 class TestWhatTheFrameworkRefuses:
-    @pytest.fixture
-    def careless(self):
-        """Loses the placeholder whenever it rewrites the user section."""
-
-        def answer(prompt):
-            if prompt.split("```")[1].strip().startswith("Answer"):
-                return f"```\nAnswer {world.draw(prompt)}\n```"
-            return world.reflect(prompt)
-
-        return answer
-
-    def test_a_text_it_would_refuse_is_no_improvement(self, careless, tmp_path):
-        optimizer = GepaReference(model=careless, max_metric_calls=200)
-
-        result = asyncio.run(world.run(tmp_path / "db", optimizer, space=world.SearchSpace()))
+    def test_a_text_it_would_refuse_is_no_improvement(self, foreseen):
+        result, _ = foreseen
 
         assert reason(result) == "algorithm_specific"
         assert result.to_json()["rejections"] == 0
@@ -281,34 +287,29 @@ class TestWhatTheFrameworkRefuses:
             assert "{{n}}" in one.configuration.sections["user"]
 
     def test_a_refusal_that_was_not_foreseen_comes_to_the_same(
-        self, careless, tmp_path, monkeypatch
+        self, foreseen, tmp_path, monkeypatch
     ):
-        def go(name):
-            optimizer = GepaReference(model=careless, max_metric_calls=200)
-            result = asyncio.run(world.run(tmp_path / name, optimizer, space=world.SearchSpace()))
-            return result, trials(result, tmp_path / name)
-
-        _, foreseen = go("foreseen")
         monkeypatch.setattr(adapter, "is_acceptable", lambda *_, **__: True)
-        result, unforeseen = go("unforeseen")
+
+        result, unforeseen = run_carelessly(tmp_path / "db")
 
         assert result.to_json()["rejections"] > 3
-        assert str(unforeseen) == str(foreseen)
+        assert str(unforeseen) == str(foreseen[1])
 
     def test_the_budget_ends_it_cleanly(self, tmp_path):
-        alone = world.straight(seed=0, max_metric_calls=CALLS)
+        alone = world.straight(seed=0, max_metric_calls=FEW_CALLS)
 
         result = asyncio.run(
             world.run(
                 tmp_path / "db",
                 GepaReference(model=world.reflect),
-                budget=burnish.Budget(max_evaluations=120),
+                budget=burnish.Budget(max_evaluations=100),
             )
         )
 
         found = trials(result, tmp_path / "db")
         assert reason(result) == "budget"
-        assert 100 < result.to_json()["evaluations"] <= 120
+        assert 80 < result.to_json()["evaluations"] <= 100
         assert len(found) > 2
         assert found == accepted(alone)[: len(found)]
 

@@ -6,6 +6,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,8 @@ def run_plain(world: CompressWorld, strength: str, *, runs: int) -> Compression:
     configuration = Configuration.of({"sections": world.sections})
     edits = WorldStrategy(world, (strength,)).edits(configuration, list(world.sections))
     items = [item["id"] for item in world.items]
-    result = plain_compression(world.sections, edits, items, world.answer, runs=runs)
-    return _compression(f"plain, {strength}", world, result.sections, world.calls)
+    sections = plain_compression(world.sections, edits, items, world.answer, runs=runs)
+    return _compression(f"plain, {strength}", world, sections, world.calls)
 
 
 def run_compress(world: CompressWorld, *, runs: int, lines: bool = True) -> Compression:
@@ -100,14 +101,6 @@ def _compression(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlainResult:
-    """What it accepted."""
-
-    sections: Mapping[str, str]
-    saved: int
-
-
 def plain_compression(
     sections: Mapping[str, str],
     edits: Sequence[SectionEdit],
@@ -115,8 +108,8 @@ def plain_compression(
     answer: Answer,
     *,
     runs: int,
-) -> PlainResult:
-    """The algorithm; one edit a section."""
+) -> Mapping[str, str]:
+    """The algorithm; one edit a section. The sections that it comes to."""
 
     def passed(chosen: Sequence[SectionEdit]) -> frozenset[str]:
         under = {**sections, **{edit.path: edit.proposed_body for edit in chosen}}
@@ -133,10 +126,7 @@ def plain_compression(
         for edit in sorted(alone, key=lambda one: -one.token_reduction):
             if not gate - passed([*chosen, edit]):
                 chosen = [*chosen, edit]
-    return PlainResult(
-        sections={**sections, **{edit.path: edit.proposed_body for edit in chosen}},
-        saved=sum(edit.token_reduction for edit in chosen),
-    )
+    return {**sections, **{edit.path: edit.proposed_body for edit in chosen}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +204,10 @@ class CompressWorld:
         """Some parts matter to many items, some to few; to one at least."""
         name = min(part.path, part.partner or part.path)
         share = 0.06 + 0.25 * draw(self.seed, "share", name) ** 2
-        certain = pick([one["id"] for one in self._solid()], self.seed, "certain", name)
+        certain = pick([one["id"] for one in self._solid], self.seed, "certain", name)
         return item == certain or draw(self.seed, "cares", name, item) < share
 
+    @cached_property
     def _solid(self) -> list[dict[str, str]]:
         """Items that always pass: what breaks one of them is seen by everybody."""
         return [

@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +92,7 @@ class Configuration:
 
     def with_sections(self, changes: Mapping[str, str]) -> Configuration:
         """The same configuration with some sections replaced or added."""
-        return Configuration.of({**self.to_json(), "sections": {**self.sections, **changes}})
+        return replace(self, sections={**self.sections, **_checked_sections(changes)})
 
 
 def _checked_sections(value: Any) -> dict[str, str]:
@@ -108,7 +108,6 @@ def _checked_sections(value: Any) -> dict[str, str]:
             )
         if not isinstance(text, str):
             raise _invalid(f"the section {path!r} is a {type(text).__name__}, not text")
-        normalise_json(text, where=f"$.sections.{path}")
         checked[path] = normalise_text(text)
     return checked
 

@@ -31,7 +31,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 # Python writes out integers of up to 4,300 digits.
 _MOST_BITS = 14_000
 
-_LINE_END_SPACE = re.compile(r"[ \t]+(?=\n|\Z)")
+_LINE_END_SPACE = re.compile(r"[ \t]+(?=\n)")
 _EXACT_INTEGERS = 2**53 - 1
 # Marks what RFC 8785 cannot say. Text that starts with it is marked too, so nothing collides.
 _MARK = "\x00"
@@ -78,7 +78,9 @@ def _refused(where: str, why: str) -> UsageError:
 def normalise_text(text: str) -> str:
     """Text under rule 1. Normalising twice changes nothing."""
     unified = unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n")
-    return _LINE_END_SPACE.sub("", unified).rstrip("\n \t")
+    if " \n" in unified or "\t\n" in unified:
+        unified = _LINE_END_SPACE.sub("", unified)
+    return unified.rstrip("\n \t")
 
 
 def normalise_json(value: Any, *, where: str = "$") -> Json:
@@ -88,7 +90,7 @@ def normalise_json(value: Any, *, where: str = "$") -> Json:
 
 def canonical_json(value: Any) -> bytes:
     """The canonical bytes of a value under all rules."""
-    return rfc8785.dumps(_encodable(normalise_json(value), "$"))
+    return _encoded(normalise_json(value), checked=True)
 
 
 def canonical_hash(value: Any) -> str:
@@ -98,12 +100,7 @@ def canonical_hash(value: Any) -> str:
 
 def exact_hash(value: Any) -> str:
     """Like `canonical_hash`, with text taken byte for byte."""
-    if _is_plain(value):
-        try:
-            return hashlib.sha256(_plain_json(value)).hexdigest()
-        except UnicodeEncodeError:
-            pass  # The careful way below says where the broken text stands.
-    return hashlib.sha256(rfc8785.dumps(_encodable(require_json(value), "$"))).hexdigest()
+    return hashlib.sha256(_encoded(value)).hexdigest()
 
 
 def text_hash(text: str) -> str:
@@ -114,10 +111,8 @@ def text_hash(text: str) -> str:
 def _is_plain(value: Any) -> bool:
     """Whether the standard encoder writes this exactly as RFC 8785 does: most dataset rows are so."""
     kind = type(value)
-    if kind is str:
-        return bool(value[:1] != _MARK)
-    if kind is int:
-        return bool(-_EXACT_INTEGERS <= value <= _EXACT_INTEGERS)
+    if kind is str or kind is int:
+        return bool(value[:1] != _MARK if kind is str else abs(value) <= _EXACT_INTEGERS)
     if kind is dict:
         # Most of what is hashed: a loop without calls for text takes half the time.
         for key, inner in value.items():
@@ -131,11 +126,20 @@ def _is_plain(value: Any) -> bool:
         return True
     if kind is list:
         return all(map(_is_plain, value))
-    return value is None or kind is bool
+    if kind is not float:
+        return value is None or kind is bool
+    # Whole numbers are written without a point there; others differ in when they get an exponent.
+    return bool(not value.is_integer() and 1e-4 <= abs(value) < 1e15)
 
 
-def _plain_json(value: Any) -> bytes:
-    return _PLAIN_ENCODER.encode(value).encode()
+def _encoded(value: Any, *, checked: bool = False) -> bytes:
+    if _is_plain(value):
+        try:
+            return _PLAIN_ENCODER.encode(value).encode()
+        except UnicodeEncodeError:
+            pass  # The careful way below says where the broken text stands.
+    careful = _encodable(value if checked else require_json(value), "$")
+    return _PLAIN_ENCODER.encode(careful).encode() if _is_plain(careful) else rfc8785.dumps(careful)
 
 
 def _normalise(value: Json, where: str) -> Json:

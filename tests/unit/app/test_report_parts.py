@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.line_counts import lines_run
 
 from burnish.app.report.html.family import MAX_WHOLE, family_of
 from burnish.app.report.html.lineage_graph import lay_out
@@ -62,12 +62,9 @@ def test_a_sentence_that_is_wholly_new_is_not_cut_into_scraps():
 def test_a_diff_of_long_texts_is_quick():
     before = "\n".join(f"the rule {n} is the rule of the day {n * 7}" for n in range(900))
     after = before.replace("rule 5", "law 5").replace("day 63", "night 63")
-    began = time.process_time()
 
-    pieces = word_diff(before, after)
-
-    assert time.process_time() - began < 2
-    assert (REMOVED, "rule ") in pieces
+    assert (REMOVED, "rule ") in word_diff(before, after)
+    assert lines_run(lambda: word_diff(before, after)) < 200_000  # word by word: millions
 
 
 def test_the_front_has_what_nothing_as_short_beats():

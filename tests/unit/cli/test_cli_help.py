@@ -10,6 +10,7 @@ import pytest
 
 from burnish.cli.app import COMMANDS as ENTRIES
 from burnish.cli.app import load_command
+from burnish.cli.invocation import run_command
 
 HEAVY = ("sqlalchemy", "fastapi", "openai", "numpy", "pydantic", "xllamacpp", "pyarrow")
 # typer itself reads options with pydantic, once there is a command to read them for.
@@ -103,9 +104,9 @@ def test_only_the_module_of_the_invoked_command_is_loaded(tmp_path):
     assert [name for name in modules if name.startswith(prefix)] == [f"{prefix}list"]
 
 
-def test_a_list_loads_neither_the_schema_nor_evaluation(tmp_path):
-    loaded_by(tmp_path, "init", "-t", "python")
-    loaded_by(tmp_path, "eval")
+def test_a_list_loads_neither_the_schema_nor_evaluation(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert (run_command(["init", "-t", "python"]), run_command(["eval"])) == (0, 0)
 
     modules = loaded_by(tmp_path, "list")
 

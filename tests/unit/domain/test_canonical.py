@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 import rfc8785
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from burnish.domain import UsageError, canonical_hash, canonical_json, exact_hash
@@ -51,7 +51,8 @@ def test_a_round_trip_through_json_keeps_the_hash(value):
     assert exact_hash(json.loads(json.dumps(value))) == exact_hash(value)
 
 
-@given(values)
+@given(values | st.floats(1e-5, 1e17))
+@example([0.0, 1e-4, 9.9e-5, 1e15 + 0.5, {"temperature": 0.7}])
 def test_the_fast_way_of_hashing_gives_the_careful_ways_bytes(value):
     assert exact_hash(value) == hashlib.sha256(rfc8785.dumps(_encodable(value, "$"))).hexdigest()
 

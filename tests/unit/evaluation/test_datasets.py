@@ -358,7 +358,7 @@ class TestBrokenJsonLines:
 
     @given(st.binary(max_size=200))
     @settings(
-        max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+        max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
     )
     @pytest.mark.parametrize("ending", ["jsonl", "json", "csv"])
     def test_any_bytes_are_read_or_refused(self, tmp_path, ending, content):
@@ -431,7 +431,7 @@ class TestBrokenDocuments:
         st.booleans(),
     )
     @settings(
-        max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+        max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
     )
     def test_chunks_of_any_size_give_the_same_rows(self, tmp_path, rows, chunk, indent, escape):
         path = tmp_path / "rows.json"

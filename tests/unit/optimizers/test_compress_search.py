@@ -86,7 +86,7 @@ def one_by_one(bench):
     return sum(bench.saving[path] for path in best), tried * len(ITEMS)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(8))
 def test_it_saves_as_much_as_one_by_one_with_fewer_evaluations(seed):
     draw = random.Random(seed)
     paths = [f"s{n}" for n in range(12)]
@@ -118,13 +118,13 @@ def test_a_planted_conflict_costs_the_smaller_of_the_two():
 
 
 def test_the_cut_that_breaks_an_item_is_found_by_halving():
-    bench = Bench({f"s{n:02}": 10 + n for n in range(64)}, {"i7": [frozenset({"s31"})]})
+    bench = Bench({f"s{n:02}": 10 + n for n in range(32)}, {"i7": [frozenset({"s13"})]})
 
     solution = bench.solve()
 
-    assert set(solution.refusals) == {"s31/x"}
-    # Each alone, all together, six halves of 64 with the culprit alone, and all the others.
-    assert len(bench.probes) <= 64 + 1 + 7 + 1
+    assert set(solution.refusals) == {"s13/x"}
+    # Each alone, all together, five halves of 32 with the culprit alone, and all the others.
+    assert len(bench.probes) <= 32 + 1 + 6 + 1
 
 
 def test_one_large_cut_gives_way_to_several():

@@ -42,7 +42,7 @@ def propose(strategy, text):
     return asyncio.run(strategy.propose(configuration, ["system"]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(TEXTS)
 def test_edits_are_shorter_and_keep_placeholders(text):
     for edit in propose(MechanicalCompressStrategy(min_section_tokens=1), text):
@@ -50,7 +50,7 @@ def test_edits_are_shorter_and_keep_placeholders(text):
         assert set(placeholders(edit.proposed_body)) == set(placeholders(text))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(TEXTS)
 def test_units_join_to_the_text_and_cuts_never_lose_a_placeholder(text):
     assert "".join(unit.text + unit.tail for unit in split_units(text)) == text

@@ -194,10 +194,10 @@ class TestProposing:
         assert len(run.optimizer.propose(run.state, FakeHistory(run), 4)) == 4
 
 
-def mean_share(make, *, promise: float, **more) -> float:
-    """Over ten worlds that no setting was chosen on; 20 trials of 88 items each."""
+def mean_share(make, *, promise: float, worlds: int = 5, **more) -> float:
+    """Over worlds that no setting was chosen on; 20 trials of 88 items each."""
     shares = []
-    for seed in range(200, 210):
+    for seed in range(200, 200 + worlds):
         world = EditWorld(seed=seed, promise=promise)
         run = new_run(make(), world, seed=seed, **more).go(max_trials=20)
         shares.append(share_of_gain(run, world))
@@ -214,10 +214,10 @@ class TestFinding:
         assert found > mean_share(RandomSearch, promise=2.0) + 0.15
 
     def test_it_beats_random_search_where_anything_may_help(self):
-        found = mean_share(Edits, promise=0.0)
+        found = mean_share(Edits, promise=0.0, worlds=10)
 
         assert found >= 0.6
-        assert found > mean_share(RandomSearch, promise=0.0) + 0.1
+        assert found > mean_share(RandomSearch, promise=0.0, worlds=10) + 0.1
 
     def test_it_bears_racing(self):
         """Pruned trials carry few items; what they say is weighed by that."""
@@ -227,14 +227,14 @@ class TestFinding:
 
     def test_it_bears_results_that_come_one_by_one(self):
         shares, refused = [], 0
-        for seed in range(200, 205):
+        for seed in range(200, 203):
             world = EditWorld(seed=seed, promise=2.0)
             run = new_run(world=world, seed=seed).go_one_by_one()
             shares.append(share_of_gain(run, world))
             refused += len(run.refused)
 
         assert statistics.mean(shares) >= 0.8
-        assert refused <= 5
+        assert refused <= 3
 
     def test_it_leaves_what_collapses(self):
         """One family always collapses; it is tried and then avoided."""

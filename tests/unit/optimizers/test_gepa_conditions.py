@@ -97,9 +97,7 @@ class TestItems:
 
 
 class TestScales:
-    @pytest.mark.parametrize(
-        ("factor", "offset"), [(100.0, 0.0), (1.0, -1.0), (0.5, 0.0), (1e-3, 0.0), (10.0, -20.0)]
-    )
+    @pytest.mark.parametrize(("factor", "offset"), [(100.0, 0.0), (1e-3, 0.0), (10.0, -20.0)])
     def test_scores_on_another_scale(self, factor, offset):
         def world(candidate, item):
             score, said = desk_world(candidate, item)
@@ -131,8 +129,9 @@ class TestBadModels:
         "binary": lambda prompt: "\x00\x01\ufffe",
     }
 
-    @pytest.mark.parametrize("kind", USELESS)
-    @pytest.mark.parametrize("budget", [None, 300])
+    @pytest.mark.parametrize(
+        ("kind", "budget"), [("one line for everything", 300), *((kind, None) for kind in USELESS)]
+    )
     def test_useless_answers_end_the_run_and_improve_nothing(self, kind, budget):
         model, asked = counted(self.USELESS[kind])
         run = gepa_run(
@@ -247,7 +246,7 @@ class TestWithoutAModel:
 
     def test_it_beats_the_baseline_where_the_usual_helps(self):
         gains = []
-        for seed in range(6):
+        for seed in range(3):
             run = self.run(seed).go(max_trials=20)
             names = run.world.catalog.names_of(run.best_candidate) or ()
             gains.append(run.world.accuracy(names) - run.world.start)
@@ -256,11 +255,11 @@ class TestWithoutAModel:
         assert statistics.mean(gains) > 0.08
 
     def test_equal_seeds_give_equal_runs_with_nothing_kept_in_the_process(self):
-        assert hashes(self.run().go(max_trials=24)) == hashes(self.run().go(max_trials=24))
+        assert hashes(self.run().go(max_trials=12)) == hashes(self.run().go(max_trials=12))
         assert hashes(self.run(2).go(max_trials=8)) != hashes(self.run().go(max_trials=8))
 
     def test_candidate_ids_play_no_part(self):
-        run = self.run().go(max_trials=24)
+        run = self.run().go(max_trials=12)
         ids = {one.id: f"z{900 - one.number}" for one in run.candidates.values()}
         state = OptimizerState.of(json.loads(renamed(json.dumps(run.state.to_json()), ids)))
 
@@ -271,8 +270,8 @@ class TestWithoutAModel:
 
     def test_no_candidate_is_longer_than_the_budget(self):
         most = 40
-        long = self.run().go(max_trials=24)
-        short = self.run(settings={"max_prompt_tokens": most}).go(max_trials=24)
+        long = self.run().go(max_trials=12)
+        short = self.run(settings={"max_prompt_tokens": most}).go(max_trials=12)
 
         assert any(tokens(one) > most for one in long.candidates.values())
         assert len(short.candidates) > 4

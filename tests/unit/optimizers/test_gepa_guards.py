@@ -129,7 +129,7 @@ def current_lines() -> list[str]:
 
 
 class TestLength:
-    @pytest.mark.parametrize("most", [30, 45, 60])
+    @pytest.mark.parametrize("most", [30, 60])
     def test_no_candidate_is_longer_than_the_budget(self, most):
         asked = []
 
@@ -159,7 +159,7 @@ class TestLength:
     def test_rewrites_that_are_too_long_are_not_tried(self):
         def verbose(prompt):
             return (
-                "```\n" + "\n".join(f"Rule {n} is long and says little." for n in range(99)) + "```"
+                "```\n" + "\n".join(f"Rule {n} is long and says little." for n in range(30)) + "```"
             )
 
         run = gepa_run(verbose, settings={"max_prompt_tokens": 100}, budget=90).go()

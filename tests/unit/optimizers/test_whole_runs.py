@@ -37,7 +37,7 @@ MAKERS = {
 }
 
 
-def run(make, db, **options) -> burnish.OptimizationResult:
+def run(make, db, trials=9, **options) -> burnish.OptimizationResult:
     return burnish.optimize(
         agent=burnish.Agent(
             name="router",
@@ -54,7 +54,7 @@ def run(make, db, **options) -> burnish.OptimizationResult:
             split={"train": 0.3, "validation": 0.4, "test": 0.3},
         ),
         optimizer=make(),
-        budget=burnish.Budget(max_trials=9),
+        budget=burnish.Budget(max_trials=trials),
         space={"parameters": {"temperature": {"low": 0, "high": 1}}},
         seed=5,
         db=db,
@@ -70,14 +70,14 @@ def test_the_same_seed_gives_the_same_run(name, tmp_path):
         (one.configuration.hash, one.rationale) for one in again.candidates.values()
     ]
     assert len(first.trials) == 10
-    assert first.best.score >= first.baseline.score
+    assert first.best.score > first.baseline.score
 
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_it_works_with_one_result_at_a_time(name, tmp_path):
-    result = run(MAKERS[name], tmp_path / "x.db", asynchronous=True)
+    result = run(MAKERS[name], tmp_path / "x.db", trials=6, asynchronous=True)
 
-    assert len(result.trials) == 10
+    assert len(result.trials) == 7
 
 
 @pytest.mark.parametrize("name", ["meta_prompt", "evolve"])

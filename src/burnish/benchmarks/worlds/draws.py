@@ -35,4 +35,4 @@ def shuffled(options: Sequence[T], *parts: object) -> list[T]:
 
 
 def _joined(parts: tuple[object, ...]) -> bytes:
-    return "\x1f".join(str(part) for part in parts).encode()
+    return "\x1f".join(map(str, parts)).encode()

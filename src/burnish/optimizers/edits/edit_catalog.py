@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
 from burnish.domain import Candidate, Configuration, Json, placeholders
 from burnish.optimizers.edits.answer_edits import (
@@ -74,15 +74,14 @@ class EditCatalog:
                 found.setdefault(edit.name, edit)
         return cls(facts=facts, edits=found, max_prompt_tokens=max_prompt_tokens)
 
-    @cached_property
-    def singles(self) -> tuple[str, ...]:
+    def singles(self) -> Iterator[str]:
         """Edits that change the baseline by themselves, each to another text."""
-        by_hash: dict[str, str] = {}
+        seen: set[str] = set()
         for name in self.edits:
             made = self.build([name])
-            if made is not None:
-                by_hash.setdefault(made.configuration.hash, name)
-        return tuple(by_hash.values())
+            if made is not None and made.configuration.hash not in seen:
+                seen.add(made.configuration.hash)
+                yield name
 
     def build(self, names: Iterable[str]) -> EditSet | None:
         """The baseline under these edits, or None when that cannot be proposed.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from burnish.domain import (
     CandidateProposal,
@@ -94,8 +95,9 @@ class Edits(HistorySearch):
         """When all that the edits can make was tried."""
         catalog = self._catalog(state)
         # While fewer sets were tried than there are edits alone, something is left.
-        many_left = len(history.trials) <= len(catalog.singles)  # the baseline's is among them
-        if not many_left and not self._picks(catalog, state, history, 1):
+        tried = len(history.trials)  # the baseline's is among them
+        alone = len(list(islice(catalog.singles(), tried)))
+        if alone < tried and not self._picks(catalog, state, history, 1):
             return stop(
                 f"all that {len(catalog.edits)} edits can make was tried", StopReason.CONVERGENCE
             )
@@ -220,6 +222,7 @@ class EditSearch:
         self._cost = cost * score_scale(catalog.facts, trials)
         self._taken = set(tried)
         self._built: dict[tuple[str, ...], EditSet | None] = {}
+        self._near: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
 
     def untried(self, queue: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
         """What is left of a queue."""
@@ -312,24 +315,22 @@ class EditSearch:
         here = tuple(names)
         yield here
         for _ in range(_MOVES):
-            neighbours = list(self._neighbours(here))
-            if not neighbours:
+            ranked = sorted(self._neighbours(here), key=lambda one: (-value(one), one))
+            if not ranked:
                 return
-            ranked = sorted(neighbours, key=lambda one: (-value(one), one))
             yield from ranked[:4]
             if value(ranked[0]) <= value(here):
                 return
             here = ranked[0]
 
-    def _neighbours(self, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        """One edit more, one less, or one for another."""
-        for name in names:
-            yield tuple(one for one in names if one != name)
-        for name in self._catalog.edits:
-            if name not in names:
-                changed = self._catalog.with_edit(names, name)
-                if len(changed) <= self._max_edits:
-                    yield changed
+    def _neighbours(self, names: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """One edit more, one less, or one for another. Draws start alike, so they are kept."""
+        if names not in self._near:
+            less = [tuple(one for one in names if one != name) for name in names]
+            others = [name for name in self._catalog.edits if name not in names]
+            more = (self._catalog.with_edit(names, name) for name in others)
+            self._near[names] = less + [one for one in more if len(one) <= self._max_edits]
+        return self._near[names]
 
     def _anything(self, place: int) -> Pick | None:
         """When nothing near is left: every edit alone, then random sets, until tries bring nothing."""

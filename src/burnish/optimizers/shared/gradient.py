@@ -14,10 +14,10 @@ form. It is solved in the space of observations, of which there are few, so feat
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 from operator import mul
 
 from burnish.optimizers.shared.seeded_random import generator
@@ -78,10 +78,14 @@ class Prior:
 
 def expand(names: Iterable[str]) -> tuple[str, ...]:
     """A candidate's features: its names, their prefixes (once each) and their pairs."""
+    return tuple(map(_PAIR.join, _parts(names)))
+
+
+def _parts(names: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Features with pairs still apart: to write them out is dear where many sets are valued."""
     ordered = sorted(set(names))
     prefixes = {prefix for name in ordered for prefix in _prefixes(name)}
-    pairs = [f"{first}{_PAIR}{second}" for first, second in combinations(ordered, 2)]
-    return (*ordered, *sorted(prefixes), *pairs)
+    return chain(zip(ordered), zip(sorted(prefixes)), combinations(ordered, 2))
 
 
 class Gradient:
@@ -150,16 +154,17 @@ class Gradient:
             for one, row in zip(self._observations, self._rows, strict=True)
         ]
         pull = solve(self._factor, surprises)
-        after: dict[str, float] = {}
+        after: dict[tuple[str, ...], float] = {}
 
         def value(names: Iterable[str]) -> float:
             total = 0.0
-            for feature in expand(names):
-                if feature not in after:
+            for parts in _parts(names):
+                if parts not in after:
+                    feature = _PAIR.join(parts)
                     seen = self._with.get(feature, ())
                     learnt = self._prior.variance(feature) * sum(pull[number] for number in seen)
-                    after[feature] = before(feature) + learnt
-                total += after[feature]
+                    after[parts] = before(feature) + learnt
+                total += after[parts]
             return total
 
         return value
