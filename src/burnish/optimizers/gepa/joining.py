@@ -20,7 +20,7 @@ class Joining:
         self._view = view
 
     def moves(self) -> list[Move]:
-        """Each parent's open rewrites: the merge of all, and the best of them by itself."""
+        """Each parent's open rewrites: the merge of all, else the best of them by itself."""
         by_parent: dict[str, list[Known]] = {}
         for one in self._view.evidence.known.values():
             parent = self._view.evidence.parent(one)
@@ -32,11 +32,11 @@ class Joining:
         return [move for move in found if self._view.is_new(move)]
 
     def _is_open(self, one: Known, parent: Known) -> bool:
-        """Whether it mended something it saw, and nothing more was tried with it."""
+        """Whether it mended something it saw, and nothing came of it yet."""
         if self._view.is_verified(one) or self._view.evidence.gain(one, parent) <= 0:
             return False
         return not any(
-            one.id in other.candidate.parent_candidate_ids
+            one.id in other.candidate.parent_candidate_ids and self._view.is_accepted(other)
             for other in self._view.evidence.known.values()
         )
 
@@ -53,9 +53,8 @@ class Joining:
             *view.shuffled(unseen, "unseen", parent.candidate.number)[: view.settings.unseen],
             *view.shuffled(passes, "passes", parent.candidate.number)[: view.settings.passes],
         ] or [item for item in seen if item not in ranked[0].shown]
-        found = []
         together = self._together(parent, ranked)
-        if together is not None:
+        if together is not None and together.hash not in view.evidence.by_hash:
             mended = [
                 item
                 for one in ranked
@@ -65,20 +64,13 @@ class Joining:
                 and one.results[item].score > parent.results[item].score
             ]
             said = "Joined: " + " ".join(one.candidate.rationale or "" for one in ranked)
-            found.append(
+            items = [*mended[: 2 * len(ranked)], *more]
+            return [
                 view.move(
-                    together,
-                    parent,
-                    [*mended[: 2 * len(ranked)], *more],
-                    *ranked,
-                    said=said,
-                    kind="join",
-                    shown=sorted(seen),
+                    together, parent, items, *ranked, said=said, kind="join", shown=sorted(seen)
                 )
-            )
-        best = ranked[0].candidate.configuration
-        found.append(view.move(best, ranked[0], [*more]))
-        return found
+            ]
+        return [view.move(ranked[0].candidate.configuration, ranked[0], more)]
 
     def _together(self, parent: Known, ranked: list[Known]) -> Configuration | None:
         """All changes in one configuration; None where that is none of its own."""

@@ -128,9 +128,9 @@ class StepView:
         )
 
     def is_verified(self, one: Known) -> bool:
-        """Whether it ran more of its parent's items than its reflection saw."""
+        """Whether it was put together, or ran more of its parent's items than its reflection saw."""
         parent = self.evidence.parent(one)
-        return parent is not None and any(
+        return one.kind == "join" or parent is not None and any(
             item in parent.results and item not in one.shown for item in one.results
         )
 
