@@ -56,6 +56,7 @@ _REFLECTED = 8
 _PERTURBED = 4
 # Without a limit of evaluations somebody has to end it; with one, it is there to be used.
 _PATIENCE = 12
+_SEARCH_PER_TRIAL = 2
 _USELESS_IN_A_ROW = 16
 # Without a limit, evaluations to come pay for so many reflections.
 _MOST_AHEAD = 100_000
@@ -132,6 +133,7 @@ class Gepa(ModelAsker):
             best_trial=0,
             reflections=asdict(Tally()),
             reserve=_reserve(context),
+            evaluations_at_trial=len(context.splits["validation"]),
         )
 
     def propose(
@@ -199,6 +201,8 @@ class Gepa(ModelAsker):
         view = await self._view(state, history)
         moves = await self._moves(view, state, history, tally, max_candidates)
         data = {**state.algorithm_data, "reflections": asdict(tally)}
+        if any(move.items is None for move in moves):
+            data["evaluations_at_trial"] = view.evidence.evaluations + sum(m.cost for m in moves)
         return Proposed(
             proposals=[move.proposal() for move in self._limits.within(moves, state)],
             state=replace(state, algorithm_data=data),
@@ -217,7 +221,7 @@ class Gepa(ModelAsker):
         if finals.is_due() and (again := finals.moves()):
             return again[:places]
         joining, parents = Joining(view), ParentSelection(view)
-        found = joining.moves() or self._trials(view)
+        found = joining.moves() or self._trials(view, state)
         if not found:
             chosen, asked = parents.chosen(), self._may_ask(view, tally)
             looks = parents.looks(chosen, more=asked < 1)
@@ -248,20 +252,15 @@ class Gepa(ModelAsker):
         spent = view.evidence.evaluations + min(ahead, _MOST_AHEAD)
         return max(int(spent / each) + view.settings.population - tally.asked, 0)
 
-    def _trials(self, view: StepView) -> list[Move]:
-        """The tip's, once the search since the last trial cost as much as one."""
+    def _trials(self, view: StepView, state: OptimizerState) -> list[Move]:
+        """The tip's, once the search since the last trial cost twice as much as one."""
         tip, evidence = view.tip, view.evidence
         found = []
         if tip.candidate.configuration.hash not in view.tried:
-            last = max(one.candidate.number for one in evidence.trialed)
-            searched = sum(
-                len(one.results)
-                for one in evidence.known.values()
-                if one.candidate.number > last
-            )
+            searched = evidence.evaluations - state.algorithm_data["evaluations_at_trial"]
             trial = view.items.trial_items
             done = not view.failures(tip) and len(view.passes(tip)) >= view.settings.look
-            if searched >= trial or done or view.left < 2 * trial * view.items.repeats:
+            if searched >= _SEARCH_PER_TRIAL * trial * view.items.repeats or done or view.left < 2 * trial * view.items.repeats:
                 found.append(view.trial(tip))
         for one in evidence.known.values():
             parent = evidence.parent(one)
