@@ -7,11 +7,9 @@ last line on stdout is what both came to.
 from __future__ import annotations
 
 import gc
-import importlib.machinery
 import json
 import os
 import sys
-from unittest.mock import MagicMock
 
 # What these packages load stays: looking at it again and again takes a fifth of the time.
 gc.disable()
@@ -22,28 +20,6 @@ os.environ.update(
     OPIK_OPTIMIZER_NO_BANNER="1",
     OPIK_CONSOLE_LOGGING_LEVEL="WARNING",
 )
-
-# Neither run touches these, and loading them takes a quarter of the time: tables to download, servers
-# of tools, reports of errors, which are off.
-UNUSED = ("datasets", "mcp", "pandas", "sentry_sdk")
-
-
-class Unused:
-    """Finds what is in UNUSED: modules that have every name and do nothing."""
-
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in UNUSED:
-            return importlib.machinery.ModuleSpec(name, self, is_package=True)
-        return None
-
-    def create_module(self, spec):
-        return MagicMock(name=spec.name, __path__=[], __spec__=spec)
-
-    def exec_module(self, module):
-        pass
-
-
-sys.meta_path.insert(0, Unused())
 
 import litellm  # noqa: E402 - it reads the settings above
 
