@@ -1,4 +1,4 @@
-"""Every Python and shell block in README and docs runs.
+"""Every Python and shell block in README and docs runs; what a shell starts is loaded as a user's is.
 
 A block that begins with ```python needs=NAME is skipped where that package is not installed.
 """
@@ -31,7 +31,7 @@ def blocks():
 
 
 @pytest.mark.parametrize(("language", "needed", "code"), list(blocks()))
-def test_the_block_runs(language, needed, code, tmp_path):
+def test_the_block_runs(language, needed, code, tmp_path, commands):
     if needed and importlib.util.find_spec(needed) is None:
         pytest.skip(f"{needed} is not installed here")
     if SETS_UP.search(code):
@@ -42,17 +42,20 @@ def test_the_block_runs(language, needed, code, tmp_path):
     bin_folder = str(Path(sys.executable).parent)
     environment = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
     environment.pop("BURNISH_DB", None)
-    command = [sys.executable, "-c", code] if language == "python" else ["sh", "-ec", code]
-
-    finished = subprocess.run(
-        command,
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    (folder := tmp_path / "here").mkdir()
+    if language == "python":
+        (script := tmp_path / "block.py").write_text(code, encoding="utf-8")
+        finished = commands.run(["python", str(script)], cwd=folder, env=environment, timeout=300)
+    else:
+        finished = subprocess.run(
+            ["sh", "-ec", code],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
 
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert "Traceback" not in finished.stderr

@@ -1,8 +1,6 @@
 """The examples run, in a folder of their own."""
 
 import importlib.util
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,17 +9,10 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py")))
-def test_the_example_runs(name, tmp_path):
+def test_the_example_runs(name, tmp_path, commands):
     if "weakincentives" in name and importlib.util.find_spec("weakincentives") is None:
         pytest.skip("it needs Python 3.13: tests/integration/test_weakincentives.py runs it")
-    finished = subprocess.run(
-        [sys.executable, EXAMPLES / name],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    finished = commands.run(["python", str(EXAMPLES / name)], cwd=tmp_path, timeout=300)
 
     assert finished.returncode == 0, finished.stderr
     assert finished.stdout

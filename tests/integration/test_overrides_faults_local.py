@@ -1,6 +1,7 @@
 """Files under many processes, kills, foreign locks and a full disk."""
 
 import asyncio
+import signal
 import subprocess
 import sys
 
@@ -136,7 +137,7 @@ async def test_a_writer_killed_in_the_middle_leaves_no_half_file_and_no_lock(tmp
         with pytest.raises(UnavailableError, match="another process has kept") as caught:
             await store.store(PROMPT, override("user", "x"), tag="t")
         assert caught.value.code == "locked"
-        writer.kill()
+        writer.send_signal(signal.SIGKILL)
         writer.wait()
 
     assert await bodies(store, "t") == {"system": "old"}

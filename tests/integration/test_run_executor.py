@@ -14,7 +14,7 @@ from burnish.config.served_project import RunRequest, ServedProject
 from burnish.domain import OptimizationStatus
 from burnish.jobs.executor import ExecutorSettings
 
-QUICK = ExecutorSettings(look_seconds=0.02, lease_seconds=1.0, max_attempts=3)
+QUICK = ExecutorSettings(look_seconds=0.02, max_attempts=3)
 
 
 @pytest.fixture

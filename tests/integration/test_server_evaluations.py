@@ -3,14 +3,14 @@
 import asyncio
 import contextlib
 import json
-import subprocess
+import os
+import signal
 import time
 from collections import Counter
 
 import pytest
 from serving_world import (
     API,
-    BURNISH,
     DEADLINE,
     OPTIMIZATIONS,
     ServerThread,
@@ -221,27 +221,20 @@ def test_one_that_failed_is_tried_again_without_its_error(project):
 
 
 @contextlib.contextmanager
-def evaluating(project):
-    """`burnish eval` as a user starts it."""
-    command = subprocess.Popen(
-        [*BURNISH, "eval"],
-        cwd=project,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+def evaluating(commands, project):
+    """`burnish eval` as a user starts it; what it said is told once it has ended."""
+    command = commands.start(["eval"], cwd=project)
     try:
         yield command
     finally:
-        command.kill()
-        command.communicate()
+        if command.poll() is None:
+            os.kill(command.pid, signal.SIGKILL)
+            command.communicate()
 
 
-def burnish(project, *words):
+def burnish(commands, project, *words):
     """The exit code of a command, and the document that it printed."""
-    done = subprocess.run(
-        [*BURNISH, *words, "--json"], cwd=project, capture_output=True, text=True, check=False
-    )
+    done = commands.run([*words, "--json"], cwd=project)
     return done.returncode, json.loads(done.stdout or "null") or done.stderr
 
 
@@ -256,16 +249,16 @@ async def results_in(database, number):
             await asyncio.sleep(0.02)
 
 
-def test_commands_cancel_and_resume_an_evaluation_of_another_process(waiting_project):
-    with evaluating(waiting_project) as command:
+def test_commands_cancel_and_resume_an_evaluation_of_another_process(commands, waiting_project):
+    with evaluating(commands, waiting_project) as command:
         database = str(waiting_project / ".burnish" / "burnish.db")
         identity = asyncio.run(results_in(database, 4))
 
-        code, cancelled = burnish(waiting_project, "cancel", "latest")
-        said, _ = command.communicate(timeout=60)
-        again = burnish(waiting_project, "cancel", identity)
+        code, cancelled = burnish(commands, waiting_project, "cancel", "latest")
+        said = "".join(command.communicate())
+        again = burnish(commands, waiting_project, "cancel", identity)
         (waiting_project / "go").touch()
-        resumed, result = burnish(waiting_project, "resume", identity[-8:])
+        resumed, result = burnish(commands, waiting_project, "resume", identity[-8:])
 
     assert (code, cancelled["experiment_id"], cancelled["cancelled"]) == (0, identity, True)
     assert (command.returncode, f"burnish resume {identity}" in said) == (3, True), said
@@ -274,8 +267,8 @@ def test_commands_cancel_and_resume_an_evaluation_of_another_process(waiting_pro
     assert set(Counter(calls(waiting_project)).values()) == {1}, "nothing is asked twice"
 
 
-def test_one_that_a_command_runs_is_cancelled_by_a_server(waiting_project):
-    with evaluating(waiting_project) as command:
+def test_one_that_a_command_runs_is_cancelled_by_a_server(commands, waiting_project):
+    with evaluating(commands, waiting_project) as command:
         settings = settings_of(waiting_project, execute=False)
         with ServerThread(settings) as server, server.client() as client:
             deadline = time.monotonic() + 60
@@ -286,7 +279,7 @@ def test_one_that_a_command_runs_is_cancelled_by_a_server(waiting_project):
             ask(client, identity, "cancel")
             view = wait_until_ended(client, identity)
             refused = ask(client, identity, "resume")
-        said, _ = command.communicate(timeout=60)
+        said = "".join(command.communicate())
 
     assert (view["status"], view["result"]["items"]) == ("cancelled", 4)
     assert (command.returncode, "cancelled" in said) == (3, True), said

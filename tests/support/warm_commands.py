@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import pkgutil
+import runpy
 import select
 import signal
 import socket
@@ -74,7 +75,7 @@ class WarmCommands:
     def start(
         self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None
     ) -> RunningCommand:
-        """A command in the background."""
+        """A command in the background; `python FILE` runs that file as Python does."""
         request = {
             "arguments": list(arguments),
             "cwd": str(cwd),
@@ -159,7 +160,12 @@ def _become(request: dict[str, Any], files: list[int]) -> None:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
-    sys.argv = ["burnish", *request["arguments"]]
+    arguments = request["arguments"]
+    if arguments[:1] == ["python"]:
+        sys.argv = arguments[1:]
+        sys.path.insert(0, str(Path(arguments[1]).parent))
+    else:
+        sys.argv = ["burnish", *arguments]
 
 
 def _run(arguments: list[str]) -> NoReturn:
@@ -170,7 +176,11 @@ def _run(arguments: list[str]) -> NoReturn:
     from burnish.cli import main  # noqa: PLC0415 - part of what is loaded
 
     try:
-        main(arguments)
+        if arguments[:1] == ["python"]:
+            runpy.run_path(arguments[1], run_name="__main__")
+        else:
+            main(arguments)
+        code: object = 0
     except SystemExit as ended:
         code = ended.code
     except BaseException:

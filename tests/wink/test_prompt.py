@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -26,6 +28,10 @@ from weakincentives.runtime import InMemoryMailbox
 import burnish
 from burnish.domain import CandidateProposal
 from burnish.optimization.validator import CandidateValidator
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "weakincentives.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python[^\n]*\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
@@ -339,3 +345,21 @@ def test_a_failing_sample_is_a_failed_item_and_a_silent_loop_is_unavailable(stor
     with pytest.raises(burnish.UnavailableError, match="did not answer"):
         silent.evaluate("latest", world.samples()[0])
     silent.close()
+
+
+def test_the_example_keeps_what_it_shortened(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    runpy.run_path(str(ROOT / "examples" / "weakincentives_compress.py"), run_name="__main__")
+
+    assert "kept: True" in capsys.readouterr().out
+
+
+def test_the_blocks_of_the_page_run(tmp_path, monkeypatch):
+    assert BLOCKS
+    for number, code in enumerate(BLOCKS):
+        (folder := tmp_path / f"page-{number}").mkdir()
+        monkeypatch.chdir(folder)
+        (script := tmp_path / f"page-{number}.py").write_text(code)
+
+        runpy.run_path(str(script), run_name="__main__")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import queue
 import threading
 from collections.abc import Callable
@@ -16,19 +17,23 @@ _Job = tuple[Callable[[], Any], "asyncio.Future[Any]", asyncio.AbstractEventLoop
 class DaemonThreads:
     """Runs functions off the event loop, at most `limit` at once.
 
-    The standard executor joins its threads when the interpreter ends, so one agent that never
-    returns would hang the program for ever. These threads are daemons: they end with it.
+    The standard executor joins its threads at the end: one agent that hangs would hang the program.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._threads = 0
-        self._idle = 0
+        self._threads = self._idle = 0
         self._lock = threading.Lock()
 
     async def run(self, function: Callable[..., T], *arguments: Any) -> T:
         """The function's result, under the caller's context variables."""
+        if self._process != os.getpid():  # A fork has none of the threads.
+            self._begin()
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         context = contextvars.copy_context()
@@ -59,12 +64,11 @@ class DaemonThreads:
                 if job is None:
                     self._threads -= 1
                     return
-            _finish(*job)
+            _finish(job)
 
 
-def _finish(
-    call: Callable[[], Any], future: asyncio.Future[Any], loop: asyncio.AbstractEventLoop
-) -> None:
+def _finish(job: _Job) -> None:
+    call, future, loop = job
     try:
         result = call()
     except BaseException as error:  # noqa: BLE001 - it travels to the caller whatever it is
