@@ -22,6 +22,7 @@ from burnish.domain import (
     ModelUser,
     Optimizer,
     OptimizerState,
+    Proposed,
     ReasonCode,
     RunContext,
     SearchSpace,
@@ -197,6 +198,9 @@ class OptimizerRun:
         proposals = await _awaited(
             self._optimizer().propose(self.states[-1], _History(self), self._places)
         )
+        if isinstance(proposals, Proposed):
+            self._keep(proposals.state)
+            proposals = proposals.proposals
         known = {one.configuration.hash for one in self.candidates.values()}
         validator = CandidateValidator(
             baseline=contract.baseline, space=contract.space, item_ids=tuple(self.items)

@@ -2,7 +2,7 @@
 
 from known import result
 
-from burnish.optimizers.gepa.ideas import recurring_reasons
+from burnish.optimizers.shared.refined_reasons import recurring_reasons
 from burnish.optimizers.shared.reflection import Question
 from burnish.testing.samples.experiments import make_refinement
 

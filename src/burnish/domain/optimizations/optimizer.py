@@ -259,7 +259,9 @@ class Optimizer(Protocol):
 
     def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
-    ) -> Sequence[CandidateProposal] | Proposed | Awaitable[Sequence[CandidateProposal] | Proposed]: ...
+    ) -> (
+        Sequence[CandidateProposal] | Proposed | Awaitable[Sequence[CandidateProposal] | Proposed]
+    ): ...
 
     def observe(
         self, state: OptimizerState, trial_results: Sequence[TrialResult]

@@ -14,9 +14,9 @@ from burnish.domain import Configuration, Model, placeholders, text_hash
 from burnish.models import count_tokens
 from burnish.optimizers.compress.units import example_spans, split_units
 from burnish.optimizers.edits.edit import sentences
-from burnish.optimizers.shared.line_edits import key_of
 from burnish.optimizers.shared.asking import Asker
 from burnish.optimizers.shared.cleaning import extract_text, fence
+from burnish.optimizers.shared.line_edits import key_of
 
 _SHORT_FORMS = {
     r"in order to": "to",

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from burnish.domain import Candidate, Configuration, Json, UsageError
 from burnish.optimizers.edits.edit_catalog import EditCatalog
-from burnish.optimizers.shared.line_edits import LineEdit, apply_edits, key_of, split_edits
 from burnish.optimizers.shared.facts import RunFacts
+from burnish.optimizers.shared.line_edits import LineEdit, apply_edits, key_of, split_edits
 
 # How often a line that only the second parent has comes in, a changed one is exchanged or stands
 # beside its rival, and one that only the first has goes: parents owe their rank to what they added.

@@ -1,8 +1,8 @@
 """Evidence of a run by item: who passed what, and what a candidate promises over its parent.
 
-A child is compared with its parent on items that both ran. These were chosen by what the parent did with
-them, failures above all, so a plain mean would flatter the child: differences are averaged among the
-parent's failures and among its passes, and weighted by how many there are of each.
+A child is compared with its parent on items that both ran. These were chosen by what the parent did
+with them, failures above all, so a plain mean would flatter the child: differences are averaged among
+the parent's failures and among its passes, and weighted by how many there are of each.
 """
 
 from __future__ import annotations
@@ -192,9 +192,7 @@ class Evidence:
     def _raced(self, one: Known) -> float:
         """What a trial that was ended early says: all run their items in the same order."""
         shared = [
-            item
-            for item in one.results
-            if item not in self._pool and item in self.baseline.results
+            item for item in one.results if item not in self._pool and item in self.baseline.results
         ]
         gained = sum(one.results[item].score - self.baseline.results[item].score for item in shared)
         return gained / max(len(shared), 1)

@@ -1,4 +1,4 @@
-"""Joining and taking apart in `gepa`: rewrites that won are verified, merged, and rid of idle blocks."""
+"""Joining and taking apart in `gepa`: rewrites that won are tried further, merged and pruned."""
 
 from __future__ import annotations
 
@@ -105,7 +105,8 @@ class Joining:
             *view.shuffled(view.passes(tip), "prune")[: 2 * view.settings.passes],
             *view.shuffled(view.failures(tip), "prune")[: view.settings.unseen],
         ]
-        waiting, found = [blocks], []
+        found: list[Move] = []
+        waiting = [blocks]
         while waiting and items and len(found) < count:
             drops = waiting.pop(0)
             middle = len(drops) // 2

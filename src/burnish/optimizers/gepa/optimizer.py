@@ -260,7 +260,11 @@ class Gepa(ModelAsker):
             searched = evidence.evaluations - state.algorithm_data["evaluations_at_trial"]
             trial = view.items.trial_items
             done = not view.failures(tip) and len(view.passes(tip)) >= view.settings.look
-            if searched >= _SEARCH_PER_TRIAL * trial * view.items.repeats or done or view.left < 2 * trial * view.items.repeats:
+            if (
+                searched >= _SEARCH_PER_TRIAL * trial * view.items.repeats
+                or done
+                or view.left < 2 * trial * view.items.repeats
+            ):
                 found.append(view.trial(tip))
         for one in evidence.known.values():
             parent = evidence.parent(one)

@@ -27,9 +27,7 @@ class ParentSelection:
 
     def is_stalled(self, one: Known) -> bool:
         """Whether a whole population of rewrites brought nothing."""
-        children = [
-            child for child in self._view.evidence.children(one) if child.kind == "rewrite"
-        ]
+        children = [child for child in self._view.evidence.children(one) if child.kind == "rewrite"]
         accepted = any(self._view.is_accepted(child) for child in children)
         tried = len(children) >= self._view.settings.population // 2 and not accepted
         return tried or self._is_mastered(one)
@@ -96,14 +94,14 @@ class ParentSelection:
             failures.sort(key=lambda item: shown.get(item, 0))
             passed = view.shuffled(view.passes(parent), "passed", parent.candidate.number)
             group = view.settings.group
-            for place in range(min(count, -(-len(failures) // group))):
-                found.append(
-                    Task(
-                        parent=parent,
-                        failures=tuple(failures[place * group : (place + 1) * group]),
-                        passed=tuple(passed[place : place + 1]),
-                    )
+            found += [
+                Task(
+                    parent=parent,
+                    failures=tuple(failures[place * group : (place + 1) * group]),
+                    passed=tuple(passed[place : place + 1]),
                 )
+                for place in range(min(count, -(-len(failures) // group)))
+            ]
         return found
 
     def _drawn(self, among: list[Known]) -> Known:

@@ -10,6 +10,7 @@ from burnish.optimizers.gepa.evidence import Known
 from burnish.optimizers.gepa.parents import Task
 from burnish.optimizers.gepa.step_view import Move, StepView
 from burnish.optimizers.shared.asking import Asker
+from burnish.optimizers.shared.refined_reasons import recurring_reasons
 from burnish.optimizers.shared.reflection import Question, Shown, read_answer
 from burnish.optimizers.shared.seeded_random import generator
 
@@ -79,14 +80,17 @@ class Reflection:
             failed=tuple((await self._shown(task.parent, task.failures)).values()),
             passed=tuple((await self._shown(task.parent, task.passed)).values()),
             others={path: text for path, text in texts.items() if path != section},
+            refined=recurring_reasons(
+                task.parent.results[item]
+                for item in self.view.items.pool
+                if item in task.parent.results
+            ),
             max_tokens=self.view.settings.max_prompt_tokens,
         )
 
     async def _shown(self, parent: Known, item_ids: Sequence[str]) -> Mapping[str, Shown]:
         items = await self.history.load_items(item_ids)
-        return {
-            item.id: Shown(item=item, result=parent.results[item.id]) for item in items
-        }
+        return {item.id: Shown(item=item, result=parent.results[item.id]) for item in items}
 
     def _section(self, parent: Known, place: int) -> str:
         """The section to work on: in turn, and rather one whose rewrites helped."""

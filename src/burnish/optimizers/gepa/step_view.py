@@ -130,8 +130,9 @@ class StepView:
     def is_verified(self, one: Known) -> bool:
         """Whether it was put together, or ran more of its parent's items than its reflection saw."""
         parent = self.evidence.parent(one)
-        return one.kind == "join" or parent is not None and any(
-            item in parent.results and item not in one.shown for item in one.results
+        return one.kind == "join" or (
+            parent is not None
+            and any(item in parent.results and item not in one.shown for item in one.results)
         )
 
     def is_accepted(self, one: Known) -> bool:
@@ -153,7 +154,7 @@ class StepView:
         """Items of the pool that it ran and passed, in the order of the pool."""
         return [item for item in self.items.pool if item in one.results and not one.weak(item)]
 
-    def shuffled(self, items: Sequence[str], *purpose: object) -> list[str]:
+    def shuffled(self, items: Sequence[str], *purpose: str | int) -> list[str]:
         """In an order that belongs to this step and purpose."""
         found = list(items)
         generator(self.facts.seed, self.generation, *purpose).shuffle(found)

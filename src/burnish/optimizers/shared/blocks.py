@@ -1,7 +1,7 @@
 """Blocks of a prompt text: what keeps its meaning by itself, under the headings it stands below.
 
-A block is a bullet with what hangs on it, a row of a table, a fenced or indented passage, a JSON object,
-or a sentence. Its path names the headings, list leads and table heads above it, so that a block can be
+A block is a bullet with what hangs on it, a row of a table, a fenced or indented passage, a JSON
+object, or a sentence. Its path names the headings, list leads and table heads above it, so that a block can be
 put into another text at the place where it means the same.
 """
 
@@ -152,9 +152,7 @@ def _inserted(made: list[Block], block: Block, source: Sequence[Block]) -> list[
         return made
     for depth in range(1, len(block.path) + 1):
         if not any(one.is_head and one.place == block.path[:depth] for one in made):
-            head = next(
-                one for one in source if one.is_head and one.place == block.path[:depth]
-            )
+            head = next(one for one in source if one.is_head and one.place == block.path[:depth])
             made = _placed(made, head)
     return _placed(made, block)
 
@@ -216,9 +214,7 @@ def _rendered(block: Block, value: Any) -> str:
 
 def _without_empty_heads(blocks: Sequence[Block]) -> list[Block]:
     """Without heads that have nothing below them any more; a heading of nothing says nothing."""
-    used = {
-        block.path[:depth] for block in blocks if not block.is_head for depth in range(1, 9)
-    }
+    used = {block.path[:depth] for block in blocks if not block.is_head for depth in range(1, 9)}
     return [block for block in blocks if not block.is_head or block.place in used]
 
 
@@ -356,9 +352,7 @@ class _Reader:
         while self._goes_on(text[-1], self._line(len(text))):
             text.append(self._line(len(text)))
         whole = "\n".join(text)
-        following = next(
-            (one for one in self._lines[self._at + len(text) :] if one.strip()), ""
-        )
+        following = next((one for one in self._lines[self._at + len(text) :] if one.strip()), "")
         if whole.rstrip().endswith(":") and _BULLET.match(following):
             self._add(whole, self._path(), len(text), is_head=True)
             self._lead = _key(whole)

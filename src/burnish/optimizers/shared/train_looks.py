@@ -6,11 +6,11 @@ import random
 from collections.abc import Mapping, Sequence
 
 from burnish.domain import CandidateProposal, OptimizerState, RunContext, TrialHistory
-from burnish.optimizers.shared.trial_reading import is_weak
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.reflection import Shown
 from burnish.optimizers.shared.search_status import HistorySearch, first_state
 from burnish.optimizers.shared.seeded_random import generator
+from burnish.optimizers.shared.trial_reading import is_weak
 
 # At most this many training items are remembered, so that the state stays small.
 _MOST_ITEMS = 256
