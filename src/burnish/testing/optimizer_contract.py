@@ -195,7 +195,7 @@ class OptimizerRun:
     async def propose(self) -> tuple[list[Accepted], list[Refused]]:
         """What a run would do with the next proposals."""
         contract = self._contract
-        proposals = await _awaited(
+        proposals: Any = await _awaited(
             self._optimizer().propose(self.states[-1], _History(self), self._places)
         )
         if isinstance(proposals, Proposed):

@@ -1,8 +1,8 @@
 """Blocks of a prompt text: what keeps its meaning by itself, under the headings it stands below.
 
 A block is a bullet with what hangs on it, a row of a table, a fenced or indented passage, a JSON
-object, or a sentence. Its path names the headings, list leads and table heads above it, so that a block can be
-put into another text at the place where it means the same.
+object, or a sentence. Its path names the headings, list leads and table heads above it, so that a
+block can be put into another text at the place where it means the same.
 """
 
 from __future__ import annotations
