@@ -153,7 +153,7 @@ class Attempt:
             repository=stores.optimizations,
             experiments=stores.experiments,
             optimizer=self._calls,
-            planner=StepPlanner(plan, self.gate),
+            planner=StepPlanner(plan, self.gate, inputs.stores.experiments),
             steps=steps,
             gate=self.gate,
             reserve=self._reserve,

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from burnish.domain import CandidateProposal, ReasonCode, Rejection, StepCandidate
+from burnish.domain import (
+    CandidateProposal,
+    ExperimentRepository,
+    ReasonCode,
+    Rejection,
+    StepCandidate,
+)
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.checkpoint import Pending
 from burnish.optimization.search_plan import SearchPlan, plan_step
@@ -15,9 +21,12 @@ from burnish.optimization.validator import Accepted, CandidateValidator, Refused
 class StepPlanner:
     """Decides which proposals of a step are run."""
 
-    def __init__(self, plan: SearchPlan, gate: BudgetGate) -> None:
+    def __init__(
+        self, plan: SearchPlan, gate: BudgetGate, experiments: ExperimentRepository
+    ) -> None:
         self._plan = plan
         self._gate = gate
+        self._experiments = experiments
         self._validator = CandidateValidator(
             baseline=plan.baseline,
             space=plan.space,
@@ -51,6 +60,8 @@ class StepPlanner:
                 continue
             cost = len(items) * (one.repeats or self._plan.repeats)
             if left is not None and cost > left:
+                cost -= await self._ran_before(one, items, trial_index)
+            if left is not None and cost > left:
                 refused.append(_too_dear(one, cost, left))
                 continue
             left = None if left is None else left - cost
@@ -59,6 +70,20 @@ class StepPlanner:
         planned = plan_step(self._plan.optimization_id, affordable, trial_index.candidates)
         rejections = [_rejection(one, step) for one in sorted(refused, key=lambda one: one.index)]
         return planned, rejections
+
+
+    async def _ran_before(
+        self, one: Accepted, items: frozenset[str], trial_index: TrialIndex
+    ) -> int:
+        """How many of a proposal's runs its configuration has had, so that they cost nothing."""
+        repeats = one.repeats or self._plan.repeats
+        ran = {
+            (result.item_id, result.repeat)
+            for trial in trial_index.trials_of(one.configuration.hash)
+            for result in await self._experiments.get_results(trial.experiment_id)
+            if result.item_id in items and result.repeat < repeats
+        }
+        return len(ran)
 
 
 def ran_out_of_budget(rejections: Sequence[Rejection]) -> bool:

@@ -213,6 +213,12 @@ class TrialIndex:
         planned = experiment_id(self._optimization_id, candidate.id, item_ids)
         return planned in self.trials or any(one.experiment_id == planned for one in pending)
 
+    def trials_of(self, configuration_hash: str) -> list[TrialResult]:
+        """The observed experiments of a configuration."""
+        candidate = self._by_hash.get(configuration_hash)
+        known = None if candidate is None else candidate.id
+        return [one for one in self.trials.values() if one.candidate_id == known]
+
     def counts(self) -> tuple[int, int]:
         """Trials that ended with a score, and those that ended without."""
         ended = [one for one in self.trials.values() if one.type is ExperimentType.TRIAL]

@@ -33,7 +33,7 @@ class Finals:
             return self._again([best], items)
         if not noisy:
             return []
-        ranked = self._ranked()[:_FINALISTS]
+        ranked = self._finalists()
         fewest = min(self._runs(one) for one in ranked)
         # After the first repeat of all, only the better half goes on.
         field = ranked if fewest <= view.items.repeats else ranked[: _FINALISTS // 2]
@@ -61,10 +61,15 @@ class Finals:
         ]
         return max(ran, key=self._mean) if ran and self.is_noisy() else None
 
-    def _ranked(self) -> list[Known]:
-        return sorted(
-            self._view.evidence.trialed, key=lambda one: (-self._mean(one), one.candidate.number)
-        )
+    def _finalists(self) -> list[Known]:
+        """The best by their trials and the best by all evidence, in turn."""
+        evidence = self._view.evidence
+        orders = [
+            sorted(evidence.trialed, key=lambda one: (-worth(one), one.candidate.number))
+            for worth in (self._mean, evidence.promise)
+        ]
+        mixed = {one.id: one for pair in zip(*orders, strict=True) for one in pair}
+        return list(mixed.values())[:_FINALISTS]
 
     def _mean(self, one: Known) -> float:
         scores = [
