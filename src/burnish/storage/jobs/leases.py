@@ -23,13 +23,13 @@ from sqlalchemy import (
     true,
     update,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 from burnish.domain import BurnishError, ConflictError, Lease, UsageError
 from burnish.domain.jobs import JobKind
 from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.jobs.tables import evaluation_jobs
 from burnish.storage.optimizations.tables import optimizations
 

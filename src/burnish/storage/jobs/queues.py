@@ -23,12 +23,12 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ExperimentStatus, Lease, OptimizationStatus
 from burnish.domain.jobs import Job, WaitingJob
 from burnish.storage.engine.bulk import by_dialect, value_of
 from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import Database
 from burnish.storage.engine.failures import is_foreign_key_violation
 from burnish.storage.experiments.tables import experiments

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, and_, bindparam, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
     Candidate,
@@ -25,6 +24,7 @@ from burnish.domain.optimizations.pages import (
 )
 from burnish.storage.engine.bulk import as_stored, by_column, rows_of_many, value_of, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import Database
 from burnish.storage.experiments.tables import experiment_items, experiments
 from burnish.storage.optimizations.rows import ONE_CANDIDATE, read_candidates

@@ -18,7 +18,6 @@ from sqlalchemy import (
     or_,
     select,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
     Candidate,
@@ -43,6 +42,7 @@ from burnish.domain.optimizations.pages import (
 from burnish.domain.pages import Page
 from burnish.storage.engine.bulk import as_stored, by_column, value_of, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import Database
 from burnish.storage.engine.listing import (
     NO_SCORE,

@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
     Candidate,
@@ -25,6 +24,7 @@ from burnish.domain import (
 )
 from burnish.storage.engine.bulk import BulkInsert, value_of
 from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import Database
 from burnish.storage.engine.failures import is_foreign_key_violation
 from burnish.storage.jobs import leases

@@ -10,7 +10,6 @@ from itertools import repeat
 from typing import Any
 
 from sqlalchemy import bindparam, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
     Candidate,
@@ -34,6 +33,7 @@ from burnish.storage.engine.bulk import (
 )
 from burnish.storage.engine.bulk import Row as BulkRow
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow, parse_time
 from burnish.storage.optimizations.tables import (
     candidates,
