@@ -37,6 +37,7 @@ from burnish.storage.optimizations.tables import (
     trials,
     validation_rejections,
 )
+from burnish.support.garbage import without_garbage_collection
 
 _DOCUMENTS = ("spec", "checkpoint", "result")
 
@@ -301,7 +302,7 @@ class SqlOptimizationRepository:
         """All accepted candidates by number."""
 
         async def work(connection: AsyncConnection) -> list[Candidate]:
-            with stored.without_garbage_collection():
+            with without_garbage_collection():
                 found = await connection.execute(_list_candidates, {"of_id": optimization_id})
                 return stored.read_candidates(optimization_id, found.all())
 
@@ -314,7 +315,7 @@ class SqlOptimizationRepository:
         statement = _list_all_trials if mini_batches else _list_trials
 
         async def work(connection: AsyncConnection) -> list[TrialResult]:
-            with stored.without_garbage_collection():
+            with without_garbage_collection():
                 found = await connection.execute(statement, {"of_id": optimization_id})
                 return stored.read_trials(optimization_id, found.all())
 

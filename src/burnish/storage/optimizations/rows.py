@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import repeat
 from typing import Any
@@ -221,15 +219,3 @@ async def add_rejections(
         if await connection.scalar(_same_rejection, {**first, **of_id}) is not None:
             return
     await _insert_rejections(connection, [tuple(row.values()) for row in rows])
-
-
-@contextmanager
-def without_garbage_collection() -> Iterator[None]:
-    """Thousands of values at once set off the garbage collector, which takes longer than they do."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
