@@ -159,15 +159,9 @@ class SqlOptimizationRepository:
         self, optimization_id: str, *, owner: str, seconds: float, replacing: str | None = None
     ) -> Lease:
         """The right to write, unless another owner has it."""
-        now = self._database.stamp()
         return await self._database.write(
             lambda connection: leases.acquire(
-                connection,
-                optimization_id,
-                owner=owner,
-                seconds=seconds,
-                replacing=replacing,
-                now=now,
+                connection, optimization_id, owner=owner, seconds=seconds, replacing=replacing
             )
         )
 
