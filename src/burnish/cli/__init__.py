@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -16,4 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with without_garbage_collection():
         from burnish.cli.invocation import run_command  # noqa: PLC0415
 
-    sys.exit(run_command(list(sys.argv[1:] if arguments is None else arguments)))
+    code = run_command(list(sys.argv[1:] if arguments is None else arguments))
+    # Else the interpreter looks through every module for garbage once more: a fifth of a list's time.
+    gc.freeze()
+    sys.exit(code)
