@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import bindparam, func, select
 
@@ -40,6 +40,11 @@ from burnish.storage.optimizations.tables import (
     validation_rejections,
 )
 
+if TYPE_CHECKING:
+    from burnish.domain.optimizations.pages import TrialLine
+
+Line = TypeVar("Line", bound="TrialLine")
+
 _statuses = {one.value: one for one in ExperimentStatus}
 _types = {one.value: one for one in ExperimentType}
 
@@ -64,6 +69,16 @@ CANDIDATE_COLUMNS = [
     if column.name not in ("optimization_id", "configuration_hash")
 ]
 TRIAL_COLUMNS = [as_stored(column) for column in _trials if not column.primary_key]
+# A trial or mini-batch with as much of its candidate as `read_lines` takes.
+LINE_COLUMNS = [
+    *(as_stored(one) for one in _trials if one.name not in ("optimization_id", "mask_id")),
+    *(as_stored(candidates.c[one]) for one in ("step_index", "parent_candidate_ids", "rationale")),
+]
+TRIALS_OF_CANDIDATES = trials.join(
+    candidates,
+    (candidates.c.optimization_id == _trials.optimization_id)
+    & (candidates.c.number == _trials.number),
+)
 ONE_CANDIDATE = select(*CANDIDATE_COLUMNS).where(
     candidates.c.optimization_id == _of,
     candidates.c.candidate_id == bindparam("of_candidate", type_=SafeText),
@@ -184,6 +199,25 @@ def read_trials(optimization_id: str, rows: Sequence[AnyRow]) -> list[TrialResul
             "status": map(_statuses.__getitem__, columns["status"]),
             "summary": values_of(TrialSummary, len(rows), columns),
             "type": map(_types.__getitem__, columns["type"]),
+        },
+    )
+
+
+def read_lines(kind: type[Line], rows: Sequence[AnyRow]) -> list[Line]:
+    """Lines, or what extends them, from their columns as they are stored."""
+    if not rows:
+        return []
+    columns = by_column(rows)
+    texts = ("candidate_id", "experiment_id", "error", "rationale", "slot")
+    return values_of(
+        kind,
+        len(rows),
+        {
+            **columns,
+            **{name: decode_texts(columns[name]) for name in texts},
+            "type": map(_types.__getitem__, columns["type"]),
+            "status": map(_statuses.__getitem__, columns["status"]),
+            "parent_candidate_ids": map(tuple, decode_jsons(columns["parent_candidate_ids"])),
         },
     )
 
