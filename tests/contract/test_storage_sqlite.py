@@ -279,22 +279,18 @@ class TestFailures:
             await Database.open("postgresql://127.0.0.1:1/x")
 
     def test_a_list_loads_neither_the_orm_nor_what_checks_and_migrates(
-        self, sqlite_template, tmp_path
+        self, sqlite_template, monkeypatch
     ):
-        shutil.copy(sqlite_template, tmp_path / "burnish.db")
+        monkeypatch.setenv("BURNISH_DB", str(sqlite_template))
         heavy = ("sqlalchemy.orm", "sqlalchemy.ext.asyncio", "aiosqlite", "alembic", "pydantic")
         script = (
             "import sys; from burnish.cli.invocation import run_command\n"
-            "assert run_command(['list', '--json', '--db', 'burnish.db']) == 0\n"
+            "assert run_command(['list']) == 0\n"
             f"sys.exit(repr([one for one in {heavy} if one in sys.modules]))"
         )
 
         done = subprocess.run(
-            [sys.executable, "-c", script],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
+            [sys.executable, "-c", script], capture_output=True, text=True, check=False
         )
 
         assert done.stderr.strip() == "[]"
