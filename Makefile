@@ -106,7 +106,7 @@ $(UI_BUILT)/index.html: $(UI_PACKAGES) $(UI_SOURCES)
 	rm -rf $(UI_BUILT) && mv $(UI_BUILT).new $(UI_BUILT)
 	@touch $@
 
-# After the build, for both write the client's types.
+# After the build, which writes the types of the client.
 check-ui: $(UI_BUILT)/index.html
 	cd ui && npm run --silent check && npm run --silent test
 
