@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { accessible, complaintsOf, open, overflows } from './harness';
+import { accessible, close, complaintsOf, open, overflows } from './harness';
 import { interact, INTERACTIONS, largeRun, MANY, showTab, type Tab } from './large';
 
 interface Filled {
@@ -23,7 +23,7 @@ describe('the panels of a run', () => {
     run = filled().gepa;
     page = await open(`/runs/${run}`);
   });
-  afterAll(() => page?.context().close());
+  afterAll(() => close(page));
 
   const text = (selector: string) => page.locator(selector).first().innerText();
   const search = () => new URL(page.url()).searchParams;
@@ -132,7 +132,7 @@ describe('the panels of a run', () => {
     }
     expect(await accessible(phone)).toEqual([]);
     expect(complaintsOf(phone)).toEqual([]);
-    await phone.context().close();
+    await close(phone);
   });
 });
 
@@ -147,7 +147,7 @@ describe(`a run of ${MANY} trials`, () => {
     await page.locator('[data-panel=score] canvas').waitFor();
     page.on('request', () => (asked += 1));
   });
-  afterAll(() => page?.context().close());
+  afterAll(() => close(page));
 
   const elements = () => page.evaluate(() => document.querySelectorAll('*').length);
   const nodes = () => page.locator('.lineage-flow').getAttribute('data-nodes').then(Number);

@@ -1,7 +1,7 @@
 /** How long interactions take with 10,000 trials, on this machine, against the goal: `npm run speed`. */
 import type { Page } from 'playwright-core';
 import { it } from 'vitest';
-import { open } from './harness';
+import { close, open } from './harness';
 import { interact, INTERACTIONS, largeRun, MANY, showTab, type Tab } from './large';
 
 const GOAL_MS = 100;
@@ -39,6 +39,6 @@ it('says what each interaction takes', async () => {
       lines.push(`  ${what.padEnd(34)} ${ms.toFixed(0).padStart(4)} ms${over}`);
     }
   }
-  await page.context().close();
+  await close(page);
   console.log(`With ${MANY} trials, work until painted (median of ${TIMES}):\n${lines.join('\n')}`);
 });
