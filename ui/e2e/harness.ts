@@ -82,7 +82,8 @@ export async function startWorld(
 }
 
 export function chromiumPath(): string {
-  const places = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'];
+  const names = ['chromium-headless-shell', 'chromium', 'chromium-browser'];
+  const places = [process.env.CHROMIUM, ...names.map((name) => `/usr/bin/${name}`)];
   const found = places.find((place) => place && existsSync(place));
   if (!found) throw new Error('There is no Chromium: `make test-ui` installs it, or set CHROMIUM.');
   return found;
@@ -158,7 +159,7 @@ interface Finding {
 }
 
 interface Axe {
-  run(options: { resultTypes: string[] }): Promise<{ violations: Finding[] }>;
+  run(options: { resultTypes: string[]; preload: boolean }): Promise<{ violations: Finding[] }>;
 }
 
 /** What axe finds that is serious or critical, as text. */
@@ -170,7 +171,7 @@ export async function accessible(page: Page): Promise<string[]> {
   const findings = await page.evaluate(async () => {
     const { axe } = window as unknown as { axe: Axe };
     // What is in order is not written out, node by node.
-    return (await axe.run({ resultTypes: ['violations'] })).violations;
+    return (await axe.run({ resultTypes: ['violations'], preload: false })).violations;
   });
   return findings
     .filter((one) => one.impact === 'serious' || one.impact === 'critical')

@@ -1,4 +1,4 @@
-/** The run of 10,000 trials, and what people do on its panels: for the tests and for `npm run speed`. */
+/** The run of 10,000 trials, and what people do on its panels: for the tests and for `make bench-ui`. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -137,7 +137,7 @@ describe('the panels of a run', () => {
 });
 
 /** What is drawn for 10,000 trials and what is asked for: neither grows with them. How long it takes
- * is measured by `npm run speed`. */
+ * is measured by `make bench-ui`. */
 describe(`a run of ${MANY} trials`, () => {
   let page: Page;
   let asked = 0;

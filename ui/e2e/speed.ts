@@ -1,4 +1,4 @@
-/** How long interactions take with 10,000 trials, on this machine, against the goal: `npm run speed`. */
+/** How long interactions take with 10,000 trials, on this machine, against the goal: `make bench-ui`. */
 import type { Page } from 'playwright-core';
 import { it } from 'vitest';
 import { close, open } from './harness';
