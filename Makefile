@@ -12,7 +12,8 @@ PACKAGE := --constraint constraints.txt --editable '.[dev]'
 # Three processes for two cores: tests of servers and of faults wait for part of their time.
 # Bytecode is kept, or else each of them would compile pytest's plugins again; what tests write is
 # kept out of it by tests/conftest.py.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist worksteal
+PYTEST_OPTIONS ?=
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST_OPTIONS)
 
 # Where `burnish demo` puts its example and keeps its runs; `make serve` shows them.
 DEMO := .burnish/demo

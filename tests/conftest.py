@@ -74,8 +74,11 @@ FORKING = {
 def pytest_collection_modifyitems(config, items):
     """Each worker begins with its part of those that fork; they take long, too, and end no run.
 
-    A part is what stands together, so that what a file sets up is set up by one worker.
+    A part is what stands together, so that what a file sets up is set up by one worker. A random
+    order that was asked for stays as it is.
     """
+    if config.pluginmanager.hasplugin("randomly"):
+        return
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     first = [item for item in items if item.path.name in FORKING]
     rest = [item for item in items if item.path.name not in FORKING]

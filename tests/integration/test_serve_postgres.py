@@ -21,6 +21,7 @@ from serving_world import (
     settings_of,
     wait_for_calls,
     wait_until_final,
+    wait_until_ready,
 )
 
 from burnish.jobs.event_hub import EventHub
@@ -145,7 +146,7 @@ def test_redis_carries_events_where_it_is_configured(database, valkey, tmp_path,
         one.post(f"{OPTIMIZATIONS}/{made}/resume")
         view = wait_until_final(one, made)
         watcher.join(DEADLINE)
-        ready = one.get("/health/ready").json()
+        ready = wait_until_ready(one)
 
     assert watcher.sequence() == list(range(1, view["last_event_id"] + 1))
     assert ready["checks"] == {"database": "ok", "events": "ok"}
