@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from loop_world import QUICK, client_of, until_sync
+from loop_world import DEADLINE, QUICK, client_of, until_sync
 from optimization_world import in_child, wait_for
 from tests.servers.valkey import running_valkey
 
@@ -118,7 +118,7 @@ def box():
 
 async def test_a_request_is_answered_with_modifications_that_fit_a_tag(office, box):
     async with office.worker(box):
-        result = await ask(box, office.request(dataset=samples_of(ROWS)), timeout=30)
+        result = await ask(box, office.request(dataset=samples_of(ROWS)), timeout=DEADLINE)
 
     report = result.report
     assert (result.error, report.regressions) == (None, ())
@@ -138,7 +138,7 @@ async def test_the_baseline_is_the_prompt_under_its_tag(office, box):
     await office.store.upsert(office.descriptor, tag)
 
     async with office.worker(box):
-        result = await ask(box, office.request(baseline_tag="base"), timeout=30)
+        result = await ask(box, office.request(baseline_tag="base"), timeout=DEADLINE)
 
     (change,) = result.report.modifications
     assert result.report.tokens_before > 70
@@ -155,9 +155,11 @@ async def test_the_same_request_is_the_same_optimization(office, box):
     request = office.request(request_id=UUID(int=5))
     async with office.worker(box, concurrency=2):
         # Sent twice at once: one worker's lease keeps the other out until it has ended.
-        first, second = await asyncio.gather(*(ask(box, request, timeout=40) for _ in range(2)))
+        first, second = await asyncio.gather(
+            *(ask(box, request, timeout=DEADLINE) for _ in range(2))
+        )
         calls = office.calls()
-        third = await ask(box, request, timeout=30)
+        third = await ask(box, request, timeout=DEADLINE)
 
     assert first.report == second.report == third.report
     assert first.report.experiment_id == str(UUID(int=5))
@@ -168,7 +170,7 @@ async def test_the_same_request_is_the_same_optimization(office, box):
 async def test_flags_reach_the_agent_and_nothing_is_reused_across_them(office, box):
     async with office.worker(box):
         fine, broken = await ask_all(
-            box, [office.request(), office.request(flags={"broken": True})], timeout=40
+            box, [office.request(), office.request(flags={"broken": True})], timeout=DEADLINE
         )
 
     assert fine.report.baseline_pass_rate == 1.0
@@ -192,7 +194,7 @@ async def test_what_cannot_be_served_is_answered_with_the_reason(office, box):
         office.request(dataset=samples_of([{"text": "no label"}])),
     ]
     async with office.worker(box):
-        answers = await ask_all(box, requests, timeout=30)
+        answers = await ask_all(box, requests, timeout=DEADLINE)
 
     reasons = [one.error for one in answers]
     assert all(reasons)
@@ -216,7 +218,7 @@ def test_a_killed_owner_is_followed_by_another_that_goes_on(server, tmp_path):
     async def undisturbed():
         box = InMemoryMailbox("optimize-requests")
         async with still.worker(box):
-            return await ask(box, still.request(), timeout=30)
+            return await ask(box, still.request(), timeout=DEADLINE)
 
     expected = asyncio.run(undisturbed()).report
     office = Office(tmp_path / "killed")
@@ -240,7 +242,7 @@ def test_a_killed_owner_is_followed_by_another_that_goes_on(server, tmp_path):
     async def follow():
         async with client_of(server) as client:
             box = RedisMailbox("optimize", client)
-            asking = asyncio.create_task(ask(box, request, timeout=40))
+            asking = asyncio.create_task(ask(box, request, timeout=DEADLINE))
             await asyncio.to_thread(kill)
             async with office.worker(box):
                 return await asking
