@@ -184,7 +184,7 @@ def test_cancelling_ends_one_that_nobody_runs_and_twice_does_no_harm(client):
 
 
 def test_cancelling_stops_a_run_in_the_middle(client, project, monkeypatch):
-    monkeypatch.setenv("AGENT_SECONDS", "0.2")
+    monkeypatch.setenv("AGENT_SECONDS", "3600")
     identity = client.post(OPTIMIZATIONS, json={"seed": 77}).json()["optimization_id"]
     with client.stream("GET", f"{OPTIMIZATIONS}/{identity}/events") as stream:
         next(events_of(stream.iter_lines()))
