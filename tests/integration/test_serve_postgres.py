@@ -152,7 +152,9 @@ def test_redis_carries_events_where_it_is_configured(database, valkey, tmp_path,
     assert ready["checks"] == {"database": "ok", "events": "ok"}
 
 
-def test_a_restarted_database_breaks_no_stream(postgres, database, tmp_path):
+def test_a_restarted_database_breaks_no_stream(postgres, database, tmp_path, monkeypatch):
+    # It is away, however long one waits for it.
+    monkeypatch.setattr("burnish.server.operations._READY_SECONDS", 0.1)
     folder = make_served_project(tmp_path / "project", items=8)
     with (
         ServerThread(settings_of(folder, database=database)) as server,
