@@ -13,7 +13,8 @@ PACKAGE := --constraint constraints.txt --editable '.[dev]'
 # tests write is kept out of it by tests/conftest.py.
 KEPT := env -u PYTHONDONTWRITEBYTECODE
 # Three processes for two cores: tests of servers and of faults wait for part of their time.
-PYTEST := $(KEPT) $(BIN)/python -m pytest -n 3 --dist worksteal
+PYTEST_OPTIONS ?=
+PYTEST := $(KEPT) $(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST_OPTIONS)
 
 # Where `burnish demo` puts its example and keeps its runs; `make serve` shows them.
 DEMO := .burnish/demo

@@ -103,7 +103,8 @@ def test_other_optimizers_are_checked_too(client):
 
 
 def test_a_run_has_the_seeds_records_and_candidates_link_to_their_evaluation(client):
-    client.post(OPTIMIZERS, json=GEPA)
+    for name in ("g", "another"):
+        client.post(OPTIMIZERS, json={**GEPA, "name": name})
 
     record = run(client, "g")
     path = f"{OPTIMIZERS}g/runs/{record['id']}"
@@ -125,7 +126,7 @@ def test_a_run_has_the_seeds_records_and_candidates_link_to_their_evaluation(cli
         assert one["user_prompt"] == "{{text}}"
     runs = client.get(f"{OPTIMIZERS}g/runs").json()["items"]
     assert runs[0] == record
-    other = client.get(f"{OPTIMIZERS}kept/runs/{record['id']}")
+    other = client.get(f"{OPTIMIZERS}another/runs/{record['id']}")
     assert other.status_code == 404, "it is a run of another optimizer"
 
 
