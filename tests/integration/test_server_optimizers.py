@@ -230,7 +230,7 @@ def test_a_proven_winner_is_promoted_without_a_person_where_that_was_asked_for(t
 
 
 def test_nothing_is_promoted_by_itself_unless_asked_for_or_without_held_out_items(client):
-    before = client.get(AGENT).json()["active_version"]
+    before = client.get(AGENT).json()["configuration"]
     client.post(OPTIMIZERS, json={**EDITS, "name": "plain"})
     record = run(client, "plain")
     rows = '{"text": "a", "label": "billing"}\n{"text": "b", "label": "billing"}\n'
@@ -248,7 +248,7 @@ def test_nothing_is_promoted_by_itself_unless_asked_for_or_without_held_out_item
     refused = client.post(OPTIMIZERS, json=body)
 
     assert record["promotion"] is None
-    assert client.get(AGENT).json()["active_version"] == before
+    assert client.get(AGENT).json()["configuration"] == before
     assert (refused.status_code, refused.json()["code"]) == (422, "nothing_held_out")
 
 
