@@ -9,10 +9,12 @@ WI_VENV := .wi-venv
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # uv needs a third of pip's time. It reads no pip.conf: where it finds no packages, pip installs them.
 PACKAGE := --constraint constraints.txt --editable '.[dev]'
+# Bytecode is kept, or else each process would compile the package and pytest's plugins again; what
+# tests write is kept out of it by tests/conftest.py.
+KEPT := env -u PYTHONDONTWRITEBYTECODE
 # Three processes for two cores: tests of servers and of faults wait for part of their time.
-# Bytecode is kept, or else each of them would compile pytest's plugins again; what tests write is
-# kept out of it by tests/conftest.py.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist worksteal
+PYTEST_OPTIONS ?=
+PYTEST := $(KEPT) $(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST_OPTIONS)
 
 # Where `burnish demo` puts its example and keeps its runs; `make serve` shows them.
 DEMO := .burnish/demo
@@ -21,8 +23,9 @@ UI_SOURCES := $(shell find ui/src ui/public ui/scripts -type f ! -name schema.d.
 	$(wildcard ui/index.html ui/*.json ui/vite.config.ts) docs/openapi.json
 UI_PACKAGES := ui/node_modules/.package-lock.json
 UI_WORLD := build/ui-world
+IN_BROWSER = cd ui && $(KEPT) BURNISH_UI_WORLD=$(CURDIR)/$(UI_WORLD) npm run --silent
 
-.PHONY: setup demo test styled-pytest other-venvs test-ray opik-venv wi-venv check style types pytest test-ui check-ui screenshots chromium bench ui ui-if-possible serve openapi clean help
+.PHONY: setup demo test styled-pytest other-venvs test-ray opik-venv wi-venv check style types pytest test-ui check-ui screenshots bench-ui ui-world chromium bench ui ui-if-possible serve openapi clean help
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -106,22 +109,27 @@ $(UI_BUILT)/index.html: $(UI_PACKAGES) $(UI_SOURCES)
 	rm -rf $(UI_BUILT) && mv $(UI_BUILT).new $(UI_BUILT)
 	@touch $@
 
-# After the build, for both write the client's types.
+# After the build, which writes the types of the client.
 check-ui: $(UI_BUILT)/index.html
 	cd ui && npm run --silent check && npm run --silent test
 
 # The world is filled anew when what fills it changed; without that it takes a second.
-test-ui: ui check-ui chromium setup  ## The web UI: types, logic, and in a browser against a server
-	$(BIN)/python -m tests.ui.world $(UI_WORLD) --trials 10000 --fill-only
-	cd ui && BURNISH_UI_WORLD=$(CURDIR)/$(UI_WORLD) npm run --silent e2e
+test-ui: check-ui ui-world  ## The web UI: types, logic, and in a browser against a server
+	$(IN_BROWSER) e2e
 
-screenshots: setup ui chromium  ## docs/screenshots anew
-	$(BIN)/python -m tests.ui.world $(UI_WORLD) --trials 10000 --fill-only
-	cd ui && BURNISH_UI_WORLD=$(CURDIR)/$(UI_WORLD) npm run --silent screenshots
+screenshots: ui ui-world  ## docs/screenshots anew
+	$(IN_BROWSER) screenshots
 
+bench-ui: ui ui-world  ## How long interactions take with 10,000 trials
+	$(IN_BROWSER) speed
+
+ui-world: setup chromium
+	$(KEPT) $(BIN)/python -m tests.ui.world $(UI_WORLD) --trials 10000 --fill-only
+
+# Without windows, which no test needs, it takes two thirds of the time.
 chromium:
-	@test -n "$(CHROMIUM)" || command -v chromium chromium-browser > /dev/null || { \
-		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
+	@test -n "$(CHROMIUM)" || command -v chromium-headless-shell chromium chromium-browser > /dev/null || { \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium-headless-shell > /dev/null; } \
 		|| { echo "There is no Chromium: install it, or say where it is with CHROMIUM=…" >&2; exit 1; }
 
 # Once, and never in the way: whoever changes the UI says `make ui`.

@@ -81,8 +81,10 @@ def pytest_collection_modifyitems(config, items):
     """Each worker begins with its part of those that fork; they take long, too, and end no run.
 
     A part is what stands together, so that what a file sets up is set up by one worker. All have the
-    same order, wherever they began to collect.
+    same order, wherever they began to collect; a random one that was asked for stays as it is.
     """
+    if config.pluginmanager.hasplugin("randomly"):
+        return
     items.sort(key=lambda item: item.path.parts)
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     first = [item for item in items if item.path.name in FORKING]

@@ -3,12 +3,21 @@
 The rule for a file's place stands in docs/architecture.md. A module exists for one neighbour when
 exactly one other module imports it (`__init__` files aside), in the same top-level package, and both
 together would stay within `LONGEST` lines.
+
+A shape of a noun is a class with fields (dataclass, pydantic model, TypedDict, NamedTuple) or a table
+that says the same of it again, whatever it is called: more than half of the fields that it declares
+itself, and four at least, are fields of the noun's own value. A class that is named after the noun
+(its last word, or before View, Line, Result, Spec and the like) and declares three fields or more is
+one as well. What extends a shape of the noun says nothing again, and fields that every noun has
+(name, status, times, …) do not count. `python -m tests.house_hops` follows a configuration through a
+run.
 """
 
 from __future__ import annotations
 
 import ast
 import random
+import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -21,6 +30,16 @@ SOURCE = ROOT / "src"
 MOST_FILES, MOST_LINES = 620, 92_000
 LONGEST, FULLEST = 400, 20
 MOST_SINGLES = 39
+# By noun: the classes that are its value, and how many shapes of it there may be.
+NOUNS = {
+    "trial": (("TrialResult", "TrialSummary"), 8),
+    "image run": (("ImageRun", "ImageRunRequest"), 4),
+    "suite": (("SuiteTable",), 4),
+    "agent": (("AgentTable",), 4),
+}
+_FORMS = "(View|Detail|Line|Result|Summary|Record|Row|Spec|Table|Request|Document|)"
+_OF_EVERY_NOUN = {"id", "name", "version", "status", "error", "created_at", "updated_at"}
+_WITH_FIELDS = ("dataclass", "BaseModel", "TypedDict", "NamedTuple")
 # What no rule of ours decides: Alembic's folder, files that `burnish init` copies, scripts of peers.
 FREE = ("burnish.storage.migrations", "burnish.cli.templates", "burnish.benchmarks.peers")
 PACKAGES = (
@@ -57,6 +76,35 @@ class Module:
     @property
     def summary(self) -> str:
         return (ast.get_docstring(self.tree) or "").split("\n")[0]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A class or a table, with the fields that it declares itself."""
+
+    name: str
+    module: str
+    bases: frozenset[str]
+    fields: frozenset[str]
+
+    @classmethod
+    def of(cls, module: str, node: ast.ClassDef | ast.Call) -> Shape:
+        if isinstance(node, ast.Call):
+            columns = [one for one in node.args if isinstance(one, ast.Call) and one.args]
+            columns = [one for one in columns if ast.unparse(one.func) in ("Column", "reference")]
+            named = frozenset(str(ast.literal_eval(one.args[0])) for one in columns)
+            return cls(f"table {node.args[0].value}", module, frozenset(_WITH_FIELDS), named)
+        bases = {ast.unparse(one).split(".")[-1] for one in node.bases}
+        if any("dataclass" in ast.unparse(one) for one in node.decorator_list):
+            bases.add("dataclass")
+        declared = frozenset(
+            one.target.id
+            for one in node.body
+            if isinstance(one, ast.AnnAssign)
+            and isinstance(one.target, ast.Name)
+            and "ClassVar" not in ast.unparse(one.annotation)
+        )
+        return cls(node.name, module, frozenset(bases), declared)
 
 
 class House:
@@ -123,6 +171,39 @@ class House:
                         found.append((folder, word, names))
         return found
 
+    @cached_property
+    def shapes(self) -> list[Shape]:
+        """Every class with fields, and every table."""
+        found = [
+            Shape.of(module.name, node)
+            for module in self.modules.values()
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.ClassDef) or _is_table(node)
+        ]
+        by_name = {one.name: one for one in found}
+
+        def has_fields(name: str) -> bool:
+            bases = by_name[name].bases if name in by_name else ()
+            return name in _WITH_FIELDS or any(map(has_fields, bases))
+
+        return [one for one in found if has_fields(one.name)]
+
+    def shapes_of(self, noun: str) -> list[Shape]:
+        """The classes and tables that describe a noun."""
+        values = NOUNS[noun][0]
+        own = set().union(*(one.fields for one in self.shapes if one.name in values))
+        word = "".join(one.capitalize() for one in noun.split())
+        named = re.compile(rf"_?([A-Z]\w*)?{word}{_FORMS}")
+
+        def describes(shape: Shape) -> bool:
+            said = len(shape.fields & (own - _OF_EVERY_NOUN))
+            again = said >= 4 and 2 * said > len(shape.fields - _OF_EVERY_NOUN)
+            return again or (bool(named.fullmatch(shape.name)) and len(shape.fields) >= 3)
+
+        found = [one for one in self.shapes if one.name in values or describes(one)]
+        names = {one.name for one in found}
+        return [one for one in found if not one.bases & names]
+
     def _imported(self, module: Module) -> set[str]:
         found = set()
         for node in statements(module.tree):
@@ -147,6 +228,12 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
             yield from statements(inner)
 
 
+def _is_table(node: ast.AST) -> bool:
+    """Whether it is a table of the database; `rich` has a Table, too, which takes no name."""
+    named = isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)
+    return bool(named) and ast.unparse(node.func) == "Table"
+
+
 def top(name: str) -> str:
     """The top-level package of a module."""
     return name.split(".")[1] if "." in name else ""
@@ -168,6 +255,10 @@ def figures(house: House) -> list[tuple[str, str, str]]:
             f"{len(house.singles())}",
             f"at most {MOST_SINGLES}",
         ),
+        *(
+            (f"shapes of {noun}", f"{len(house.shapes_of(noun))}", f"at most {most}")
+            for noun, (_, most) in NOUNS.items()
+        ),
     ]
 
 
@@ -185,6 +276,10 @@ def main() -> None:
     print("\nmodules that exist for one neighbour:")
     for name, host in house.singles():
         print(f"  {name} -> {host}")
+    for noun in NOUNS:
+        print(f"\nshapes of {noun}:")
+        for shape in house.shapes_of(noun):
+            print(f"  {shape.name}: {shape.module.replace('.', '/')}.py")
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     print(f"\nten files drawn with the seed {seed}:")
     for module in drawn(house, 10, seed):

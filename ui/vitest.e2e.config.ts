@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
   test: {
-    include: [process.env.BURNISH_SCREENSHOTS ? 'e2e/shots.ts' : 'e2e/**/*.test.ts'],
+    include: [process.env.BURNISH_E2E ?? 'e2e/**/*.test.ts'],
     environment: 'node',
     globalSetup: './e2e/setup.ts',
     fileParallelism: false,

@@ -278,6 +278,23 @@ class TestFailures:
         with pytest.raises(UsageError, match=r"burnish\[postgres\]"):
             await Database.open("postgresql://127.0.0.1:1/x")
 
+    def test_a_list_loads_neither_the_orm_nor_what_checks_and_migrates(
+        self, sqlite_template, monkeypatch
+    ):
+        monkeypatch.setenv("BURNISH_DB", str(sqlite_template))
+        heavy = ("sqlalchemy.orm", "sqlalchemy.ext.asyncio", "aiosqlite", "alembic", "pydantic")
+        script = (
+            "import sys; from burnish.cli.invocation import run_command\n"
+            "assert run_command(['list']) == 0\n"
+            f"sys.exit(repr([one for one in {heavy} if one in sys.modules]))"
+        )
+
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=False
+        )
+
+        assert done.stderr.strip() == "[]"
+
     async def test_a_path_below_a_file_is_unavailable(self, tmp_path):
         (tmp_path / "file").write_text("")
 

@@ -48,7 +48,7 @@ class DrawingServer:
             number = self.asked
         if self._hang_from is not None and number >= self._hang_from:
             self.hanging.set()
-            self.released.wait(30)
+            self.released.wait()
             return
         if self._fail == "all" or number in self._fail:
             self._send(request, self._status, {"error": {"message": "no"}})

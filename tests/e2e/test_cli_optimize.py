@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from optimize_project import PROMPT, calls, essence, make_project, optimized
 
@@ -270,14 +268,14 @@ def test_where_nothing_is_stored_nothing_is_made(here, tmp_path):
     assert not (project / ".burnish").exists()
 
 
-def test_the_start_of_a_run_is_kept_with_it_and_no_key_is(here, finished):
-    project, result = finished
-    database = (project / ".burnish" / "burnish.db").read_bytes()
-
-    assert PROMPT.strip().encode() in database
-    assert json.dumps(result["optimization_id"]).strip('"').encode() in database
-
+def test_the_start_of_a_run_is_kept_with_it_and_no_key_is(here, tmp_path):
+    project = make_project(tmp_path / "p")
     canary = "sk-canary-0123456789abcdef"
-    unread = f"models.other.api_key={canary}"
-    here.run(project, "optimize", "--max-trials", "1", "--set", unread, OPENAI_API_KEY=canary)
-    assert canary.encode() not in (project / ".burnish" / "burnish.db").read_bytes()
+    flags = ("--max-trials", "1", "--set", f"models.other.api_key={canary}")
+
+    result = here.document(project, "optimize", *flags, OPENAI_API_KEY=canary)
+
+    database = (project / ".burnish" / "burnish.db").read_bytes()
+    assert PROMPT.strip().encode() in database
+    assert result["optimization_id"].encode() in database
+    assert canary.encode() not in database

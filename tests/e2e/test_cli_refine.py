@@ -71,7 +71,8 @@ def test_sixty_percent_fixed_and_ten_worsened_are_counted_exactly(evaluated):
 
 
 def test_people_read_the_same_counts(burnish, evaluated):
-    shown = burnish("show", cwd=evaluated[0])
+    folder, document = evaluated
+    shown = burnish("show", document["experiment_id"], cwd=folder)
 
     assert "20 of 20 outputs refined · 12 fixed · 6 unchanged · 2 worsened" in shown
     assert "round 1     0.690" in shown
@@ -81,11 +82,12 @@ def test_people_read_the_same_counts(burnish, evaluated):
 
 
 def test_the_whole_sequence_of_an_item_is_shown_and_exported(burnish, evaluated):
-    folder, _ = evaluated
-    listed = burnish("show", "--items", cwd=folder)
-    burnish("export", "-o", "report.html", cwd=folder)
-    burnish("export", "--format", "csv", "-o", "runs.csv", cwd=folder)
-    exported = json.loads(burnish("export", "--format", "json", cwd=folder))
+    folder, document = evaluated
+    identity = document["experiment_id"]
+    listed = burnish("show", identity, "--items", cwd=folder)
+    burnish("export", identity, "-o", "report.html", cwd=folder)
+    burnish("export", identity, "--format", "csv", "-o", "runs.csv", cwd=folder)
+    exported = json.loads(burnish("export", identity, "--format", "json", cwd=folder))
 
     assert "round 0  0.50  draft 6 v0  The tone is too curt." in listed
     assert "worsened, ended by limit: it was refined 2 times, which is the limit" in listed

@@ -82,7 +82,9 @@ def test_a_key_is_in_no_log_answer_or_database(project):
     keys = f"ops:write:{KEY},eyes:read:{KEY[::-1]}"
     with (
         ServerProcess(project, ("--host", "0.0.0.0"), {"BURNISH_API_KEY": keys}) as server,
-        httpx2.Client(base_url=server.address.replace("0.0.0.0", "127.0.0.1")) as client,
+        httpx2.Client(
+            base_url=server.address.replace("0.0.0.0", "127.0.0.1"), timeout=DEADLINE
+        ) as client,
     ):
         write = {"Authorization": f"Bearer {KEY}"}
         read = {"Authorization": f"Bearer {KEY[::-1]}"}
@@ -98,6 +100,7 @@ def test_a_key_is_in_no_log_answer_or_database(project):
         headers = {**write, "X-Request-Id": "mine-1"}
         assert client.get("/health/live", headers=headers).headers["x-request-id"] == "mine-1"
         statuses = [one.status_code for one in answers]
+        wait_for_calls(project, 1)
         log = server.log()
     stored = (project / ".burnish" / "burnish.db").read_bytes()
 

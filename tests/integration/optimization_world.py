@@ -150,7 +150,7 @@ async def run(world, **options):
         optimization = await prepare(world, workspace, **options)
         try:
             if world.optimization_id is None:
-                world.remember(await optimization.create())
+                world.remember((await optimization.create()).id)
             return await optimization.run(world.optimization_id)
         finally:
             await optimization.close()

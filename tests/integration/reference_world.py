@@ -185,7 +185,7 @@ async def run(
             budget or burnish.Budget(),
         )
         try:
-            optimization_id = resume or await optimization.create()
+            optimization_id = resume or (await optimization.create()).id
             if started is not None:
                 started(optimization_id)
             return await optimization.run(optimization_id)

@@ -196,6 +196,14 @@ def wait_until_final(client, optimization_id, *, seconds=DEADLINE):
         time.sleep(0.02)
 
 
+def wait_until_ready(client):
+    """What `/health/ready` says once everything answers; on a busy machine that may take a while."""
+    deadline = time.monotonic() + DEADLINE
+    while (answer := client.get("/health/ready")).status_code != 200:
+        assert time.monotonic() < deadline, answer.text
+    return answer.json()
+
+
 def calls(folder: Path) -> list[str]:
     log = folder / "calls.log"
     return log.read_text().split() if log.exists() else []

@@ -164,7 +164,7 @@ async def run_sharded(
             optimization._overlays = overlays
         try:
             if world.optimization_id is None:
-                world.id_file.write_text(await optimization.create())
+                world.id_file.write_text((await optimization.create()).id)
             if started is not None:
                 started(workspace)
             return await optimization.run(world.optimization_id)

@@ -144,7 +144,7 @@ async def sit(world: World, model=writer, evaluations: int = 200) -> burnish.Opt
         )
         try:
             if not world.id_file.exists():
-                world.id_file.write_text(await optimization.create())
+                world.id_file.write_text((await optimization.create()).id)
             return await optimization.run(world.id_file.read_text())
         finally:
             await optimization.close()

@@ -309,12 +309,15 @@ async def test_a_cancelled_call_frees_its_slot(open_at):
 
 
 async def test_two_models_at_one_endpoint_share_its_limit(open_at):
-    under_way, most = 0, 0
+    under_way, most, full = 0, 0, asyncio.Event()
 
     async def slow(request, writer):
         nonlocal under_way, most
         under_way += 1
         most = max(most, under_way)
+        if under_way == 3:
+            full.set()
+        await full.wait()
         await ok(delay_seconds=0.02)(request, writer)
         under_way -= 1
 

@@ -43,7 +43,7 @@ async def run_while_down(world, *, answers=0, optimizer=None, instead=None):
             burnish.Budget(max_trials=12),
         )
         if world.optimization_id is None:
-            world.id_file.write_text(await optimization.create())
+            world.id_file.write_text((await optimization.create()).id)
         await optimization.run(world.optimization_id)
 
 

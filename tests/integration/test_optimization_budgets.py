@@ -41,7 +41,7 @@ async def search(world, **limits):
         )
         try:
             if world.optimization_id is None:
-                world.id_file.write_text(await optimization.create())
+                world.id_file.write_text((await optimization.create()).id)
             return await optimization.run(world.optimization_id)
         finally:
             await optimization.close()

@@ -162,7 +162,7 @@ async def test_a_baseline_that_fails_ends_the_run_before_the_optimizer_is_asked(
             SearchSpec(optimizer=optimizer),
             burnish.Budget(max_trials=3),
         )
-        world.id_file.write_text(await optimization.create())
+        world.id_file.write_text((await optimization.create()).id)
         with pytest.raises(UnavailableError, match="baseline"):
             await optimization.run(world.optimization_id)
 
@@ -177,7 +177,7 @@ async def test_of_two_orchestrators_one_wins_and_the_other_gets_a_conflict(tmp_p
     async with Workspace.open(world.db) as workspace:
         first = await prepare(world, workspace)
         second = await prepare(world, workspace)
-        world.id_file.write_text(await first.create())
+        world.id_file.write_text((await first.create()).id)
 
         outcomes = await asyncio.gather(
             first.run(world.optimization_id),
@@ -233,7 +233,7 @@ async def test_a_checkpoint_of_another_version_fails_loudly(tmp_path):
     world = World(tmp_path)
     async with Workspace.open(world.db) as workspace:
         optimization = await prepare(world, workspace)
-        world.id_file.write_text(await optimization.create())
+        world.id_file.write_text((await optimization.create()).id)
         lease = await workspace.optimizations.acquire_lease(
             world.optimization_id, owner="old", seconds=30
         )

@@ -83,7 +83,7 @@ async def test_masks_that_a_crash_left_are_swept_away_and_no_others(tmp_path):
     world = World(tmp_path)
     async with Workspace.open(world.db) as workspace:
         optimization = await prepare(world, workspace, budget=Budget(max_trials=1))
-        own = await optimization.create()
+        own = (await optimization.create()).id
         for mask in (f"opt-{own}-99", f"opt-{own}0-1"):
             await workspace.overlays.put(
                 NAMESPACE, "world", mask, Overlay(sections={"system": "x"})

@@ -50,14 +50,11 @@ async def test_a_client_with_a_short_timeout_can_wait(valkey, redis_client, monk
 
         monkeypatch.setattr(hasty, "execute_command", listen)
         box = open_redis_box(hasty)
-        assert await box.receive(wait_time_seconds=0.6) == []
-        # The server is silent for half of the client's time at most: none is taken for a failure.
-        assert len(silences) > 1
-        assert max(silences) <= 250
-        waiting = asyncio.ensure_future(box.receive(wait_time_seconds=60))
-        seen = len(silences)
-        while len(silences) == seen:
+        waiting = asyncio.ensure_future(box.receive(wait_time_seconds=600))
+        while len(silences) < 4:
             await asyncio.sleep(0.01)
+        # The server is silent for half of the client's time at most: none is taken for a failure.
+        assert max(silences) <= 250
 
         await box.send(Note(1))
 

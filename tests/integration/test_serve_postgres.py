@@ -21,6 +21,7 @@ from serving_world import (
     settings_of,
     wait_for_calls,
     wait_until_final,
+    wait_until_ready,
 )
 
 from burnish.jobs.event_hub import EventHub
@@ -145,13 +146,15 @@ def test_redis_carries_events_where_it_is_configured(database, valkey, tmp_path,
         one.post(f"{OPTIMIZATIONS}/{made}/resume")
         view = wait_until_final(one, made)
         watcher.join(DEADLINE)
-        ready = one.get("/health/ready").json()
+        ready = wait_until_ready(one)
 
     assert watcher.sequence() == list(range(1, view["last_event_id"] + 1))
     assert ready["checks"] == {"database": "ok", "events": "ok"}
 
 
-def test_a_restarted_database_breaks_no_stream(postgres, database, tmp_path):
+def test_a_restarted_database_breaks_no_stream(postgres, database, tmp_path, monkeypatch):
+    # It is away, however long one waits for it.
+    monkeypatch.setattr("burnish.server.operations._READY_SECONDS", 0.1)
     folder = make_served_project(tmp_path / "project", items=8)
     with (
         ServerThread(settings_of(folder, database=database)) as server,

@@ -19,7 +19,7 @@ def test_the_configured_agent_is_there_and_a_prompt_agent_can_be_made(client):
     assert made.status_code == again.status_code == 201, made.text
     assert made.json() == again.json()
     assert made.json()["active_version"] == 1
-    listed = pages(client, AGENTS)
+    listed = [one for one in pages(client, AGENTS) if one["name"] in ("tickets", "router")]
     assert [(one["name"], one["kind"], one["source"]) for one in listed] == [
         ("tickets", "python", "configuration"),
         ("router", "prompt", "registry"),

@@ -100,8 +100,8 @@ def test_a_suite_is_made_changed_and_used(client):
     assert first.json() == same.json()
     assert (second.json()["version"], second.json()["suite_id"]) == (2, first.json()["suite_id"])
     assert client.get(f"{SUITES}/{first.json()['suite_id']}").json() == second.json()
-    listed = pages(client, SUITES)
-    assert [(one["name"], one["source"]) for one in listed][:2] == [
+    listed = [one for one in pages(client, SUITES) if one["name"] in ("rows", "mine")]
+    assert [(one["name"], one["source"]) for one in listed] == [
         ("rows", "configuration"),
         ("mine", "registry"),
     ]

@@ -12,6 +12,7 @@ from serving_world import (
     make_served_project,
     settings_of,
     wait_until_final,
+    wait_until_ready,
 )
 
 UNKNOWN = f"{OPTIMIZATIONS}/no-such"
@@ -183,7 +184,7 @@ def test_cancelling_ends_one_that_nobody_runs_and_twice_does_no_harm(client):
 
 
 def test_cancelling_stops_a_run_in_the_middle(client, project, monkeypatch):
-    monkeypatch.setenv("AGENT_SECONDS", "0.2")
+    monkeypatch.setenv("AGENT_SECONDS", "3600")
     identity = client.post(OPTIMIZATIONS, json={"seed": 77}).json()["optimization_id"]
     with client.stream("GET", f"{OPTIMIZATIONS}/{identity}/events") as stream:
         next(events_of(stream.iter_lines()))
@@ -373,7 +374,7 @@ def test_the_project_says_what_can_be_run(client):
 
 def test_health_and_metrics(client, finished):
     assert client.get("/health/live").json() == {"status": "ok"}
-    assert client.get("/health/ready").json() == {"status": "ok", "checks": {"database": "ok"}}
+    assert wait_until_ready(client) == {"status": "ok", "checks": {"database": "ok"}}
     metrics = client.get("/metrics").text
     assert 'burnish_optimizations{status="completed"}' in metrics
     items = next(line for line in metrics.splitlines() if line.startswith("burnish_items_total"))

@@ -103,7 +103,8 @@ def test_other_optimizers_are_checked_too(client):
 
 
 def test_a_run_has_the_seeds_records_and_candidates_link_to_their_evaluation(client):
-    client.post(OPTIMIZERS, json=GEPA)
+    for name in ("g", "another"):
+        client.post(OPTIMIZERS, json={**GEPA, "name": name})
 
     record = run(client, "g")
     path = f"{OPTIMIZERS}g/runs/{record['id']}"
@@ -125,7 +126,7 @@ def test_a_run_has_the_seeds_records_and_candidates_link_to_their_evaluation(cli
         assert one["user_prompt"] == "{{text}}"
     runs = client.get(f"{OPTIMIZERS}g/runs").json()["items"]
     assert runs[0] == record
-    other = client.get(f"{OPTIMIZERS}kept/runs/{record['id']}")
+    other = client.get(f"{OPTIMIZERS}another/runs/{record['id']}")
     assert other.status_code == 404, "it is a run of another optimizer"
 
 
@@ -229,7 +230,7 @@ def test_a_proven_winner_is_promoted_without_a_person_where_that_was_asked_for(t
 
 
 def test_nothing_is_promoted_by_itself_unless_asked_for_or_without_held_out_items(client):
-    before = client.get(AGENT).json()["active_version"]
+    before = client.get(AGENT).json()["configuration"]
     client.post(OPTIMIZERS, json={**EDITS, "name": "plain"})
     record = run(client, "plain")
     rows = '{"text": "a", "label": "billing"}\n{"text": "b", "label": "billing"}\n'
@@ -247,7 +248,7 @@ def test_nothing_is_promoted_by_itself_unless_asked_for_or_without_held_out_item
     refused = client.post(OPTIMIZERS, json=body)
 
     assert record["promotion"] is None
-    assert client.get(AGENT).json()["active_version"] == before
+    assert client.get(AGENT).json()["configuration"] == before
     assert (refused.status_code, refused.json()["code"]) == (422, "nothing_held_out")
 
 

@@ -21,8 +21,9 @@ def client(tmp_path_factory):
             yield client
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def evaluation(client):
+    """Before all others: it pays for its calls, and they need not."""
     return evaluated(client, {})
 
 

@@ -91,12 +91,12 @@ def running_server(
     thread = threading.Thread(target=loop.run_forever, name="misbehaving-server", daemon=True)
     thread.start()
     try:
-        asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(timeout=10)
+        asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(timeout=60)
         yield server
-        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result(timeout=10)
+        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result(timeout=60)
     finally:
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(timeout=10)
+        thread.join(timeout=60)
         loop.close()
 
 

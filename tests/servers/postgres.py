@@ -26,7 +26,7 @@ from psycopg import sql
 
 LOCKED_USER = "locked"
 
-_START_SECONDS = 30.0
+_START_SECONDS = 120.0
 _MEMORY = Path("/dev/shm")
 _ROOM = 4 << 30
 _SETTINGS = {

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_START_SECONDS = 30.0
+_START_SECONDS = 120.0
 # Ends the server when the tests are gone, even if they were killed: their end of the pipe closes.
 _SUPERVISE = (
     'exec 3<&0; "$@" </dev/null 3<&- & server=$!; '

@@ -1,7 +1,7 @@
 /** Agents: what runs, what ran before, and the way back. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { accessible, complaintsOf, open, overflows } from './harness';
+import { accessible, close, complaintsOf, open, overflows } from './harness';
 
 const AGENT = 'support';
 const HOSTILE =
@@ -42,7 +42,7 @@ describe('agents', () => {
     page = await open('/agents');
   });
   afterAll(async () => {
-    await page.context().close();
+    await close(page);
   });
 
   test('are listed, and one opens by keyboard', async () => {
@@ -107,13 +107,13 @@ describe('agents', () => {
     const night = await open(`/agents/${AGENT}?before=1&after=2`, { theme: 'dark' });
     await night.locator('[data-part="system"] ins').first().waitFor();
     expect(await accessible(night)).toEqual([]);
-    await night.context().close();
+    await close(night);
     const phone = await open(`/agents/${AGENT}`, { phone: true });
     await phone.locator('[data-version="1"]').waitFor();
     expect(await overflows(phone)).toBe(false);
     await phone.goto(`${inject('world').url}/agents`);
     await phone.getByRole('link', { name: AGENT }).waitFor();
     expect(await overflows(phone)).toBe(false);
-    await phone.context().close();
+    await close(phone);
   });
 });

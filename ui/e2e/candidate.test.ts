@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { accessible, complaintsOf, open, overflows } from './harness';
+import { accessible, close, complaintsOf, open, overflows } from './harness';
 
 interface Line {
   candidate_id: string[];
@@ -65,7 +65,7 @@ describe('a candidate', () => {
     page = await open(at(best));
   });
   afterAll(async () => {
-    await page.context().close();
+    await close(page);
   });
 
   test('is compared with its parent, the baseline and any other', async () => {
@@ -147,11 +147,11 @@ describe('a candidate', () => {
     const night = await open(at(best), { theme: 'dark' });
     await night.getByRole('heading', { name: /^What changed from/ }).waitFor();
     expect(await accessible(night)).toEqual([]);
-    await night.context().close();
+    await close(night);
     const phone = await open(at(best, '?tab=items&against=baseline'), { phone: true });
     await phone.locator('[data-item]').first().waitFor();
     expect(await overflows(phone)).toBe(false);
-    await phone.context().close();
+    await close(phone);
   });
 
   test('is promoted after a review, and what moved meanwhile is said', async () => {

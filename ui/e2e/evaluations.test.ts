@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { accessible, complaintsOf, open, overflows } from './harness';
+import { accessible, close, complaintsOf, open, overflows } from './harness';
 
 /** Of twenty outputs, `tests/ui/refined.py` fixes twelve and worsens two. */
 const OUTPUTS = 20;
@@ -26,7 +26,7 @@ describe('the list of evaluations', () => {
     page = await open('/evaluations');
     await page.locator('[data-evaluation]').first().waitFor();
   });
-  afterAll(() => page.context().close());
+  afterAll(() => close(page));
 
   test('shows each with status, score, interval, items, refinement and cost', async () => {
     const row = page.locator(`[data-evaluation="${filled().refined}"]`);
@@ -71,7 +71,7 @@ describe('a refined evaluation', () => {
     page = await open(`/evaluations/${filled().refined}`);
     await page.locator('[data-item]').first().waitFor();
   });
-  afterAll(() => page.context().close());
+  afterAll(() => close(page));
 
   test('says exactly what refinement did', async () => {
     const part = page.locator('[data-refinement="active"]');
@@ -142,7 +142,7 @@ describe('the test detail', () => {
     await page.locator('[data-item="r04"] a').click();
     await test_('r04').waitFor();
   });
-  afterAll(() => page.context().close());
+  afterAll(() => close(page));
 
   test('shows the whole sequence: first output, each refined one, each evaluation', async () => {
     const rounds = page.locator('[data-round]:is(li)');
@@ -216,7 +216,7 @@ describe('the test detail', () => {
     await night.locator('[data-item]').first().waitFor();
     expect(await accessible(night)).toEqual([]);
     expect(complaintsOf(night)).toEqual([]);
-    await night.context().close();
+    await close(night);
     const phone = await open(`/evaluations/${filled().refined}/items/r06`, { phone: true });
     await phone.locator('[data-test="r06"]').waitFor();
     expect(await overflows(phone)).toBe(false);
@@ -225,7 +225,7 @@ describe('the test detail', () => {
       await phone.locator('[data-item], [data-evaluation]').first().waitFor();
       expect(await overflows(phone)).toBe(false);
     }
-    await phone.context().close();
+    await close(phone);
   });
 });
 
@@ -234,7 +234,7 @@ describe('a new evaluation', () => {
   beforeAll(async () => {
     page = await open('/evaluations?new=1');
   });
-  afterAll(() => page.context().close());
+  afterAll(() => close(page));
 
   test('offers the controls of refinement, and says where they do nothing', async () => {
     const dialog = page.getByRole('dialog', { name: 'New evaluation' });

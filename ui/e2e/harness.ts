@@ -6,11 +6,18 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { inject } from 'vitest';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const START_MS = 120_000;
+/** One process for all pages: each process of its own would compile all scripts again. */
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--in-process-gpu',
+  '--process-per-site',
+].concat('--renderer-process-limit=1', '--disable-site-isolation-trials');
 
 export interface World {
   url: string;
@@ -75,43 +82,51 @@ export async function startWorld(
 }
 
 export function chromiumPath(): string {
-  const places = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'];
+  const names = ['chromium-headless-shell', 'chromium', 'chromium-browser'];
+  const places = [process.env.CHROMIUM, ...names.map((name) => `/usr/bin/${name}`)];
   const found = places.find((place) => place && existsSync(place));
   if (!found) throw new Error('There is no Chromium: `make test-ui` installs it, or set CHROMIUM.');
   return found;
 }
 
-let connected: Promise<Browser> | undefined;
+let launched: Promise<Browser> | undefined;
 
-/** The browser that all files share; each page is a context of its own. */
+/** The browser that all files share, for they run in one process; it ends with that. */
 export function browser(): Promise<Browser> {
-  connected ??= chromium.connect(inject('browser'));
-  return connected;
+  launched ??= chromium.launch({ executablePath: chromiumPath(), args: ARGUMENTS });
+  return launched;
 }
 
-export interface Opening extends BrowserContextOptions {
+export interface Opening {
   theme?: 'light' | 'dark';
   phone?: boolean;
   /** Another server than the one that all share: whoever stops or breaks one starts it. */
   on?: { url: string };
+  /** In a context of its own: for what would change other pages, as the clock does. */
+  alone?: boolean;
+}
+
+let shared: Promise<BrowserContext> | undefined;
+
+async function newContext(): Promise<BrowserContext> {
+  const made = await (await browser()).newContext({ reducedMotion: 'reduce' });
+  made.setDefaultTimeout(60_000);
+  return made;
 }
 
 const complaints = new WeakMap<Page, string[]>();
 
-/** A page of its own context. What its console and its requests complain about is remembered. */
+/**
+ * A page; `close` ends it. All are of one context, which keeps the scripts that it has loaded.
+ * What its console and its requests complain about is remembered.
+ */
 export async function open(path: string, options: Opening = {}): Promise<Page> {
-  const { theme = 'light', phone = false, on, ...rest } = options;
+  const { theme = 'light', phone = false, on, alone = false } = options;
   const place = on ?? inject('world');
-  const context = await (
-    await browser()
-  ).newContext({
-    viewport: phone ? { width: 390, height: 844 } : { width: 1440, height: 900 },
-    colorScheme: theme,
-    reducedMotion: 'reduce',
-    ...rest,
-  });
-  context.setDefaultTimeout(60_000);
+  const context = await (alone ? newContext() : (shared ??= newContext()));
   const page = await context.newPage();
+  await page.setViewportSize(phone ? { width: 390, height: 844 } : { width: 1440, height: 900 });
+  await page.emulateMedia({ colorScheme: theme });
   const said: string[] = [];
   complaints.set(page, said);
   page.on('console', (line) => line.type() === 'error' && said.push(line.text()));
@@ -122,6 +137,14 @@ export async function open(path: string, options: Opening = {}): Promise<Page> {
   });
   await page.goto(place.url + path);
   return page;
+}
+
+/** Ends a page, and forgets what it has stored. */
+export async function close(page: Page | undefined): Promise<void> {
+  if (!page) return;
+  await page.evaluate(() => localStorage.clear());
+  const context = page.context();
+  await (context === (await shared) ? page : context).close();
 }
 
 /** Errors on the console, breaches of the policy, requests to other hosts. */
@@ -136,7 +159,7 @@ interface Finding {
 }
 
 interface Axe {
-  run(options: { resultTypes: string[] }): Promise<{ violations: Finding[] }>;
+  run(options: { resultTypes: string[]; preload: boolean }): Promise<{ violations: Finding[] }>;
 }
 
 /** What axe finds that is serious or critical, as text. */
@@ -148,7 +171,7 @@ export async function accessible(page: Page): Promise<string[]> {
   const findings = await page.evaluate(async () => {
     const { axe } = window as unknown as { axe: Axe };
     // What is in order is not written out, node by node.
-    return (await axe.run({ resultTypes: ['violations'] })).violations;
+    return (await axe.run({ resultTypes: ['violations'], preload: false })).violations;
   });
   return findings
     .filter((one) => one.impact === 'serious' || one.impact === 'critical')

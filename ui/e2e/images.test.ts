@@ -1,7 +1,7 @@
 /** Image runs in the workbench: the checklist of their contract, point by point, and what is around it. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { accessible, complaintsOf, open, overflows } from './harness';
+import { accessible, close, complaintsOf, open, overflows } from './harness';
 import {
   ask,
   chooseModel,
@@ -36,7 +36,7 @@ describe('the eval workbench', () => {
     page = await open(`/workbench/${project}`);
   });
   afterAll(async () => {
-    await page?.context().close();
+    await close(page);
   });
 
   test('1. opens from a selected commit, and from a node of the graph', async () => {
@@ -229,7 +229,7 @@ describe('the eval workbench', () => {
   });
 
   test('runs on by asking where no events get through, and is left after ninety looks', async () => {
-    const other = await open(`/workbench/${project}/eval`);
+    const other = await open(`/workbench/${project}/eval`, { alone: true });
     await other.route('**/events', (route) => route.abort());
     await other.goto(`${inject('world').url}/workbench/${project}/eval?run=${second.run_id}`);
     await other.locator('[data-stage="completed"]').waitFor();
@@ -261,7 +261,7 @@ describe('the eval workbench', () => {
     for (let step = 0; step < 20 && (await status(other)) !== 'completed'; step++)
       await other.clock.runFor(1_200);
     expect(await status(other)).toBe('completed');
-    await other.context().close();
+    await close(other);
   });
 
   test('says that the server is away, tries again when told, and is cancelled', async () => {
@@ -322,7 +322,7 @@ describe('pictures', () => {
     );
     expect(await accessible(page)).toEqual([]);
     expect(complaintsOf(page)).toEqual([]);
-    await page.context().close();
+    await close(page);
   });
 
   test('are deleted after a question, and what was made from them stays', async () => {
@@ -333,7 +333,7 @@ describe('pictures', () => {
     await page.getByRole('button', { name: 'Delete the commit' }).click();
     await page.getByText('No pictures yet').waitFor();
     expect((await fetch(`${inject('world').url}/commits/${id}`)).status).toBe(404);
-    await page.context().close();
+    await close(page);
   });
 
   test('are sent from this machine, and one that is none is refused in words', async () => {
@@ -354,7 +354,7 @@ describe('pictures', () => {
     await panel.getByText('A lighthouse of my own').waitFor();
     const id = new URL(page.url()).searchParams.get('commit') ?? '';
     await ask(`/commits/${id}`, { method: 'DELETE' });
-    await page.context().close();
+    await close(page);
   });
 
   test('fit a phone and the night, with nothing serious for axe', async () => {
@@ -373,6 +373,6 @@ describe('pictures', () => {
       expect([path, await overflows(page), await accessible(page)]).toEqual([path, false, []]);
     }
     expect(complaintsOf(page)).toEqual([]);
-    await page.context().close();
+    await close(page);
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { open, startWorld, type World } from './harness';
+import { close, open, startWorld, type World } from './harness';
 
 const SLOW = '0.08';
 const WAIT = { timeout: 60_000, interval: 150 };
@@ -45,7 +45,7 @@ describe('a run that is watched', () => {
     page = await open('/runs', { on: world });
   });
   afterAll(async () => {
-    await page?.context().close();
+    await close(page);
     await world?.stop();
     if (world) rmSync(world.folder, { recursive: true, force: true });
   });
@@ -86,7 +86,7 @@ describe('a run that is watched', () => {
     const before = await marks(other);
 
     await expect.poll(() => marks(other), WAIT).toBeGreaterThan(before);
-    await other.context().close();
+    await close(other);
   });
 
   test('says when the server is lost, and has every event once it is back', async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { accessible, complaintsOf, open, overflows } from './harness';
+import { accessible, close, complaintsOf, open, overflows } from './harness';
 
 function filled(): Record<string, string> {
   return JSON.parse(readFileSync(join(inject('world').folder, 'filled.json'), 'utf8'));
@@ -17,7 +17,7 @@ describe('the list of runs', () => {
     page = await open('/');
     await page.locator('[data-run]').first().waitFor();
   });
-  afterAll(() => page.context().close());
+  afterAll(() => close(page));
 
   test('shows each with its status, best, change, trials, cost and duration', async () => {
     const row = page.locator(`[data-run="${filled().gepa}"]`);
@@ -126,7 +126,7 @@ describe('the page of a run', () => {
     await page.getByRole('tab', { name: /^Rejections/ }).click();
     await page.getByRole('heading', { name: 'Refused proposals' }).waitFor();
     expect(complaintsOf(page)).toEqual([]);
-    await page.context().close();
+    await close(page);
   });
 
   test('says why a run is empty, failed or stopped, and fits a phone', async () => {
@@ -152,6 +152,6 @@ describe('the page of a run', () => {
     expect(await overflows(page)).toBe(false);
     expect(await accessible(page)).toEqual([]);
     expect(complaintsOf(page)).toEqual([]);
-    await page.context().close();
+    await close(page);
   });
 });

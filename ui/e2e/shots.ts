@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { expect, inject, it } from 'vitest';
-import { complaintsOf, open } from './harness';
+import { close, complaintsOf, open } from './harness';
 
 const FOLDER = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..', 'docs', 'screenshots');
 
@@ -149,7 +149,7 @@ async function take(shot: Shot, theme: 'light' | 'dark'): Promise<string[]> {
     await page.screenshot({ path: join(FOLDER, `${shot.name}-${theme}.png`) });
     return complaintsOf(page);
   } finally {
-    await page.context().close();
+    await close(page);
   }
 }
 

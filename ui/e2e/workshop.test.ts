@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, expect, inject, it } from 'vitest';
-import { accessible, complaintsOf, open, overflows } from './harness';
+import { accessible, close, complaintsOf, open, overflows } from './harness';
 
 let page: Page;
-afterEach(async () => await page.context().close());
+afterEach(async () => await close(page));
 
 async function ids(): Promise<Record<string, string>> {
   const text = await readFile(join(inject('world').folder, 'filled.json'), 'utf8');

@@ -60,9 +60,11 @@ def settled_memory() -> Iterator[None]:
 
 
 class ModelPool:
-    """Opens models with their settings from the `[models]` tables."""
+    """Opens models with their settings from the `[models]` tables, and the cache with the first."""
 
-    def __init__(self, tables: Mapping[str, Any], cache: CallCache | None = None) -> None:
+    def __init__(
+        self, tables: Mapping[str, Any], cache: Callable[[], CallCache | None] = lambda: None
+    ) -> None:
         self.tables = tables
         self._cache = cache
         self._open: dict[int | str, Model] = {}
@@ -75,7 +77,7 @@ class ModelPool:
         key = given if isinstance(given, str) else id(given)
         if key not in self._open:
             settings = model_settings(self.tables, given) if isinstance(given, str) else None
-            self._open[key] = as_model(given, settings, cache=self._cache)
+            self._open[key] = as_model(given, settings, cache=self._cache())
         return self._open[key]
 
     def use(self, tables: Mapping[str, Any]) -> None:
@@ -129,7 +131,7 @@ class Workspace:
     ) -> None:
         self._database = database
         self.listeners: list[Callable[[str], None]] = [] if listeners is None else listeners
-        self.models = ModelPool(models, self.call_cache)
+        self.models = ModelPool(models, lambda: self.call_cache)
 
     # Each is made, and its module loaded, when it is first asked for: a command needs few of them.
     experiments: ExperimentRepository = _kept_in("SqlExperimentRepository")

@@ -11,6 +11,7 @@ from typer.core import TyperCommand
 from burnish import __version__
 from burnish.cli.options import Config, Db, Debug
 from burnish.cli.parser import Commands, keep_defaults
+from burnish.support.garbage import without_garbage_collection
 
 _HELP = "Make prompts and agents measurably better, cheaper and safer to change."
 _EPILOG = "New here? `burnish demo` shows it at work; `burnish init` makes an example to change."
@@ -131,7 +132,8 @@ COMMANDS = {
 def load_command(name: str) -> Any:
     """The command itself: only now its module is imported, and no other's."""
     entry = COMMANDS[name]
-    module = import_module(f"burnish.cli.commands.{entry.module}")
+    with without_garbage_collection():
+        module = import_module(f"burnish.cli.commands.{entry.module}")
     target = getattr(module, entry.attribute)
     host = typer.Typer(rich_markup_mode="markdown")
     if isinstance(target, typer.Typer):

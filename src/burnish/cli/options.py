@@ -35,14 +35,6 @@ Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the whole trace of an error.")]
-Reference = Annotated[
-    str,
-    typer.Argument(
-        metavar="EXPERIMENT",
-        help="An experiment's id, its beginning or end, or `latest`.",
-        show_default=False,
-    ),
-]
 OptimizationReference = Annotated[
     str,
     typer.Argument(

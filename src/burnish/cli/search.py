@@ -96,8 +96,7 @@ async def start(
         optimization = Optimization.of_settings(workspace, settings, make_adapter=make_adapter)
         try:
             spec = spec_of(settings, optimization)
-            created = await optimization.create(name=name, spec=spec)
-            record = await workspace.optimizations.get_optimization(created)
+            record = await optimization.create(name=name, spec=spec)
             return await _run(workspace, optimization, record, watch, target)
         finally:
             await optimization.close()
@@ -105,14 +104,16 @@ async def start(
 
 async def resume_search(
     location: ProjectLocation,
-    reference: str,
+    of: str | OptimizationRecord,
     watch: SearchWatch,
     choice: RunnerChoice | None = None,
 ) -> SearchOutcome:
     """An optimization gone on with to its end; one that has ended is only read."""
     choice = choice or RunnerChoice()
     async with location.read() as workspace:
-        record = await resolve_optimization(workspace.optimizations, reference)
+        record = (
+            await resolve_optimization(workspace.optimizations, of) if isinstance(of, str) else of
+        )
         if record.status is OptimizationStatus.COMPLETED:
             return await _outcome(workspace, await load_result(workspace, record.id))
         settings = await with_stored_rows(workspace, stored_settings(record, location.folder))
@@ -145,7 +146,7 @@ async def _run(
             mirrored(workspace, record.id, target) as mirror,
             following(workspace.optimizations, record.id, watch),
         ):
-            result = await optimization.run(record.id, watch=watch.begin)
+            result = await optimization.run(record, watch=watch.begin)
     except BurnishError as error:
         # It is somebody else's now, or would only fail again.
         if isinstance(error, ConflictError) or not resumable(error.code):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -18,12 +18,16 @@ class JobKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """The right to run one job and to write to it. Each new holder gets a higher token."""
+    """The right to run one job and to write to it. Each new holder gets a higher token.
+
+    A record that was read before is still the newest under the lease if it was `updated_at` then.
+    """
 
     job_id: str
     owner: str
     token: int
     kind: JobKind = JobKind.OPTIMIZATION
+    updated_at: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 from operator import getitem
@@ -123,23 +123,6 @@ def paired_permutation_test(
         worsened=len(changes) - improved,
         unchanged=len(differences) - len(changes),
         items=len(differences),
-    )
-
-
-def compare_scores(
-    before: Mapping[str, float], after: Mapping[str, float], *, seed: int
-) -> PairedComparison:
-    """The test on scores by item id, over the items that both have."""
-    shared = sorted(before.keys() & after.keys())
-    if not shared:
-        raise UsageError(
-            what="the experiments cannot be compared",
-            why="they have no item in common",
-            fix="run both on the same dataset",
-            code="nothing_in_common",
-        )
-    return paired_permutation_test(
-        [before[item_id] for item_id in shared], [after[item_id] for item_id in shared], seed=seed
     )
 
 

@@ -10,6 +10,7 @@ from burnish.domain import (
     ConflictError,
     InvariantError,
     Lease,
+    OptimizationRecord,
     OptimizationStatus,
     StopReason,
 )
@@ -20,13 +21,22 @@ from burnish.optimization.checkpoint import Checkpoint
 
 
 class OptimizationDriver:
-    """Runs or resumes one optimization to its end, or until it is interrupted."""
+    """Runs or resumes one optimization to its end, or until it is interrupted.
+
+    `record` was read under the lease, or before and is known not to have changed.
+    """
 
     def __init__(
-        self, inputs: RunInputs, lease: Lease, *, watch: Callable[[Attempt], None] | None = None
+        self,
+        inputs: RunInputs,
+        lease: Lease,
+        record: OptimizationRecord,
+        *,
+        watch: Callable[[Attempt], None] | None = None,
     ) -> None:
         self._inputs = inputs
         self._lease = lease
+        self._record = record
         self._watch = watch
         self._attempt: Attempt | None = None
         self._stop_asked = False
@@ -35,9 +45,8 @@ class OptimizationDriver:
         """Raises ConflictError when somebody else has taken the lease."""
         lease = self._lease
         try:
-            # Only under the lease is the checkpoint sure to be the newest.
-            record = await self._inputs.stores.optimizations.get_optimization(lease.job_id)
-            attempt = self._attempt = Attempt(self._inputs, lease, Checkpoint.of(record.checkpoint))
+            checkpoint = Checkpoint.of(self._record.checkpoint)
+            attempt = self._attempt = Attempt(self._inputs, lease, checkpoint)
             if self._watch is not None:
                 self._watch(attempt)
             try:

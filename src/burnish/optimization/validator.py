@@ -97,7 +97,25 @@ class CandidateValidator:
         self, index: int, proposal: CandidateProposal, known_candidates: Collection[str]
     ) -> Accepted | Refused:
         try:
-            return self._checked(index, proposal, known_candidates)
+            configuration = _configuration(proposal)
+            broken = first_violation(configuration, baseline=self._baseline, space=self._space)
+            if broken is not None:
+                raise _Refusal(broken.reason, broken.message)
+            for parent in proposal.parent_candidate_ids:
+                if parent not in known_candidates:
+                    raise _Refusal(
+                        ReasonCode.UNKNOWN_PARENT, f"its parent {parent!r} is no accepted candidate"
+                    )
+            _ = configuration.hash  # hashed here, off the loop
+            return Accepted(
+                index=index,
+                configuration=configuration,
+                parent_candidate_ids=tuple(dict.fromkeys(proposal.parent_candidate_ids)),
+                rationale=proposal.rationale,
+                item_ids=self._checked_items(proposal.item_ids),
+                repeats=_checked_repeats(proposal),
+                metadata=_checked_metadata(proposal),
+            )
         except _Refusal as refusal:
             return Refused(
                 index=index,
@@ -105,29 +123,6 @@ class CandidateValidator:
                 message=str(refusal),
                 configuration_hash=_hash_of(proposal),
             )
-
-    def _checked(
-        self, index: int, proposal: CandidateProposal, known_candidates: Collection[str]
-    ) -> Accepted:
-        configuration = _configuration(proposal)
-        broken = first_violation(configuration, baseline=self._baseline, space=self._space)
-        if broken is not None:
-            raise _Refusal(broken.reason, broken.message)
-        for parent in proposal.parent_candidate_ids:
-            if parent not in known_candidates:
-                raise _Refusal(
-                    ReasonCode.UNKNOWN_PARENT, f"its parent {parent!r} is no accepted candidate"
-                )
-        _ = configuration.hash  # hashed here, off the loop
-        return Accepted(
-            index=index,
-            configuration=configuration,
-            parent_candidate_ids=tuple(dict.fromkeys(proposal.parent_candidate_ids)),
-            rationale=proposal.rationale,
-            item_ids=self._checked_items(proposal.item_ids),
-            repeats=_checked_repeats(proposal),
-            metadata=_checked_metadata(proposal),
-        )
 
     def _checked_items(self, item_ids: Sequence[str] | None) -> tuple[str, ...] | None:
         if item_ids is None:

@@ -27,7 +27,7 @@ metrics_router = APIRouter(tags=["operations"])
 # The only routes of the API that need no key.
 probe_router = APIRouter(tags=["operations"])
 # How long a part may take to answer.
-_READY_SECONDS = 1.5
+_READY_SECONDS = 5.0  # what is busy answers late, and is not away
 _FRONT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Burnish</title></head>
 <body><h1>Burnish</h1>

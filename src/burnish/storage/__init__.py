@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from burnish.support.garbage import without_garbage_collection
+
 if TYPE_CHECKING:
     from burnish.storage.engine.database import Database
     from burnish.storage.experiments.call_cache import SqlCallCache
@@ -81,4 +83,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'burnish.storage' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    with without_garbage_collection():
+        return getattr(import_module(_HOMES[name]), name)

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable
 
 from sqlalchemy import bindparam, delete, or_, select, type_coerce, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Lease, Overlay, UnavailableError
 from burnish.storage.engine.bulk import BulkInsert, by_dialect
 from burnish.storage.engine.codec import PlainText, SafeText, encode_text
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import Database
 from burnish.storage.jobs import leases
 from burnish.storage.optimizations.tables import overrides

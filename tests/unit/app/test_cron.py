@@ -37,6 +37,20 @@ def test_a_time_zone_counts_over_the_change_of_the_clock():
 
 
 @pytest.mark.parametrize(
+    ("cron", "last", "following"),
+    [
+        ("30 2 * * *", "2026-10-25T00:30:00", "2026-10-26T01:30:00"),
+        ("*/20 * * * *", "2026-10-25T01:20:00", "2026-10-25T01:40:00"),
+    ],
+)
+def test_in_an_hour_that_comes_again_the_last_is_before_and_the_next_after(cron, last, following):
+    schedule, now = Schedule.of(cron, "Europe/Berlin"), at("2026-10-25T01:29:00")
+
+    assert schedule.last_due(now) == at(last)
+    assert schedule.next_due(now) == at(following)
+
+
+@pytest.mark.parametrize(
     "cron",
     [
         "",

@@ -16,7 +16,6 @@ from burnish.evaluation.statistics import (
     Interval,
     RunningScore,
     bootstrap_interval,
-    compare_scores,
     paired_permutation_test,
     wilson_interval,
 )
@@ -257,22 +256,6 @@ class TestPairedTest:
     def test_refuses_what_cannot_be_paired(self, before, after):
         with pytest.raises(UsageError):
             paired_permutation_test(before, after, seed=1)
-
-
-class TestCompareScores:
-    def test_pairs_by_id_over_the_shared_items(self):
-        before = {"a": 0.0, "b": 1.0, "gone": 0.0}
-        after = {"new": 1.0, "b": 1.0, "a": 1.0}
-
-        result = compare_scores(before, after, seed=1)
-
-        assert (result.items, result.improved, result.delta) == (2, 1, 0.5)
-
-    def test_refuses_experiments_with_no_item_in_common(self):
-        with pytest.raises(UsageError, match="no item in common") as raised:
-            compare_scores({"a": 1.0}, {"b": 1.0}, seed=1)
-
-        assert raised.value.code == "nothing_in_common"
 
 
 class TestRunningScore:

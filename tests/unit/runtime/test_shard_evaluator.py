@@ -226,7 +226,7 @@ async def test_work_ends_soon_after_the_experiment_was_cancelled(world):
 
     await world.experiments.update_experiment("e", status=ExperimentStatus.CANCELLED)
 
-    assert (await asyncio.wait_for(work, 5)).status == "cancelled"
+    assert (await asyncio.wait_for(work, 60)).status == "cancelled"
     assert world.stored() == set()
 
 

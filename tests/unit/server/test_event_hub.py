@@ -66,6 +66,12 @@ async def opened(hub, *ids, starts=None, **options):
     return watching, watching.chunks(), first
 
 
+async def until(done):
+    async with asyncio.timeout(60):
+        while not done():
+            await asyncio.sleep(0.001)
+
+
 async def lines(chunks, word, count):
     """So many lines with the word, within a deadline."""
     found = []
@@ -97,10 +103,7 @@ async def test_many_watchers_cost_one_read():
     async with hub_of(feed) as hub:
         watching = [await opened(hub, "a") for _ in range(20)]
         takers = [asyncio.create_task(lines(chunks, "id: ", 1)) for _, chunks, _ in watching]
-        await asyncio.sleep(0)
-        async with asyncio.timeout(60):
-            while feed.reads < 21:  # Each looks for its own history once.
-                await asyncio.sleep(0.001)
+        await until(lambda: feed.reads == 21)  # The hub once, and each for its own history.
         before = feed.reads
         feed.add("a")
         hub.notify("a")
@@ -153,9 +156,7 @@ async def test_what_overran_while_history_was_sent_is_read_again():
         got = await lines(chunks, "id: ", 500)
         feed.add("a", 20)
         hub.notify("a")
-        async with asyncio.timeout(60):
-            while not watching.subscription.overrun:
-                await asyncio.sleep(0.001)
+        await until(lambda: watching.subscription.overrun)
         got += await lines(chunks, "id: ", 120)
 
     assert got == [f"id: {n}" for n in range(1, 621)]
@@ -241,14 +242,11 @@ async def test_a_database_that_is_away_loses_nothing(monkeypatch):
     async with hub_of(feed) as hub:
         _, chunks, _ = await opened(hub, "a")
         taking = asyncio.create_task(lines(chunks, "id: ", 2))
-        await asyncio.sleep(0.01)
+        await until(lambda: feed.reads == 2)  # The hub once, and the watcher for its history.
         feed.broken = True
         feed.add("a", 2)
         hub.notify("a")
-        reads = feed.reads
-        async with asyncio.timeout(60):
-            while feed.reads < reads + 2:
-                await asyncio.sleep(0.001)
+        await until(lambda: feed.reads >= 4)
         feed.broken = False
 
         assert await taking == ["id: 1", "id: 2"]
@@ -268,13 +266,12 @@ async def test_quiet_streams_are_kept_alive_and_end_when_the_hub_closes():
 async def test_nobody_watching_reads_nothing():
     feed = Feed("a")
     async with hub_of(feed, look_seconds=0.001) as hub:
-        watching, chunks, _ = await opened(hub, "a")
-        await lines(chunks, "", 0)
+        watching, _, _ = await opened(hub, "a")
+        await until(lambda: feed.reads)
         watching.close()
-        hub.notify("a")
-        await asyncio.sleep(0.01)
         reads = feed.reads
-        await asyncio.sleep(0.02)
+        hub.notify("a")
+        await until(lambda: not hub._wake.is_set())  # It has looked for what there is to read.
 
     assert feed.reads == reads
     assert hub.watchers == 0

@@ -160,7 +160,7 @@ class RequestedCompressions:
             else:
                 require_unchanged(record, optimization)
             with experiment_scope(context):
-                result = await self._run(optimization, identity)
+                result = await self._run(optimization, record or identity)
             report = await self._report(optimization, result)
         finally:
             await optimization.close()
@@ -268,18 +268,21 @@ class RequestedCompressions:
             # Another worker has the same request and was first; who runs it is for the lease to say.
             await self._workspace.optimizations.get_optimization(str(request.request_id))
 
-    async def _run(self, optimization: Optimization, identity: str) -> OptimizationResult:
+    async def _run(
+        self, optimization: Optimization, of: str | OptimizationRecord
+    ) -> OptimizationResult:
         """Run it. Whoever held it last has died, or is about to notice that it lost it."""
         patience = time.monotonic() + 2 * self._lease_seconds
         while True:
             try:
-                return await optimization.run(identity)
+                return await optimization.run(of)
             except ConflictError as error:
                 if error.code not in _PASSING_CONFLICTS:
                     raise
+                of = of if isinstance(of, str) else of.id
                 if time.monotonic() > patience:
                     raise UnavailableError(
-                        what=f"optimization {identity} cannot be gone on with now",
+                        what=f"optimization {of} cannot be gone on with now",
                         why=error.why,
                         fix="it is tried again by itself",
                         code=error.code,

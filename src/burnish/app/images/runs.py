@@ -165,7 +165,7 @@ class ImageRuns(ImageHistory):
             files = open_files(settings.files_location(database))
             stack.push_async_callback(files.close)
             # Text models are as `[models]` says, also where the workspace was opened without it.
-            texts = ModelPool(settings.models, workspace.call_cache)
+            texts = ModelPool(settings.models, lambda: workspace.call_cache)
             stack.push_async_callback(texts.close)
             pool = models or ImageModels(settings, texts.model)
             stack.push_async_callback(pool.close)

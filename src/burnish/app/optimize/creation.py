@@ -235,7 +235,8 @@ async def _create(
         spec = await asyncio.to_thread(spec_of, settings, optimization)
         if section_files:
             spec["section_files"] = dict(section_files)
-        return await optimization.create(name=name, spec=spec, optimization_id=optimization_id)
+        created = await optimization.create(name=name, spec=spec, optimization_id=optimization_id)
+        return created.id
 
 
 @contextlib.asynccontextmanager

@@ -87,8 +87,8 @@ class Optimization:
         name: str | None = None,
         spec: Mapping[str, Any] | None = None,
         optimization_id: str | None = None,
-    ) -> str:
-        """The id of a new optimization; `spec` is what `resume` needs in another process.
+    ) -> OptimizationRecord:
+        """A new optimization; `spec` is what `resume` needs in another process.
 
         An `optimization_id` of the caller's that is taken already is a ConflictError.
         """
@@ -108,24 +108,31 @@ class Optimization:
             spec=with_objective(spec or {}, self._search.objective),
         )
         await self._workspace.optimizations.create_optimization(record)
-        return record.id
+        return record
 
     async def run(
-        self, optimization_id: str, *, watch: Callable[[Attempt], None] | None = None
+        self,
+        of: str | OptimizationRecord,
+        *,
+        watch: Callable[[Attempt], None] | None = None,
     ) -> OptimizationResult:
-        """Run or resume it to its end, as its one owner; ConflictError `owned` while somebody is."""
-        record = await self._workspace.optimizations.get_optimization(optimization_id)
+        """Run or resume one to its end, as its one owner; ConflictError `owned` while somebody is.
+
+        A record saves reading it, whether it was read or has just been created.
+        """
+        repository = self._workspace.optimizations
+        record = await repository.get_optimization(of) if isinstance(of, str) else of
         await self._require_unchanged(record)
         if record.status is not OptimizationStatus.COMPLETED:
             await self._lease_and_run(record, watch)
-        return await load_result(self._workspace, optimization_id)
+        return await load_result(self._workspace, record.id)
 
     async def driver(
         self, record: OptimizationRecord, lease: Lease, watch: Callable[[Attempt], None]
     ) -> OptimizationDriver:
-        """What runs it for whoever holds the lease, and keeps it."""
+        """What runs it for whoever holds the lease, and keeps it; the record was read under that."""
         await self._require_unchanged(record)
-        return OptimizationDriver(self._job(record), lease, watch=watch)
+        return OptimizationDriver(self._job(record), lease, record, watch=watch)
 
     async def _require_unchanged(self, record: OptimizationRecord) -> None:
         dataset = await self._ensure_dataset()
@@ -137,13 +144,7 @@ class Optimization:
                 code="dataset_changed",
             )
         require_objective(record, self._search.objective)
-        if record.status is OptimizationStatus.CANCELLED:
-            raise UsageError(
-                what=f"optimization {record.id} cannot go on",
-                why="it was cancelled",
-                fix="start a new one; results that are there are reused",
-                code="cancelled",
-            )
+        _require_not_cancelled(record)
 
     async def _lease_and_run(
         self, record: OptimizationRecord, watch: Callable[[Attempt], None] | None
@@ -155,8 +156,14 @@ class Optimization:
             seconds=self._lease_seconds,
             replacing=dead if dead is not None and ownership.is_dead(dead) else None,
         )
-        driver = OptimizationDriver(self._job(record), lease, watch=watch)
         try:
+            # What was read before the lease counts only if nothing was written in between.
+            if not record.updated_at or record.updated_at != lease.updated_at:
+                record = await repository.get_optimization(record.id)
+                _require_not_cancelled(record)
+                if record.status is OptimizationStatus.COMPLETED:
+                    return
+            driver = OptimizationDriver(self._job(record), lease, record, watch=watch)
             async with LeaseRenewer(
                 renew=lambda seconds: repository.renew_lease(lease, seconds=seconds),
                 cancel_requested=lambda: repository.cancel_requested(record.id),
@@ -228,6 +235,16 @@ class Optimization:
         return record.id
 
 
+def _require_not_cancelled(record: OptimizationRecord) -> None:
+    if record.status is OptimizationStatus.CANCELLED:
+        raise UsageError(
+            what=f"optimization {record.id} cannot go on",
+            why="it was cancelled",
+            fix="start a new one; results that are there are reused",
+            code="cancelled",
+        )
+
+
 def _refine_notes(suite: Suite) -> tuple[str, ...]:
     """Refinement that was asked for and does nothing is said to do nothing."""
     if suite.refine is None or suite.refine.active:
@@ -244,8 +261,8 @@ async def run_prepared(
 ) -> OptimizationResult:
     """Start a prepared optimization, or go on with the one named `resume`, and close it."""
     try:
-        optimization_id = resume or await optimization.create(name=name)
-        return await optimization.run(optimization_id, watch=watch)
+        of = resume or await optimization.create(name=name)
+        return await optimization.run(of, watch=watch)
     finally:
         await optimization.close()
 

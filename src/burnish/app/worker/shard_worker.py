@@ -146,7 +146,7 @@ class _StoredBenches:
         settings = stored_settings(record, self._folder).placed_in(self._folder)
         # Before anything is opened: a refused shard comes again and again.
         items = await self._items.items(request.dataset_id)
-        pool = ModelPool(settings.models, self._workspace.call_cache)
+        pool = ModelPool(settings.models, lambda: self._workspace.call_cache)
         # Rows come from the database, and the suite's file need not be here.
         suite = build_suite(replace(settings.suite_spec(), dataset=()), pool.model).for_trials()
         bench = ShardBench(

@@ -146,32 +146,16 @@ class RunFacets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunPoint:
-    """One experiment of a search: a trial, or with a type of its own a mini-batch.
+class RunPoint(TrialLine):
+    """A trial or mini-batch with its experiment's times: `updated_at` is when it ended, once final."""
 
-    The times are its experiment's; `updated_at` is when it ended, once its status is final.
-    """
-
-    number: int
-    candidate_id: str
-    step_index: int
-    parent_candidate_ids: tuple[str, ...]
-    rationale: str | None
-    experiment_id: str
-    type: ExperimentType
-    status: ExperimentStatus
-    score: float | None
-    total_items: int
-    passed_items: int
-    failed_items: int
-    pass_rate: float
-    total_cost: float | None
-    avg_latency_ms: float | None
-    avg_tokens: float | None
-    avg_cost_usd: float | None
-    error: str | None
     created_at: str | None
     updated_at: str | None
+
+    @property
+    def score(self) -> float | None:
+        """As of an experiment."""
+        return self.objective_score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,10 +30,10 @@ from sqlalchemy import (
     type_coerce,
 )
 from sqlalchemy import column as sql_column
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.types import Text
 
 from burnish.storage.engine.codec import JsonText, PlainText, SafeText, encode_json, encode_texts
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow
 
 T = TypeVar("T")

@@ -13,16 +13,19 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 from urllib.parse import quote, quote_plus
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from burnish.domain import InvariantError, UsageError
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext import asyncio as sqlalchemy_asyncio
 
 _SQLITE = ("sqlite", "sqlite+aiosqlite")
 _POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
@@ -30,6 +33,8 @@ _SECRET_OPTIONS = ("password", "sslpassword", "passfile")
 _URL_FORM = "postgresql://USER:PASSWORD@HOST:5432/NAME, special characters percent-encoded"
 
 T = TypeVar("T")
+# For type checkers; with the real one comes the ORM, which takes longer to load than a list to read.
+AsyncConnection: TypeAlias = "sqlalchemy_asyncio.AsyncConnection"
 Work = Callable[[AsyncConnection], Awaitable[T]]
 
 _SQLITE_READERS = 4
@@ -143,7 +148,7 @@ class Transactions(Protocol):
 class ServerTransactions:
     """On an engine whose driver waits by itself."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: sqlalchemy_asyncio.AsyncEngine) -> None:
         self._engine = engine
 
     async def run(self, work: Work[T]) -> T:
@@ -236,16 +241,13 @@ def _result_of(work: Awaitable[T]) -> T:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Engines:
-    """Where reads and writes go. Writers on SQLite queue for one connection, so they never clash.
-
-    On SQLite the engine serves only transactions that cannot be given as work.
-    """
+    """Where reads and writes go. Writers on SQLite queue for one connection, so they never clash."""
 
     writer: Transactions
     reader: Transactions
-    engine: AsyncEngine
+    make_engine: Callable[[], sqlalchemy_asyncio.AsyncEngine]
 
     @classmethod
     def create(cls, address: Address, *, wait_seconds: float, busy_seconds: float) -> Engines:
@@ -264,8 +266,13 @@ class Engines:
             "hide_parameters": True,
         }
         connecting = {"timeout": busy_seconds}
-        engine = create_async_engine(address.url, pool_size=1, connect_args=connecting, **settings)
-        _prepare_sqlite(engine.sync_engine, "BEGIN IMMEDIATE")
+
+        def make_engine() -> sqlalchemy_asyncio.AsyncEngine:
+            engine = _create_async_engine(
+                address.url, pool_size=1, connect_args=connecting, **settings
+            )
+            _prepare_sqlite(engine.sync_engine, "BEGIN IMMEDIATE")
+            return engine
 
         def threads(count: int, begin: str) -> SqliteThreads:
             made = create_engine(
@@ -281,19 +288,31 @@ class Engines:
         return cls(
             writer=threads(1, "BEGIN IMMEDIATE"),
             reader=threads(_SQLITE_READERS, "BEGIN"),
-            engine=engine,
+            make_engine=make_engine,
         )
+
+    @cached_property
+    def engine(self) -> sqlalchemy_asyncio.AsyncEngine:
+        """For transactions that cannot be given as work; SQLite needs it for nothing else."""
+        return self.make_engine()
 
     async def dispose(self) -> None:
         """Close every connection that is not in use."""
         await self.reader.close()
         await self.writer.close()
-        await self.engine.dispose()
+        if "engine" in self.__dict__:
+            await self.engine.dispose()
+
+
+def _create_async_engine(url: URL, **settings: Any) -> sqlalchemy_asyncio.AsyncEngine:
+    from sqlalchemy.ext.asyncio import create_async_engine  # noqa: PLC0415 - slow to load
+
+    return create_async_engine(url, **settings)
 
 
 def _postgres(address: Address, wait_seconds: float) -> Engines:
     defaults = {"connect_timeout": _POSTGRES_CONNECT_SECONDS, "application_name": "burnish"}
-    engine = create_async_engine(
+    engine = _create_async_engine(
         address.url,
         pool_size=_POSTGRES_CONNECTIONS,
         max_overflow=0,
@@ -307,7 +326,7 @@ def _postgres(address: Address, wait_seconds: float) -> Engines:
     return Engines(
         writer=ServerTransactions(engine),
         reader=ServerTransactions(engine.execution_options(isolation_level="REPEATABLE READ")),
-        engine=engine,
+        make_engine=lambda: engine,
     )
 
 

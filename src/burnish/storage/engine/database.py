@@ -12,11 +12,10 @@ from typing import Any, NoReturn, Self, TypeVar
 
 from sqlalchemy import Row, Select, select
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Clock, InvariantError, SystemClock, UsageError
 from burnish.storage.engine import failpoints, failures, schema
-from burnish.storage.engine.connections import Address, Engines, Transactions, Work
+from burnish.storage.engine.connections import Address, AsyncConnection, Engines, Transactions, Work
 from burnish.support.retry import RetryPolicy, retry
 
 T = TypeVar("T")

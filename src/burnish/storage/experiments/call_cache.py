@@ -10,10 +10,10 @@ from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import BigInteger, bindparam, delete, func, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.storage.engine.bulk import BulkInsert, rows_of_many
 from burnish.storage.engine.codec import PlainText, SafeText, decode_json, encode_json
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow, Database, format_time
 from burnish.storage.experiments.tables import call_cache
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import uuid_utils
 from sqlalchemy import ColumnElement, Integer, and_, bindparam, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import DatasetRecord, Item, UsageError
 from burnish.domain.experiments.repositories import DatasetRow
@@ -21,6 +20,7 @@ from burnish.storage.engine.bulk import (
     value_of,
 )
 from burnish.storage.engine.codec import SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.engine.listing import holds_json, holds_text, page_of, sorted_page
 from burnish.storage.experiments.tables import dataset_items, dataset_origins, datasets

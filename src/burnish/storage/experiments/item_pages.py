@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Select, bindparam, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Outcome
 from burnish.domain.optimizations.pages import ItemFilter, ItemLine
 from burnish.domain.pages import Page
 from burnish.storage.engine.codec import SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow
 from burnish.storage.engine.listing import sorted_page
 from burnish.storage.experiments import rounds

@@ -7,7 +7,6 @@ from typing import Any
 
 from sqlalchemy import bindparam, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
     CacheScope,
@@ -26,6 +25,7 @@ from burnish.domain import (
 )
 from burnish.storage.engine.bulk import as_stored, row_of, value_of
 from burnish.storage.engine.codec import SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow, Database, parse_time
 from burnish.storage.engine.failures import is_foreign_key_violation
 from burnish.storage.experiments import results as stored_results

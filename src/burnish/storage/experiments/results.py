@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from sqlalchemy import Integer, Select, Tuple, bindparam, delete, func, select, tuple_, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
     AgentOutput,
@@ -23,6 +22,7 @@ from burnish.domain import (
 from burnish.storage.engine.bulk import BulkInsert, chunks
 from burnish.storage.engine.bulk import Row as BulkRow
 from burnish.storage.engine.codec import PlainText, SafeText, encode_text
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.experiments.summaries import read_amounts, stored_amounts
 from burnish.storage.experiments.tables import (

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Integer, bindparam, delete, exists, func, select, tuple_
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
     AgentOutput,
@@ -21,6 +20,7 @@ from burnish.domain import (
 from burnish.storage.engine.bulk import BulkInsert, chunks, value_of
 from burnish.storage.engine.bulk import Row as BulkRow
 from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow, Database, format_time
 from burnish.storage.experiments.results import CacheKeys, Origin
 from burnish.storage.experiments.summaries import read_amounts, stored_amounts

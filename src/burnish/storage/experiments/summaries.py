@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import bindparam, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ErrorKind, ExperimentSummary, ItemResult, Purpose, Round, Spending, Usage
 from burnish.storage.engine.codec import SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.experiments.tables import experiment_items, experiments
 
 Amounts = Mapping[str, Mapping[str, Any]]

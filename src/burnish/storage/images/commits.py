@@ -7,7 +7,6 @@ from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import Select, and_, bindparam, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import UsageError
 from burnish.domain.images.runs import (
@@ -19,6 +18,7 @@ from burnish.domain.images.runs import (
 )
 from burnish.storage.engine.bulk import BulkInsert, row_of, rows_of_many, skipping_insert, value_of
 from burnish.storage.engine.codec import SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow
 from burnish.storage.images.tables import (
     image_commit_files,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import BigInteger, Double, Update, and_, bindparam, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import BurnishError, ConflictError
 from burnish.domain.images.runs import ImageRunStatus
 from burnish.domain.jobs import JobKind
 from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow
 from burnish.storage.images.tables import image_runs
 from burnish.storage.jobs.leases import DatabaseTime, LeasedTable

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sqlalchemy import Integer, bindparam, func, null, or_, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Lease
 from burnish.storage.engine.codec import SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.images import leases as image_leases
 from burnish.storage.images.tables import image_runs
 from burnish.storage.jobs.leases import DatabaseTime

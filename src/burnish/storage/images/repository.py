@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import bindparam, delete, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ConflictError, UsageError
 from burnish.domain.images.runs import (
@@ -23,6 +22,7 @@ from burnish.domain.images.runs import (
 from burnish.domain.pages import Page
 from burnish.storage.engine.bulk import row_of, rows_of_many, skipping_insert, value_of
 from burnish.storage.engine.codec import SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.engine.listing import page_of, sorted_page
 from burnish.storage.images import leases

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Select, bindparam, delete, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain.images.runs import (
     Constraints,
@@ -26,6 +25,7 @@ from burnish.domain.usage import Spending
 from burnish.storage.engine.bulk import BulkInsert, row_of, rows_of_many, skipping_insert, value_of
 from burnish.storage.engine.bulk import Row as BulkRow
 from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow
 from burnish.storage.images import leases
 from burnish.storage.images.commits import (

@@ -18,18 +18,19 @@ from sqlalchemy import (
     Table,
     Update,
     bindparam,
+    null,
     or_,
     select,
     true,
     update,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 from burnish.domain import BurnishError, ConflictError, Lease, UsageError
 from burnish.domain.jobs import JobKind
 from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.jobs.tables import evaluation_jobs
 from burnish.storage.optimizations.tables import optimizations
 
@@ -108,7 +109,8 @@ class LeasedTable:
                 lease_expires=expires,
                 **(on_acquire or {}),
             )
-            .returning(columns.lease_token)
+            # As it was before: whoever takes a lease has changed nothing yet.
+            .returning(columns.lease_token, columns.get("updated_at", null()))
         )
         self._renew = update(table).where(is_held).values(lease_expires=expires)
         self._release = update(table).where(is_held).values(lease_owner=None, lease_expires=None)
@@ -127,20 +129,14 @@ class LeasedTable:
         owner: str,
         seconds: float,
         replacing: str | None,
-        now: str,
     ) -> Lease:
         """The lease with the next token, if it can be had."""
-        bound = {
-            "of_id": job_id,
-            "of_owner": owner,
-            "seconds": seconds,
-            "replacing": replacing,
-            "now": now,
-        }
-        token = await connection.scalar(self._acquire, bound)
-        if token is None:
+        bound = {"of_id": job_id, "of_owner": owner, "seconds": seconds, "replacing": replacing}
+        taken = (await connection.execute(self._acquire, bound)).one_or_none()
+        if taken is None:
             raise await self._owned(connection, job_id)
-        return Lease(kind=self.kind, job_id=job_id, owner=owner, token=token)
+        token, updated_at = taken
+        return Lease(kind=self.kind, job_id=job_id, owner=owner, token=token, updated_at=updated_at)
 
     async def renew(self, connection: AsyncConnection, lease: Lease, *, seconds: float) -> None:
         """Let it run for so long from now on."""
@@ -207,7 +203,6 @@ OPTIMIZATION_LEASES = LeasedTable(
     listed="burnish list",
     shown="burnish show",
     fix_owned="wait until it has ended, or stop it with `burnish cancel {job_id}`",
-    on_acquire={"updated_at": bindparam("now", type_=PlainText)},
 )
 
 EVALUATION_LEASES = LeasedTable(

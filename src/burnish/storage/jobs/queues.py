@@ -23,12 +23,12 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ExperimentStatus, Lease, OptimizationStatus
 from burnish.domain.jobs import Job, WaitingJob
 from burnish.storage.engine.bulk import by_dialect, value_of
 from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import Database
 from burnish.storage.engine.failures import is_foreign_key_violation
 from burnish.storage.experiments.tables import experiments
@@ -76,11 +76,10 @@ class SqlJobs:
         self, job_id: str, *, owner: str, seconds: float, replacing: str | None = None
     ) -> Job:
         """Take one; ConflictError `owned` unless it is free or held by `replacing`."""
-        now = self._database.stamp()
 
         async def work(connection: AsyncConnection) -> Job:
             lease = await self._leases.acquire(
-                connection, job_id, owner=owner, seconds=seconds, replacing=replacing, now=now
+                connection, job_id, owner=owner, seconds=seconds, replacing=replacing
             )
             await self._count_attempt(connection, job_id)
             row = (await connection.execute(self._taken, {"of_id": job_id})).one_or_none()

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Table, bindparam, func, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import UsageError
 from burnish.domain.opik import (
@@ -30,6 +29,7 @@ from burnish.storage.engine.bulk import (
 )
 from burnish.storage.engine.bulk import Row as BulkRow
 from burnish.storage.engine.codec import SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.opik.tables import (
     opik_datasets,

@@ -8,12 +8,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Integer, bindparam, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import Event, EventType
 from burnish.storage.engine.bulk import as_stored, by_column, by_dialect, rows_of_many, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_text, decode_texts
-from burnish.storage.engine.connections import Address
+from burnish.storage.engine.connections import Address, AsyncConnection
 from burnish.storage.engine.database import Database, parse_time
 from burnish.storage.optimizations.tables import optimization_events, optimizations
 from burnish.support.retry import RetryPolicy

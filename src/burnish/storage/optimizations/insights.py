@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, bindparam, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import ColumnElement, bindparam, func, select
 
 from burnish.domain import (
     Candidate,
@@ -23,13 +22,19 @@ from burnish.domain.optimizations.pages import (
     RunSpan,
     ScoreMoments,
 )
-from burnish.storage.engine.bulk import as_stored, by_column, rows_of_many, value_of, values_of
-from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
+from burnish.storage.engine.bulk import rows_of_many, value_of
+from burnish.storage.engine.codec import SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import Database
 from burnish.storage.experiments.tables import experiment_items, experiments
-from burnish.storage.optimizations.rows import ONE_CANDIDATE, read_candidates
+from burnish.storage.optimizations.rows import (
+    LINE_COLUMNS,
+    ONE_CANDIDATE,
+    TRIALS_OF_CANDIDATES,
+    read_candidates,
+    read_lines,
+)
 from burnish.storage.optimizations.tables import (
-    candidates,
     optimization_documents,
     optimization_events,
     optimizations,
@@ -91,32 +96,11 @@ _regular = (
     .order_by(_experiments.created_at, _experiments.id)
 )
 
-_trials, _candidates = trials.c, candidates.c
-_types = {one.value: one for one in ExperimentType}
-_statuses = {one.value: one for one in ExperimentStatus}
-_TEXTS = ("candidate_id", "experiment_id", "error", "rationale")
-_SHOWN = (
-    *("number", "candidate_id", "experiment_id", "type", "status", "total_items"),
-    *("passed_items", "failed_items", "pass_rate", "total_cost", "avg_latency_ms"),
-    *("avg_tokens", "avg_cost_usd", "error"),
-)
-_its_candidate = and_(
-    _candidates.optimization_id == _trials.optimization_id, _candidates.number == _trials.number
-)
+_trials = trials.c
 _points = (
-    select(
-        *(as_stored(_trials[name]) for name in _SHOWN),
-        _trials.objective_score.label("score"),
-        _candidates.step_index,
-        as_stored(_candidates.parent_candidate_ids),
-        as_stored(_candidates.rationale),
-        experiments.c.created_at,
-        experiments.c.updated_at,
-    )
+    select(*LINE_COLUMNS, _experiments.created_at, _experiments.updated_at)
     .select_from(
-        trials.join(candidates, _its_candidate).outerjoin(
-            experiments, experiments.c.id == _trials.experiment_id
-        )
+        TRIALS_OF_CANDIDATES.outerjoin(experiments, _experiments.id == _trials.experiment_id)
     )
     .where(_trials.optimization_id == bindparam("of_id", type_=SafeText))
     .order_by(_trials.number, _trials.slot)
@@ -195,20 +179,7 @@ class SqlRunInsights:
         else:
             bound["of_candidate"] = candidate_id
             rows = await self._database.all_rows(_points_of_candidate, bound)
-        if not rows:
-            return []
-        columns = by_column(rows)
-        return values_of(
-            RunPoint,
-            len(rows),
-            {
-                **columns,
-                **{name: decode_texts(columns[name]) for name in _TEXTS},
-                "type": map(_types.__getitem__, columns["type"]),
-                "status": map(_statuses.__getitem__, columns["status"]),
-                "parent_candidate_ids": map(tuple, decode_jsons(columns["parent_candidate_ids"])),
-            },
-        )
+        return read_lines(RunPoint, rows)
 
     async def score_moments(self, experiment_ids: Sequence[str]) -> dict[str, ScoreMoments]:
         """How scores spread over items, by experiment; repeats count as their mean."""

@@ -18,7 +18,6 @@ from sqlalchemy import (
     or_,
     select,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
     Candidate,
@@ -43,6 +42,7 @@ from burnish.domain.optimizations.pages import (
 from burnish.domain.pages import Page
 from burnish.storage.engine.bulk import as_stored, by_column, value_of, values_of
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import Database
 from burnish.storage.engine.listing import (
     NO_SCORE,
@@ -55,10 +55,13 @@ from burnish.storage.experiments import item_pages
 from burnish.storage.experiments.tables import experiment_items, experiments
 from burnish.storage.jobs import leases
 from burnish.storage.optimizations.rows import (
+    LINE_COLUMNS,
     ONE_CANDIDATE,
     RECORD_COLUMNS,
     TRIAL_COLUMNS,
+    TRIALS_OF_CANDIDATES,
     read_candidates,
+    read_lines,
     read_record,
     read_trials,
 )
@@ -86,26 +89,16 @@ _status_counts = select(_columns.status, func.count()).group_by(_columns.status)
 _trials, _candidates = trials.c, candidates.c
 _of = bindparam("of_id", type_=SafeText)
 _of_candidate = bindparam("of_candidate", type_=SafeText)
-_its_candidate = and_(
-    _candidates.optimization_id == _trials.optimization_id, _candidates.number == _trials.number
-)
 _its_trial = and_(
     _trials.optimization_id == _candidates.optimization_id,
     _trials.number == _candidates.number,
     _trials.slot == "",
 )
-_UNSHOWN = ("optimization_id", "mask_id")
-_shown = [as_stored(column) for column in _trials if column.name not in _UNSHOWN]
-_of_its_candidate = [
-    as_stored(_candidates[name]) for name in ("step_index", "parent_candidate_ids", "rationale")
-]
-_line = select(*_shown, *_of_its_candidate).select_from(trials.join(candidates, _its_candidate))
+_line = select(*LINE_COLUMNS).select_from(TRIALS_OF_CANDIDATES)
 _trial_score: ColumnElement[float] = func.coalesce(
     _trials.objective_score, NO_SCORE, type_=Double()
 )
-_types = {one.value: one for one in ExperimentType}
 _statuses = {one.value: one for one in ExperimentStatus}
-_TEXTS = ("candidate_id", "experiment_id", "error", "rationale", "slot")
 
 _nodes = (
     select(
@@ -294,20 +287,7 @@ async def _trial_page(
 ) -> Page[TrialLine]:
     """The trials of a page."""
     rows = (await connection.execute(wanted)).all()
-    if not rows:
-        return Page(items=())
-    columns = by_column(rows)
-    lines = values_of(
-        TrialLine,
-        len(rows),
-        {
-            **columns,
-            **{name: decode_texts(columns[name]) for name in _TEXTS},
-            "type": map(_types.__getitem__, columns["type"]),
-            "status": map(_statuses.__getitem__, columns["status"]),
-            "parent_candidate_ids": map(tuple, decode_jsons(columns["parent_candidate_ids"])),
-        },
-    )
+    lines = read_lines(TrialLine, rows)
     more = len(lines) > limit
     return Page(items=lines[:limit], next=_trial_place(lines[limit - 1], order) if more else None)
 

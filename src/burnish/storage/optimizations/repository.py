@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
     Candidate,
@@ -25,6 +24,7 @@ from burnish.domain import (
 )
 from burnish.storage.engine.bulk import BulkInsert, value_of
 from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import Database
 from burnish.storage.engine.failures import is_foreign_key_violation
 from burnish.storage.jobs import leases
@@ -37,6 +37,7 @@ from burnish.storage.optimizations.tables import (
     trials,
     validation_rejections,
 )
+from burnish.support.garbage import without_garbage_collection
 
 _DOCUMENTS = ("spec", "checkpoint", "result")
 
@@ -158,15 +159,9 @@ class SqlOptimizationRepository:
         self, optimization_id: str, *, owner: str, seconds: float, replacing: str | None = None
     ) -> Lease:
         """The right to write, unless another owner has it."""
-        now = self._database.stamp()
         return await self._database.write(
             lambda connection: leases.acquire(
-                connection,
-                optimization_id,
-                owner=owner,
-                seconds=seconds,
-                replacing=replacing,
-                now=now,
+                connection, optimization_id, owner=owner, seconds=seconds, replacing=replacing
             )
         )
 
@@ -301,7 +296,7 @@ class SqlOptimizationRepository:
         """All accepted candidates by number."""
 
         async def work(connection: AsyncConnection) -> list[Candidate]:
-            with stored.without_garbage_collection():
+            with without_garbage_collection():
                 found = await connection.execute(_list_candidates, {"of_id": optimization_id})
                 return stored.read_candidates(optimization_id, found.all())
 
@@ -314,7 +309,7 @@ class SqlOptimizationRepository:
         statement = _list_all_trials if mini_batches else _list_trials
 
         async def work(connection: AsyncConnection) -> list[TrialResult]:
-            with stored.without_garbage_collection():
+            with without_garbage_collection():
                 found = await connection.execute(statement, {"of_id": optimization_id})
                 return stored.read_trials(optimization_id, found.all())
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import bindparam, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import (
     Candidate,
@@ -34,6 +31,7 @@ from burnish.storage.engine.bulk import (
 )
 from burnish.storage.engine.bulk import Row as BulkRow
 from burnish.storage.engine.codec import SafeText, decode_jsons, decode_texts
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow, parse_time
 from burnish.storage.optimizations.tables import (
     candidates,
@@ -41,6 +39,11 @@ from burnish.storage.optimizations.tables import (
     trials,
     validation_rejections,
 )
+
+if TYPE_CHECKING:
+    from burnish.domain.optimizations.pages import TrialLine
+
+Line = TypeVar("Line", bound="TrialLine")
 
 _statuses = {one.value: one for one in ExperimentStatus}
 _types = {one.value: one for one in ExperimentType}
@@ -66,6 +69,16 @@ CANDIDATE_COLUMNS = [
     if column.name not in ("optimization_id", "configuration_hash")
 ]
 TRIAL_COLUMNS = [as_stored(column) for column in _trials if not column.primary_key]
+# A trial or mini-batch with as much of its candidate as `read_lines` takes.
+LINE_COLUMNS = [
+    *(as_stored(one) for one in _trials if one.name not in ("optimization_id", "mask_id")),
+    *(as_stored(candidates.c[one]) for one in ("step_index", "parent_candidate_ids", "rationale")),
+]
+TRIALS_OF_CANDIDATES = trials.join(
+    candidates,
+    (candidates.c.optimization_id == _trials.optimization_id)
+    & (candidates.c.number == _trials.number),
+)
 ONE_CANDIDATE = select(*CANDIDATE_COLUMNS).where(
     candidates.c.optimization_id == _of,
     candidates.c.candidate_id == bindparam("of_candidate", type_=SafeText),
@@ -190,6 +203,25 @@ def read_trials(optimization_id: str, rows: Sequence[AnyRow]) -> list[TrialResul
     )
 
 
+def read_lines(kind: type[Line], rows: Sequence[AnyRow]) -> list[Line]:
+    """Lines, or what extends them, from their columns as they are stored."""
+    if not rows:
+        return []
+    columns = by_column(rows)
+    texts = ("candidate_id", "experiment_id", "error", "rationale", "slot")
+    return values_of(
+        kind,
+        len(rows),
+        {
+            **columns,
+            **{name: decode_texts(columns[name]) for name in texts},
+            "type": map(_types.__getitem__, columns["type"]),
+            "status": map(_statuses.__getitem__, columns["status"]),
+            "parent_candidate_ids": map(tuple, decode_jsons(columns["parent_candidate_ids"])),
+        },
+    )
+
+
 async def add_rejections(
     connection: AsyncConnection,
     optimization_id: str,
@@ -221,15 +253,3 @@ async def add_rejections(
         if await connection.scalar(_same_rejection, {**first, **of_id}) is not None:
             return
     await _insert_rejections(connection, [tuple(row.values()) for row in rows])
-
-
-@contextmanager
-def without_garbage_collection() -> Iterator[None]:
-    """Thousands of values at once set off the garbage collector, which takes longer than they do."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Integer, bindparam, insert, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import AgentVersion, Configuration, ConflictError, UsageError
 from burnish.domain.pages import Page
 from burnish.storage.engine.bulk import skipping_insert, value_of
 from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.engine.listing import page_of, sorted_page
 from burnish.storage.registry.tables import agent_versions, agents

@@ -7,13 +7,13 @@ from typing import Any
 
 import uuid_utils
 from sqlalchemy import Integer, and_, bindparam, insert, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ConflictError, UsageError, exact_hash
 from burnish.domain.pages import Page
 from burnish.domain.registry import ObjectKind, ObjectVersion
 from burnish.storage.engine.bulk import skipping_insert, value_of
 from burnish.storage.engine.codec import PlainText, SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.engine.listing import page_of, sorted_page
 from burnish.storage.registry.tables import object_versions, objects

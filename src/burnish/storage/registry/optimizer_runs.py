@@ -7,13 +7,13 @@ from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import Select, bindparam, func, insert, select, tuple_, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from burnish.domain import ConflictError, OptimizationStatus, TrialResult, UsageError
 from burnish.domain.pages import Page
 from burnish.domain.registry import CandidateLine, OptimizerRun, RunLine
 from burnish.storage.engine.bulk import value_of
 from burnish.storage.engine.codec import JsonText, PlainText, SafeText
+from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import Database
 from burnish.storage.engine.listing import sorted_page
 from burnish.storage.experiments.tables import feedback_scores

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import selectors
 
 from tests.support.memory_experiments import MemoryExperimentRepository
 
@@ -30,6 +31,27 @@ from burnish.evaluation.suite import Suite, SuitePolicy
 
 _OUTPUT = re.compile(r"<<<(?:LATEST )?OUTPUT (\w+)\n(.*?)\n(?:LATEST )?OUTPUT \1>>>", re.DOTALL)
 CALL = Usage(calls=1, input_tokens=10, output_tokens=5, cost_usd=0.01)
+
+
+class _Jumping(selectors.SelectSelector):
+    """Never waits: the loop's time moves on instead."""
+
+    now = 0.0
+
+    def select(self, timeout=None):
+        self.now += max(timeout or 0.0, 0.0)
+        return super().select(0)
+
+
+class JumpingLoop(asyncio.SelectorEventLoop):
+    """An event loop whose sleeps take no time but on its own clock."""
+
+    def __init__(self):
+        self._jumping = _Jumping()
+        super().__init__(self._jumping)
+
+    def time(self):
+        return self._jumping.now
 
 
 class Told:

@@ -74,12 +74,15 @@ async def test_a_retried_item_begins_anew_and_leaves_no_round_of_the_first_attem
 
 
 async def test_items_refine_independently_and_share_the_pool():
-    running, most = 0, 0
+    running, most, full = 0, 0, asyncio.Event()
 
     async def slowly(request):
         nonlocal running, most
         running += 1
         most = max(most, running)
+        if running == 5:
+            full.set()
+        await full.wait()
         await asyncio.sleep(0.002)
         running -= 1
         return CHAIN[output_in(request)]

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from refine_bench import CALL, RefineBench, Told, judge_of, optimizer_of, output_in
+from refine_bench import CALL, JumpingLoop, RefineBench, Told, judge_of, optimizer_of, output_in
 
 from burnish.domain import ErrorKind, Outcome, Purpose, RoundEnd, UnavailableError, UsageError
 from burnish.evaluation.refine.policy import RefinePolicy
@@ -92,16 +92,16 @@ async def test_an_optimizer_that_no_item_could_use_ends_the_run():
         await bench_of({"A": 0.4}).run(model=optimizer_of({"A": unknown}), limit=3)
 
 
-async def test_an_optimizer_that_hangs_is_waited_for_no_longer_than_an_item():
+def test_an_optimizer_that_hangs_is_waited_for_no_longer_than_an_item():
     async def hang():
         await asyncio.Event().wait()
 
     bench = bench_of({"A": 0.4})
     model = Told("optimizer", lambda _: hang())
 
-    result = await bench.run(
-        model=model, limit=3, options=RunOptions(concurrency=1, item_timeout_seconds=0.5)
-    )
+    options = RunOptions(concurrency=1, item_timeout_seconds=3600)
+    with asyncio.Runner(loop_factory=JumpingLoop) as runner:
+        result = runner.run(bench.run(model=model, limit=3, options=options))
 
     assert result.refinement.ended is RoundEnd.OPTIMIZER_UNAVAILABLE
     assert "no answer within" in result.refinement.ended_why

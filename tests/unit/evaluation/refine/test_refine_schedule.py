@@ -2,10 +2,9 @@
 
 import asyncio
 import re
-import selectors
 
 import pytest
-from refine_bench import RefineBench, Told, output_in, verdict
+from refine_bench import JumpingLoop, RefineBench, Told, output_in, verdict
 
 from burnish.domain import Purpose, Spending
 from burnish.evaluation.runner import RunOptions
@@ -13,27 +12,6 @@ from burnish.evaluation.scorers.judge import LLMJudge
 
 ITEMS, ROUNDS, POOL, WAIT = 200, 3, 100, 0.05
 _DRAFT = re.compile(r"(\d+) v(\d+)")
-
-
-class _Jumping(selectors.SelectSelector):
-    """Never waits: the loop's time moves on instead."""
-
-    now = 0.0
-
-    def select(self, timeout=None):
-        self.now += max(timeout or 0.0, 0.0)
-        return super().select(0)
-
-
-class JumpingLoop(asyncio.SelectorEventLoop):
-    """An event loop whose sleeps take no time but on its own clock."""
-
-    def __init__(self):
-        self._jumping = _Jumping()
-        super().__init__(self._jumping)
-
-    def time(self):
-        return self._jumping.now
 
 
 async def waited(text):

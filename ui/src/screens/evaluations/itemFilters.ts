@@ -3,7 +3,14 @@ import { jsonText } from '@/lib/configurations';
 import type { EvaluationResult, ItemRun, Outcome } from './result';
 
 export type ItemFilter =
-  'all' | 'failing' | 'refined' | 'fixed' | 'improved' | 'unchanged' | 'worsened' | 'limit';
+  | 'all'
+  | 'failing'
+  | 'refined'
+  | 'fixed'
+  | 'improved'
+  | 'unchanged'
+  | 'worsened'
+  | 'limit';
 
 const FILTERS: readonly ItemFilter[] = [
   'all',

@@ -4,7 +4,13 @@ import { answer, api, type Schemas } from '@/api/client';
 
 export type Kind = 'baseline' | 'trial' | 'mini-batch';
 export type PointStatus =
-  'pending' | 'running' | 'completed' | 'pruned' | 'failed' | 'cancelled' | 'timeout';
+  | 'pending'
+  | 'running'
+  | 'completed'
+  | 'pruned'
+  | 'failed'
+  | 'cancelled'
+  | 'timeout';
 
 /** One experiment of a run: a row of the charts and tables. */
 export interface Point {

@@ -10,9 +10,6 @@ from cronsim import CronSim, CronSimError
 
 from burnish.domain import UsageError
 
-_FIELDS = 5
-_LONGEST = 100
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
@@ -29,7 +26,7 @@ class Schedule:
             zone = UTC if timezone == "UTC" else ZoneInfo(timezone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise _bad(f"there is no time zone {timezone[:80]!r}", "Europe/Berlin") from None
-        if len(cron) > _LONGEST or len(cron.split()) != _FIELDS:
+        if len(cron) > 100 or len(cron.split()) != 5:
             raise _bad("it has not five fields: minute, hour, day, month, weekday")
         schedule = cls(cron=cron, zone=zone)
         if schedule.next_due(datetime(2000, 1, 1, tzinfo=UTC)) is None:
@@ -38,19 +35,20 @@ class Schedule:
 
     def last_due(self, now: datetime) -> datetime | None:
         """The latest time that is not after now."""
-        return self._step(now + timedelta(microseconds=1), reverse=True)
+        return self._step(now, reverse=True)
 
     def next_due(self, now: datetime) -> datetime | None:
         """The earliest time after now."""
         return self._step(now, reverse=False)
 
     def _step(self, start: datetime, *, reverse: bool) -> datetime | None:
+        # From beyond an hour that comes twice: by the clock, its end lies before its beginning.
+        begin = (start + timedelta(hours=2 if reverse else -2)).astimezone(self.zone)
         try:
-            times = CronSim(self.cron, start.astimezone(self.zone), reverse=reverse)
-            found = next(times, None)
+            times = (one.astimezone(UTC) for one in CronSim(self.cron, begin, reverse=reverse))
+            return next((one for one in times if (one <= start) is reverse), None)
         except CronSimError as error:
             raise _bad(str(error)[:1].lower() + str(error)[1:]) from None
-        return None if found is None else found.astimezone(UTC)
 
 
 def _bad(why: str, example: str = "0 2 * * *") -> UsageError:

@@ -42,7 +42,7 @@ def resume(
         request = EvalRequest(resume=found.id)
         raise typer.Exit(evaluate_request(streams, location, request))
     watch = SearchWatch()
-    work = resume_search(location, found.id, watch, choice)
+    work = resume_search(location, found, watch, choice)
     raise typer.Exit(run_and_present(streams, location, watch, work))
 
 

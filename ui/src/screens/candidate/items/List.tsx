@@ -26,7 +26,7 @@ export function ItemList({
   onEnd: () => void;
 }) {
   const box = useRef<HTMLDivElement>(null);
-  // eslint-disable-next-line react-hooks/incompatible-library -- it draws rows itself, unmemoised
+  // oxlint-disable-next-line react/incompatible-library -- it draws rows itself, unmemoised
   const virtual = useVirtualizer({
     count: items.length,
     getScrollElement: () => box.current,

@@ -90,6 +90,6 @@ function useEnd(run: ImageRun | undefined, onEnd: (run: ImageRun) => void): void
   useEffect(() => {
     if (ended) tell(ended);
     // By its id: what else changes in a run that ended is no second end.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [ended?.run_id]);
 }

@@ -36,7 +36,7 @@ export function TrialsGrid({
   onOpen(point: Point): void;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
-  // eslint-disable-next-line react-hooks/incompatible-library -- nothing of it is passed on
+  // oxlint-disable-next-line react/incompatible-library -- nothing of it is passed on
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,

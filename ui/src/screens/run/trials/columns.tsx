@@ -14,7 +14,6 @@ export interface Row {
 }
 
 declare module '@tanstack/react-table' {
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- the library names them
   interface ColumnMeta<TData, TValue> {
     label: string;
     width: number;
