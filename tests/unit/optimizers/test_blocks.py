@@ -84,9 +84,9 @@ class TestReading:
         assert [(one.path, one.key) for one in blocks_of(text) if not one.is_head] == [
             ((), "route it"),
             ((), "be brief"),
-            (("words", "mind these", "refund or money back"), "twice"),
-            (("words", "| word | desk | | --- | --- |"), "| parcel | x |"),
-            (("form",), "``` # no heading ```"),
+            (("# words", "mind these", "refund or money back"), "twice"),
+            (("# words", "| word | desk | | --- | --- |"), "| parcel | x |"),
+            (("# form",), "``` # no heading ```"),
         ]
 
     @pytest.mark.parametrize("last", ["**Never guess.**", "## Ticket", "Mind this:"])

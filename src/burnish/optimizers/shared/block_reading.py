@@ -38,7 +38,9 @@ class Block:
     @property
     def key(self) -> str:
         """What makes two blocks the same: neither bullets nor case nor white space."""
-        return _json_key(self.text) if self.is_json else _key(self.text)
+        if self.is_json:
+            return _json_key(self.text)
+        return f"# {_key(self.text)}" if self.level else _key(self.text)
 
     @property
     def level(self) -> int:
@@ -162,7 +164,7 @@ class _Reader:
         self._end_list()
         self._headings = [one for one in self._headings if one[0] < level]
         self._add(line, self._path(), 1, is_head=True)
-        self._headings.append((level, _key(line)))
+        self._headings.append((level, self._found[-1].key))
 
     def _passage(self, end: int) -> None:
         self._end_list()
