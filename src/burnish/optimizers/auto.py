@@ -11,11 +11,11 @@ from math import prod
 from typing import Any
 
 from burnish.domain import (
-    CandidateProposal,
     Model,
     Optimizer,
     OptimizerState,
     ParameterSpace,
+    Proposed,
     RunContext,
     StopDecision,
     TrialHistory,
@@ -65,16 +65,22 @@ class Auto:
 
     async def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
-    ) -> list[CandidateProposal]:
+    ) -> Proposed:
         """What the chosen one proposes; the first candidates say why it was chosen."""
-        proposals: Sequence[CandidateProposal] = await _called(
-            self._chosen(state).propose, state, history, max_candidates
-        )
+        made = await _called(self._chosen(state).propose, state, history, max_candidates)
+        if not isinstance(made, Proposed):
+            made = Proposed(proposals=made, state=state)
         if not _is_first(state, history):
-            return list(proposals)
+            return made
         told = state.algorithm_data[_KEY]
         why = f"auto chose {told['choice']}: {told['reason']}."
-        return [replace(one, rationale=f"{why} {one.rationale or ''}".strip()) for one in proposals]
+        return replace(
+            made,
+            proposals=[
+                replace(one, rationale=f"{why} {one.rationale or ''}".strip())
+                for one in made.proposals
+            ],
+        )
 
     async def observe(
         self, state: OptimizerState, trial_results: Sequence[TrialResult]

@@ -16,16 +16,18 @@ from driver import FakeHistory, Run
 from burnish.domain import (
     AgentOutput,
     Candidate,
+    CandidateProposal,
     ExperimentStatus,
     ExperimentType,
     Item,
     ItemResult,
     OptimizerState,
+    Proposed,
     Score,
     TrialResult,
 )
 from burnish.models import as_model
-from burnish.optimization.validator import CandidateValidator
+from burnish.optimization.validator import Accepted, CandidateValidator
 
 
 class AskingHistory(FakeHistory):
@@ -43,6 +45,7 @@ class AskingRun(Run):
 
     evaluations_left: int | None = None
     batches: list[TrialResult] = field(default_factory=list)
+    ran: set[tuple[str, tuple[str, ...] | None]] = field(default_factory=set)
     feedback: Callable[[Candidate, str], str] = lambda candidate, item: ""
 
     def __post_init__(self) -> None:
@@ -53,21 +56,29 @@ class AskingRun(Run):
         if self.decision.should_stop:
             return False
         places = min(self.places, max_trials + 1 - len(self.trials))
+        before = self.state
         accepted = self.accept(places) if places > 0 else []
-        if not accepted:
+        if not accepted and self.state == before:
             return False
         incumbent = self.best.candidate_id
         done = [
-            self._run_trial(one, incumbent) if items is None else self._run_batch(one, items)
-            for one, items in accepted
+            self._run_trial(candidate, incumbent)
+            if one.item_ids is None
+            else self._run_batch(candidate, one.item_ids, one.repeats)
+            for candidate, one in accepted
         ]
         self._keep(self.optimizer.observe(self.state, done))
         return True
 
-    def proposals(self, places: int):
-        return self.optimizer.propose(self.state, AskingHistory(self), places)
+    def proposals(self, places: int) -> list[CandidateProposal]:
+        """What is proposed; a state that comes along is kept with the step."""
+        made = self.optimizer.propose(self.state, AskingHistory(self), places)
+        if isinstance(made, Proposed):
+            self._keep(made.state)
+            made = made.proposals
+        return list(made)
 
-    def accept(self, places: int) -> list[tuple[Candidate, tuple[str, ...] | None]]:
+    def accept(self, places: int) -> list[tuple[Candidate, Accepted]]:
         allowed = {*self.splits["validation"], *self.splits.get("train", ())}
         validator = CandidateValidator(
             baseline=self.baseline, space=self.space, item_ids=sorted(allowed)
@@ -79,13 +90,15 @@ class AskingRun(Run):
                 self.proposals(places),
                 known_candidates=self.candidates.keys(),
                 is_seen=lambda digest, items: (
-                    items is None and digest in by_hash and by_hash[digest].id in ran
+                    (digest, items) in self.ran
+                    or (items is None and digest in by_hash and by_hash[digest].id in ran)
                 ),
                 limit=places,
             )
         )
         self.refused += refused
-        return [(self._candidate(one, by_hash), one.item_ids) for one in accepted]
+        self.ran.update((one.configuration.hash, one.run_key) for one in accepted)
+        return [(self._candidate(one, by_hash), one) for one in accepted]
 
     def _candidate(self, accepted, by_hash) -> Candidate:
         known = by_hash.get(accepted.configuration.hash)
@@ -106,7 +119,9 @@ class AskingRun(Run):
         self.candidates[candidate.id] = candidate
         return candidate
 
-    def _run_batch(self, candidate: Candidate, item_ids: tuple[str, ...]) -> TrialResult:
+    def _run_batch(
+        self, candidate: Candidate, item_ids: tuple[str, ...], repeats: int | None
+    ) -> TrialResult:
         kept = [one for one in self.results.get(candidate.id, ()) if one.item_id not in item_ids]
         results = [self._result(candidate, item) for item in item_ids]
         trial = self._record(candidate, results, ExperimentStatus.COMPLETED)

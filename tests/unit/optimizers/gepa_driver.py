@@ -13,12 +13,11 @@ from burnish.domain import (
     Configuration,
     ExperimentStatus,
     ExperimentType,
-    ItemResult,
+    RunContext,
     SearchSpace,
     TrialResult,
 )
 from burnish.optimizers import Gepa
-from burnish.optimizers.gepa.moves import Kind, kind_of
 
 TOPICS = ("parcel", "invoice", "ferry", "boiler", "passport", "voucher")
 BASELINE = Configuration.of(
@@ -68,13 +67,14 @@ def desk_feedback(candidate: Candidate, item: str) -> str:
 
 
 def current_text(prompt: str) -> str:
-    return re.search(r"^(`{3,})\n(.*?)\n\1$", prompt, re.DOTALL | re.MULTILINE)[2]
+    """The first fenced block of the prompt."""
+    return re.search(r"^(`{3,})\w*\n(.*?)\n\1$", prompt, re.DOTALL | re.MULTILINE)[2]
 
 
 def missing_topics(prompt: str) -> list[str]:
-    """Topics that failed and of which the current text does not speak."""
+    """Topics that it is shown and of which the current text does not speak."""
     text = current_text(prompt)
-    told = dict.fromkeys(re.findall(r"wrong, score \S+ The (\w+) belongs", prompt))
+    told = dict.fromkeys(re.findall(r"The (\w+) belongs to desk", prompt))
     return [topic for topic in told if rule(topic) not in text]
 
 
@@ -92,8 +92,12 @@ class GepaRun(AskingRun):
     baseline: Configuration = BASELINE
     budget: int | None = None
     repeats: int = 1
-    paid: set[tuple[str, str]] = field(default_factory=set)
+    paid: set[tuple[str, str, int]] = field(default_factory=set)
     batch_items: list[tuple[str, ...]] = field(default_factory=list)
+
+    def context(self) -> RunContext:
+        left = None if self.budget is None else self.budget - self.spent
+        return replace(super().context(), evaluations_left=left)
 
     def step(self, max_trials: int) -> bool:
         if self.budget is not None:
@@ -102,10 +106,14 @@ class GepaRun(AskingRun):
 
     @property
     def spent(self) -> int:
-        return len(self.paid) * self.repeats
+        return len(self.paid)
 
-    def kinds(self) -> list[Kind | None]:
-        return [kind_of(one) for one in self.candidates.values()]
+    @property
+    def tally(self) -> dict:
+        return self.state.algorithm_data["reflections"]
+
+    def of_kind(self, kind: str) -> list[Candidate]:
+        return [one for one in self.candidates.values() if one.metadata.get("kind") == kind]
 
     def texts(self) -> list[str]:
         return ["\n".join(one.configuration.sections.values()) for one in self.candidates.values()]
@@ -113,25 +121,29 @@ class GepaRun(AskingRun):
     def _run_trial(self, candidate: Candidate, incumbent: str | None) -> TrialResult:
         return self._merged(candidate, self.splits["validation"], ExperimentType.TRIAL)
 
-    def _run_batch(self, candidate: Candidate, item_ids: tuple[str, ...]) -> TrialResult:
-        batch = self._merged(candidate, item_ids, ExperimentType.MINI_BATCH)
+    def _run_batch(
+        self, candidate: Candidate, item_ids: tuple[str, ...], repeats: int | None
+    ) -> TrialResult:
+        batch = self._merged(candidate, item_ids, ExperimentType.MINI_BATCH, repeats)
         self.batches.append(self.trials.pop())
         self.batch_items.append(item_ids)
         return batch
 
-    def _merged(self, candidate: Candidate, items, kind: ExperimentType) -> TrialResult:
-        kept = [one for one in self.results.get(candidate.id, ()) if one.item_id not in items]
-        mine = [one for item in items for one in self._repeated(candidate, item)]
+    def _merged(self, candidate, items, kind: ExperimentType, repeats=None) -> TrialResult:
+        """What ran before is not run again."""
+        known = self.results.get(candidate.id, [])
+        there = {(one.item_id, one.repeat): one for one in known}
+        mine = [
+            there.get((item, number)) or replace(self._result(candidate, item), repeat=number)
+            for item in items
+            for number in range(repeats or self.repeats)
+        ]
         self._record(candidate, mine, ExperimentStatus.COMPLETED)
         self.trials[-1] = replace(self.trials[-1], type=kind)
-        self.results[candidate.id] = [*kept, *mine]
-        self.paid.update((candidate.configuration.hash, item) for item in items)
+        ran = {(one.item_id, one.repeat): one for one in mine}
+        self.results[candidate.id] = list({**there, **ran}.values())
+        self.paid.update((candidate.configuration.hash, *key) for key in ran)
         return self.trials[-1]
-
-    def _repeated(self, candidate: Candidate, item: str) -> list[ItemResult]:
-        return [
-            replace(self._result(candidate, item), repeat=number) for number in range(self.repeats)
-        ]
 
 
 def gepa_run(model=helpful, *, kind: type[GepaRun] = GepaRun, **more) -> GepaRun:

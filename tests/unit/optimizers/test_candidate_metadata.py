@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from asking_driver import AskingRun
 from driver import Run
-from gepa_driver import gepa_run, hashes
+from gepa_driver import hashes
 from worlds import LABELS, REVIEWS, EditWorld
 
 from burnish.optimizers import Edits, Evolve
-from burnish.optimizers.gepa.moves import Kind, Purpose, Reason
 from burnish.optimizers.shared.candidate_metadata import legacy_metadata, metadata_of
 from burnish.testing.samples.optimizations import make_candidate
 
@@ -18,12 +17,11 @@ def edit_run(**more) -> Run:
     return Run(optimizer=Edits(), world=EditWorld(seed=3), baseline=REVIEWS, labels=LABELS, **more)
 
 
-@pytest.mark.parametrize("start", [edit_run, gepa_run], ids=["edits", "gepa"])
-def test_a_run_that_an_older_version_began_goes_on_as_if_it_had_not(start):
-    new = start().go(max_trials=24)
+def test_a_run_that_an_older_version_began_goes_on_as_if_it_had_not():
+    new = edit_run().go(max_trials=24)
     middle = len(new.candidates) // 2
 
-    old = start(metadata_from=middle).go(max_trials=24)
+    old = edit_run(metadata_from=middle).go(max_trials=24)
 
     assert middle > 3
     assert not any(one.metadata for one in list(old.candidates.values())[:middle])
@@ -33,9 +31,8 @@ def test_a_run_that_an_older_version_began_goes_on_as_if_it_had_not(start):
     ]
 
 
-@pytest.mark.parametrize("start", [edit_run, gepa_run], ids=["edits", "gepa"])
-def test_an_old_rationale_stands_for_the_metadata_that_is_stored_today(start):
-    run = start().go(max_trials=24)
+def test_an_old_rationale_stands_for_the_metadata_that_is_stored_today():
+    run = edit_run().go(max_trials=24)
 
     for one in list(run.candidates.values())[1:]:
         assert legacy_metadata(one.rationale) == one.metadata
@@ -48,17 +45,6 @@ def test_children_of_evolve_say_whether_they_are_sets_of_edits():
 
     for one in list(run.candidates.values())[1:]:
         assert legacy_metadata(one.rationale).get("edits") == one.metadata["edits"]
-
-
-@pytest.mark.parametrize("purpose", Purpose)
-def test_the_purpose_of_an_old_line_is_known(purpose):
-    words = {
-        Purpose.UNION: "Added “x”. Together, what was tried alone in vain.",
-        Purpose.CONFLICT: "Is it in the way of others? Dropped “x”.",
-    }
-    reason = Reason(kind=Kind.LINE, said=words[purpose], purpose=purpose)
-
-    assert legacy_metadata(reason.rationale("A note.")) == reason.metadata
 
 
 def test_reflections_of_old_candidates_are_known():

@@ -52,7 +52,7 @@ class Joining:
         more = [
             *view.shuffled(unseen, "unseen", parent.candidate.number)[: view.settings.unseen],
             *view.shuffled(passes, "passes", parent.candidate.number)[: view.settings.passes],
-        ] or [item for item in seen if item not in ranked[0].shown]
+        ] or [item for item in sorted(seen) if item not in ranked[0].shown]
         together = self._together(parent, ranked)
         if together is not None and together.hash not in view.evidence.by_hash:
             mended = [
