@@ -126,7 +126,9 @@ def _from_json(said: str, current: str, section: str) -> Rewritten | Unusable | 
         return None
     try:
         value = json.loads(raw, strict=False)
-    except ValueError:
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":  # A text that begins with JSON.
+            return None
         return Unusable("unreadable" if raw.endswith("}") else "cut")
     texts = {
         name: "\n".join(map(str, one)) if isinstance(one, list) else one
