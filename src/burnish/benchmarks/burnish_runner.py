@@ -41,7 +41,9 @@ def run_burnish(
         run=run,
         version=f"{world.name}:{world.seed}",
     )
-    suite = burnish.Suite(dataset=[*world.train, *world.validation], scorers=[score], split="field")
+    scorer = {"kind": "python", "function": score, "fields": ["expected"]}
+    rows = [*world.train, *world.validation]
+    suite = burnish.Suite(dataset=rows, scorers=[scorer], split="field")
     calls_before, reflections_before = world.calls, world.reflections
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="burnish-bench-") as folder:

@@ -1,7 +1,7 @@
 """What exists: frozen values, protocols, pure rules and errors."""
 
 from burnish.domain.clock import Clock, SystemClock
-from burnish.domain.configuration import Configuration, placeholders, render
+from burnish.domain.configuration import Configuration, lookup, placeholders, render
 from burnish.domain.errors import (
     BurnishError,
     ConflictError,
@@ -155,6 +155,7 @@ __all__ = [
     "current_experiment",
     "exact_hash",
     "experiment_scope",
+    "lookup",
     "placeholders",
     "render",
     "require_json",

@@ -107,7 +107,9 @@ class Attempt:
         if isinstance(inputs.optimizer, ModelUser):
             inputs.optimizer.connect(OwnModels(inputs.open_model, self.gate))
         self._calls = OptimizerCalls(
-            inputs.optimizer, timeout_seconds=inputs.settings.optimizer_timeout_seconds
+            inputs.optimizer,
+            timeout_seconds=inputs.settings.optimizer_timeout_seconds,
+            is_asking=lambda: self.gate.is_asking,
         )
         aggregator = ResultAggregator(self._adapter, inputs.clock)
         self.orchestrator = Orchestrator(plan, self._make_components(aggregator), lease, checkpoint)

@@ -90,6 +90,11 @@ class BudgetGate:
         finally:
             self._asking -= 1
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether a call of the optimizer's own is under way."""
+        return self._asking > 0
+
     def record(self, result: ItemResult) -> None:
         """Add what a run cost."""
         self.spend(result.spending)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from burnish.domain import (
@@ -42,9 +42,18 @@ class OptimizerFailed(BurnishError):  # noqa: N818 - names what happened to the 
 class OptimizerCalls:
     """The four methods, checked."""
 
-    def __init__(self, optimizer: Optimizer, *, timeout_seconds: float) -> None:
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        *,
+        timeout_seconds: float,
+        is_asking: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """While the optimizer asks a model of its own (`is_asking`), it is that call's deadline that
+        counts."""
         self._optimizer = optimizer
         self._timeout = timeout_seconds
+        self._is_asking = is_asking
         self._threads = DaemonThreads(4)
 
     async def initialize(self, context: RunContext) -> OptimizerState:
@@ -94,17 +103,29 @@ class OptimizerCalls:
     async def _call(self, method: str, *arguments: Any) -> Any:
         function: Callable[..., Any] = getattr(self._optimizer, method)
         try:
-            async with asyncio.timeout(self._timeout):
-                if inspect.iscoroutinefunction(function):
-                    return await function(*arguments)
-                answer = await self._threads.run(function, *arguments)
-                return await answer if inspect.isawaitable(answer) else answer
+            return await self._in_time(self._run(function, *arguments))
         except TimeoutError:
             raise self._failed(method, f"no answer within {self._timeout:g} s") from None
         except BurnishError:
             raise
         except Exception as error:
             raise self._failed(method, describe(error)) from error
+
+    async def _run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        if inspect.iscoroutinefunction(function):
+            return await function(*arguments)
+        answer = await self._threads.run(function, *arguments)
+        return await answer if inspect.isawaitable(answer) else answer
+
+    async def _in_time(self, work: Coroutine[Any, Any, Any]) -> Any:
+        task = asyncio.create_task(work)
+        try:
+            while not (await asyncio.wait({task}, timeout=self._timeout))[0]:
+                if not self._is_asking():
+                    raise TimeoutError
+            return task.result()
+        finally:
+            task.cancel()
 
     def _state(self, method: str, answer: Any) -> OptimizerState:
         if not isinstance(answer, OptimizerState):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from burnish.domain import (
     Candidate,
     Configuration,
+    Json,
     RunContext,
     SearchSpace,
     StepCandidate,
@@ -31,6 +32,9 @@ class SearchPlan:
     splits: Mapping[str, tuple[str, ...]]
     seed: int
     labels: tuple[str, ...] = ()
+    criteria: tuple[str, ...] = ()
+    output_schema: Mapping[str, Json] | None = None
+    answer_fields: tuple[str, ...] = ()
     max_candidates_per_step: int = 4
     max_trials: int | None = None
     asynchronous: bool = False
@@ -61,6 +65,9 @@ class SearchPlan:
             placeholders=self.baseline.placeholders,
             perfect_score=self.objective.perfect_score,
             evaluations_left=evaluations_left,
+            criteria=self.criteria,
+            output_schema=self.output_schema,
+            answer_fields=self.answer_fields,
         )
 
 

@@ -166,7 +166,7 @@ class _StepContext:
             scored=top[::-1],
             failed=failed,
             others={name: said for name, said in self.best.sections.items() if name != path},
-            labels=self.facts.labels,
+            facts=self.facts,
             max_chars=self.facts.space.max_section_chars,
             way=way,
         )

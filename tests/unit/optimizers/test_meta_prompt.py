@@ -167,7 +167,7 @@ class TestBadAnswers:
 
     def test_lines_that_quote_the_shown_tasks_are_left_out(self):
         def memorising(prompt):
-            ticket = re.search(r"ticket: (a rather .*)", prompt)[1]
+            ticket = re.search(r"(a rather .*)", prompt)[1]
             return f"```\nRoute the ticket.\nExample: {ticket} -> billing\nBe quick.\n```"
 
         run = new_run(memorising).go(max_trials=8)

@@ -1,6 +1,9 @@
 """Complaints that refinement resolved again and again."""
 
+from dataclasses import replace
+
 from known import result
+from worlds import REVIEWS, facts_of
 
 from burnish.optimizers.shared.refined_reasons import recurring_reasons
 from burnish.optimizers.shared.reflection import Question
@@ -72,8 +75,8 @@ def test_long_reasons_are_shown_in_part_and_only_a_few_of_them():
 
 
 def test_the_reflection_is_told_and_without_any_there_is_no_word_about_it():
-    question = Question(section="system", text="Write.", failed=())
-    told = Question(section="system", text="Write.", failed=(), refined=("No date. (3 of 4 …)",))
+    question = Question(section="system", text="Write.", facts=facts_of(REVIEWS))
+    told = replace(question, refined=("No date. (3 of 4 …)",))
 
     assert "again and again" not in question.prompt()
-    assert "right:\n- No date. (3 of 4 …)" in told.prompt()
+    assert "right:\n```\n- No date. (3 of 4 …)\n```" in told.prompt()

@@ -12,7 +12,7 @@ import uuid_utils
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_plan import require_price, require_room, split_ids
 from burnish.app.optimize.run_spec import require_objective, with_objective
-from burnish.app.wiring import Workspace, build_agent, build_suite, check_fit
+from burnish.app.wiring import Workspace, build_agent, build_suite, check_fit, read_schema
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of, places_of
 from burnish.config.specs import AgentSpec, SuiteSpec
@@ -193,6 +193,9 @@ class Optimization:
             splits=self.splits,
             seed=record.seed,
             labels=tuple(self._spec.labels),
+            criteria=suite.scorers.criteria,
+            output_schema=read_schema(self._spec.output_schema, self._spec.folder),
+            answer_fields=suite.scorers.answer_fields,
             max_candidates_per_step=places_of(search, self.optimizer),
             max_trials=self._budget.max_trials,
             asynchronous=search.asynchronous,

@@ -139,6 +139,7 @@ class Refinement:
     target: float
     ended: RoundEnd
     ended_why: str
+    first_output: str = ""
 
     @property
     def outcome(self) -> Outcome:

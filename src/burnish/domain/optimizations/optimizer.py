@@ -69,7 +69,8 @@ class RunContext:
     """What is fixed for a run; made only after the baseline's trial completed.
 
     `perfect_score` is what nothing can be better than; None where the objective has no such end.
-    `evaluations_left` is what the search may spend from here on; None without a limit.
+    `evaluations_left` is what the search may spend from here on; None without a limit. `criteria` say
+    what each scorer looks at, `answer_fields` which fields of an item they compare the output with.
     """
 
     optimization_id: str
@@ -86,6 +87,9 @@ class RunContext:
     placeholders: frozenset[str] = frozenset()
     perfect_score: float | None = 1.0
     evaluations_left: int | None = None
+    criteria: tuple[str, ...] = ()
+    output_schema: Mapping[str, Json] | None = None
+    answer_fields: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

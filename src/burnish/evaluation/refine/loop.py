@@ -24,6 +24,7 @@ from burnish.evaluation.scorers.judge import JUDGE_UNAVAILABLE
 from burnish.evaluation.scorers.scorer_set import ScorerSet
 
 _LONGEST_REASON = 1_000
+_LONGEST_OUTPUT = 2_000
 Keep = Callable[[Round], Awaitable[None]]
 # Told what a round cost; False when nothing more may be paid for.
 Pay = Callable[[Spending], bool]
@@ -97,6 +98,7 @@ class RoundTally:
             rounds=last.number,
             first_score=self.first.score,
             first_reason=self.first.reason[:_LONGEST_REASON],
+            first_output="" if last.number == 0 else self.first.output.text[:_LONGEST_OUTPUT],
             latest_score=self.latest.score,
             best_score=self.best.score,
             best_round=self.best.number,

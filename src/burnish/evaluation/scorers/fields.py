@@ -22,6 +22,16 @@ class FieldScorer(Protocol):
 
 
 @runtime_checkable
+class CriteriaScorer(Protocol):
+    """A scorer that judges by criteria; fields that it reads help it to understand the output."""
+
+    @property
+    def criteria(self) -> str:
+        """What a good output is."""
+        ...
+
+
+@runtime_checkable
 class InstantScorer(Protocol):
     """A scorer that says whether it answers without waiting for anything."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,12 +11,14 @@ from typing import Any, TypeGuard
 
 from burnish.domain import AgentOutput, Item, Score, Scorer, Spending, UsageError, exact_hash
 from burnish.evaluation.scorers.fields import (
+    CriteriaScorer,
     FieldScorer,
     InstantScorer,
     error_score,
     is_missing,
     require_text,
 )
+from burnish.evaluation.scorers.function_scorer import FunctionScorer
 
 SYSTEMIC_CODES = frozenset(
     {
@@ -46,7 +49,8 @@ class ScorerSet:
     """Scorers with their weights, 1 each unless given; names of scores are unique within the set.
 
     The objective is the mean by weight. A scorer of weight 0 is reported and decides nothing.
-    `skipped` names judges of the suite that have no criteria.
+    `skipped` names judges of the suite that have no criteria. `criteria` say what the scorers that
+    decide go by, `answer_fields` are the item's fields that outputs are compared with.
     """
 
     def __init__(
@@ -69,6 +73,15 @@ class ScorerSet:
                 if isinstance(scorer, FieldScorer)
                 for field in scorer.fields_needed
             )
+        )
+        self.answer_fields = tuple(
+            dict.fromkeys(field for scorer in self.scorers for field in _compared(scorer))
+        )
+        self.criteria = tuple(
+            text
+            for name, scorer, weight in zip(self.names, self.scorers, self.weights, strict=True)
+            if weight > 0
+            for text in _looks_at(name, scorer)
         )
         waiting = [scorer for scorer in self.scorers if not _is_instant(scorer)]
         self.instant = not waiting
@@ -135,6 +148,28 @@ async def _score(name: str, scorer: Scorer, output: AgentOutput, item: Item) -> 
             raise
         return error_score(name, f"{type(error).__name__}: {error}")
     return score if score.name == name else replace(score, name=name)
+
+
+def _compared(scorer: Scorer) -> tuple[str, ...]:
+    """The item's fields that an output is compared with."""
+    if isinstance(scorer, Weighted):
+        return scorer.parts.answer_fields
+    if isinstance(scorer, FieldScorer) and not isinstance(scorer, CriteriaScorer):
+        return tuple(scorer.fields_needed)
+    return ()
+
+
+def _looks_at(name: str, scorer: Scorer) -> tuple[str, ...]:
+    """What a scorer goes by, in words; a combined one tells it of its parts."""
+    if isinstance(scorer, Weighted):
+        return tuple(f"{name}, {text}" for text in scorer.parts.criteria)
+    if isinstance(scorer, CriteriaScorer):
+        return (f"{name}: {scorer.criteria}",)
+    if isinstance(scorer, FunctionScorer):
+        about = inspect.getdoc(inspect.unwrap(scorer.function))
+        return (f"{name}: {about}",) if about else (name,)
+    fields = ", ".join(_compared(scorer))
+    return (f"{name}: the output is compared with the item's {fields}" if fields else name,)
 
 
 def _is_instant(scorer: Scorer) -> bool:

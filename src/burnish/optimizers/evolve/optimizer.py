@@ -237,7 +237,7 @@ class ChildWriter:
             scored=scored,
             failed=failed,
             others={name: said for name, said in texts.items() if name != path},
-            labels=self.facts.labels,
+            facts=self.facts,
             max_chars=self.facts.space.max_section_chars,
             way=way,
             whose="a prompt",

@@ -6,7 +6,7 @@ steered by the estimated gradient and by parents of the per-item front.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -26,8 +26,8 @@ from burnish.optimizers.edits.optimizer import Edits
 from burnish.optimizers.gepa.evidence import Evidence, Memo
 from burnish.optimizers.gepa.joining import Joining
 from burnish.optimizers.gepa.parents import ParentSelection
-from burnish.optimizers.gepa.reflecting import Reflection, Tally
-from burnish.optimizers.gepa.sections import narrowed, rewritable
+from burnish.optimizers.gepa.reflecting import USELESS_IN_A_ROW, Reflection, Tally
+from burnish.optimizers.gepa.sections import directives, narrowed, require_known, rewritable
 from burnish.optimizers.gepa.step_view import Items, Move, Settings, StepView
 from burnish.optimizers.gepa.winner import Finals
 from burnish.optimizers.shared.asking import Asker, ModelAsker
@@ -57,7 +57,6 @@ _PERTURBED = 4
 # Without a limit of evaluations somebody has to end it; with one, it is there to be used.
 _PATIENCE = 12
 _SEARCH_PER_TRIAL = 2
-_USELESS_IN_A_ROW = 16
 # Without a limit, evaluations to come pay for so many reflections.
 _MOST_AHEAD = 100_000
 # A part of the budget is kept to run the finalists again.
@@ -73,7 +72,8 @@ class Gepa(ModelAsker):
     of evaluations is set). `mutation_strategies` names what may be rewritten: `system_template`,
     `user_template` or any section path. A higher `exploration_temperature` draws parents more evenly.
     `population_size` is how many candidates run side by side, `look` how many training items are
-    looked at first. `max_prompt_tokens` bounds the prompt's length.
+    looked at first. `max_prompt_tokens` bounds the prompt's length. `guidance` is told to the
+    meta-model with every question, `section_guidance` with questions about the section it names.
     """
 
     name = "gepa"
@@ -90,6 +90,8 @@ class Gepa(ModelAsker):
         mutation_strategies: Sequence[str] | None = None,
         max_prompt_tokens: int | None = None,
         look: int | None = None,
+        guidance: str | None = None,
+        section_guidance: Mapping[str, str] | None = None,
     ) -> None:
         self._asker = Asker(model)
         self.max_iterations = _optional("max_iterations", max_iterations)
@@ -106,6 +108,8 @@ class Gepa(ModelAsker):
         self.mutation_strategies = _strategies(mutation_strategies)
         self.max_prompt_tokens = _optional("max_prompt_tokens", max_prompt_tokens)
         self.look = _optional("look", look)
+        self.guidance = _guidance(guidance)
+        self.section_guidance = _section_guidance(section_guidance)
         self._limits = Limits(
             max_iterations=self.max_iterations, stop_no_improve=self.stop_no_improve
         )
@@ -122,6 +126,7 @@ class Gepa(ModelAsker):
 
         Refuses mutation strategies that name nothing which may change.
         """
+        require_known(context.baseline, self.section_guidance)
         space = narrowed(context.space, context.baseline, self.mutation_strategies)
         return first_state(
             replace(context, space=space),
@@ -174,11 +179,11 @@ class Gepa(ModelAsker):
     @staticmethod
     def _answers_are_useless(state: OptimizerState) -> StopDecision | None:
         tally = Tally(**state.algorithm_data["reflections"])
-        if tally.in_a_row < _USELESS_IN_A_ROW:
+        if tally.in_a_row < USELESS_IN_A_ROW:
             return None
         return stop(
-            f"the last {tally.in_a_row} answers of the meta-model could not be used, such as: "
-            f"“{tally.example}”"
+            f"the last {tally.in_a_row} answers of the meta-model could not be used "
+            f"(of {tally.asked}: {tally.in_words()}), such as: “{tally.example}”"
         )
 
     async def choice(self, state: OptimizerState, history: TrialHistory) -> str | None:
@@ -234,6 +239,9 @@ class Gepa(ModelAsker):
                     view=view,
                     history=history,
                     sections=rewritable(view.facts, self.mutation_strategies),
+                    directives=directives(self.mutation_strategies),
+                    guidance=self.guidance,
+                    section_guidance=self.section_guidance,
                     tally=tally,
                 )
                 count = min(places, max(asked, self._may_ask(view, tally, ahead=view.left)))
@@ -330,6 +338,19 @@ def _temperature(value: float) -> float:
             "gepa", "exploration_temperature", f"{value!r} is not a number from 0 to 10"
         )
     return float(value)
+
+
+def _guidance(value: str | None) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise bad_setting("gepa", "guidance", f"{value!r} is not text")
+    return value
+
+
+def _section_guidance(value: Mapping[str, str] | None) -> Mapping[str, str]:
+    texts = {} if value is None else value
+    if not isinstance(texts, Mapping) or not all(isinstance(one, str) for one in texts.values()):
+        raise bad_setting("gepa", "section_guidance", f"{value!r} is not a table of texts")
+    return dict(texts)
 
 
 def _strategies(value: Sequence[str] | None) -> tuple[str, ...] | None:

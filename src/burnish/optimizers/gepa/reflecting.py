@@ -5,34 +5,53 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from burnish.domain import TrialHistory
+from burnish.domain import ModelResponse, TrialHistory, UnavailableError
 from burnish.optimizers.gepa.evidence import Known
 from burnish.optimizers.gepa.parents import Task
 from burnish.optimizers.gepa.step_view import Move, StepView
+from burnish.optimizers.shared.answer_reading import Rewritten, Unusable
 from burnish.optimizers.shared.asking import Asker
+from burnish.optimizers.shared.candidate_metadata import metadata_of
 from burnish.optimizers.shared.refined_reasons import recurring_reasons
-from burnish.optimizers.shared.reflection import Question, Shown, read_answer
+from burnish.optimizers.shared.reflection import Question, Shown
 from burnish.optimizers.shared.seeded_random import generator
 
 _MOST_EXAMPLE = 300
+_MOST_SAID = 160
+_MOST_TRIED = 5
+# So many answers in a row of which none could be used end a search.
+USELESS_IN_A_ROW = 16
 
 
 @dataclass(slots=True)
 class Tally:
-    """How often the meta-model was asked, and what of its answers could not be used."""
+    """How often the meta-model was asked, and what of its answers could not be used, by kind.
+
+    A text that came back as it was is of no use, but no fault of the answer's form.
+    """
 
     asked: int = 0
     unusable: int = 0
     in_a_row: int = 0
     example: str = ""
+    kinds: dict[str, int] = field(default_factory=dict)
 
-    def count(self, answer: str, *, usable: bool) -> None:
-        """Note one answer."""
+    def count(self, answer: str, kind: str | None = None) -> None:
+        """Note one answer; a `kind` says why it cannot be used."""
         self.asked += 1
-        self.in_a_row = 0 if usable else self.in_a_row + 1
-        if not usable:
-            self.unusable += 1
-            self.example = self.example or " ".join(answer.split())[:_MOST_EXAMPLE]
+        if kind is not None:
+            self.kinds = {**self.kinds, kind: self.kinds.get(kind, 0) + 1}
+        if kind in (None, "unchanged"):
+            self.in_a_row = 0
+            return
+        self.in_a_row += 1
+        self.unusable += 1
+        self.example = self.example or " ".join(answer.split())[:_MOST_EXAMPLE] or f"({kind})"
+
+    def in_words(self) -> str:
+        """The kinds with their numbers, the most frequent first."""
+        often = sorted(self.kinds.items(), key=lambda one: (-one[1], one[0]))
+        return ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in often)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,21 +62,22 @@ class Reflection:
     view: StepView
     history: TrialHistory
     sections: tuple[str, ...]
+    directives: Mapping[str, str] = field(default_factory=dict)
+    guidance: str | None = None
+    section_guidance: Mapping[str, str] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
 
     async def moves(self, tasks: Sequence[Task]) -> list[Move]:
         """Rewrites, each to be tried on the failures that it saw and an item that passed."""
         questions = [await self._question(task, place) for place, task in enumerate(tasks)]
-        answers = await self.asker.ask_all([question.prompt() for question in questions])
+        answers = await self.asker.ask_each([(one.prompt(), one.schema()) for one in questions])
         found: dict[str, Move] = {}
         for task, question, answer in zip(tasks, questions, answers, strict=True):
-            read = read_answer(answer, question.text)
-            self.tally.count(answer, usable=read is not None or _is_same(answer, question.text))
-            if read is None:
+            read = self._read(question, answer)
+            if isinstance(read, Unusable):
                 continue
-            text, said = read
-            parent = task.parent
-            made = parent.candidate.configuration.with_sections({question.section: text})
+            said, parent = read.reason, task.parent
+            made = parent.candidate.configuration.with_sections({question.section: read.text})
             move = self.view.move(
                 made,
                 parent,
@@ -69,7 +89,23 @@ class Reflection:
             )
             if self.view.is_new(move) and made.hash not in self.view.evidence.by_hash:
                 found.setdefault(made.hash, move)
+        if self.tally.in_a_row >= USELESS_IN_A_ROW:
+            # Nobody is there: that is no result of a search, and a resumed run may go on.
+            for answer in answers:
+                if isinstance(answer, UnavailableError):
+                    raise answer
         return list(found.values())
+
+    def _read(
+        self, question: Question, answer: ModelResponse | BaseException
+    ) -> Rewritten | Unusable:
+        """What came of one call, counted."""
+        if isinstance(answer, BaseException):
+            self.tally.count(str(answer) or type(answer).__name__, "failed")
+            return Unusable("failed")
+        read = question.read(answer.text, answer.finish_reason)
+        self.tally.count(answer.text, read.kind if isinstance(read, Unusable) else None)
+        return read
 
     async def _question(self, task: Task, place: int) -> Question:
         texts = task.parent.candidate.configuration.sections
@@ -77,6 +113,7 @@ class Reflection:
         return Question(
             section=section,
             text=texts[section],
+            facts=self.view.facts,
             failed=tuple((await self._shown(task.parent, task.failures)).values()),
             passed=tuple((await self._shown(task.parent, task.passed)).values()),
             others={path: text for path, text in texts.items() if path != section},
@@ -85,8 +122,26 @@ class Reflection:
                 for item in self.view.items.pool
                 if item in task.parent.results
             ),
+            tried=self._tried(task.parent, section),
+            directive=self.directives.get(section, ""),
+            guidance=tuple(
+                one for one in (self.guidance, self.section_guidance.get(section)) if one
+            ),
             max_tokens=self.view.settings.max_prompt_tokens,
+            by_schema=self.asker.by_schema,
         )
+
+    def _tried(self, parent: Known, section: str) -> tuple[str, ...]:
+        """The latest rewrites of a parent's section: what they said, and what they gained."""
+        evidence, found = self.view.evidence, []
+        for child in evidence.children(parent):
+            if child.kind != "rewrite" or metadata_of(child.candidate).get("section") != section:
+                continue
+            shared = sum(1 for item in child.results if item in parent.results)
+            said = " ".join((child.candidate.rationale or "no reason was given").split())
+            gain = evidence.gain(child, parent)
+            found.append(f"{gain:+.2g} on {shared} tasks: {said[:_MOST_SAID]}")
+        return tuple(found[-_MOST_TRIED:])
 
     async def _shown(self, parent: Known, item_ids: Sequence[str]) -> Mapping[str, Shown]:
         items = await self.history.load_items(item_ids)
@@ -102,7 +157,7 @@ class Reflection:
             made = [
                 one
                 for one in self.view.evidence.known.values()
-                if one.kind == "rewrite" and one.candidate.metadata.get("section") == path
+                if one.kind == "rewrite" and metadata_of(one.candidate).get("section") == path
             ]
             won = sum(
                 1
@@ -112,8 +167,3 @@ class Reflection:
             )
             drawn[path] = chance.betavariate(1 + won, 1 + len(made) - won)
         return max(drawn, key=lambda path: drawn[path])
-
-
-def _is_same(answer: str, current: str) -> bool:
-    """Whether an answer gives the text back as it is: no use, but no fault of the answer's form."""
-    return current.strip() in answer

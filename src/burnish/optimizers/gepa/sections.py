@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from burnish.domain import Configuration, SearchSpace, UsageError
@@ -10,8 +11,13 @@ from burnish.optimizers.shared.facts import RunFacts
 from burnish.support.hints import did_you_mean
 
 _TEMPLATES = {"system_template": "system", "user_template": "user"}
-# A section of fewer words says nothing that could be improved.
-_TELLING_WORDS = 3
+_DIRECTIVES = {
+    "system_template": "Ways to change this text: add bullet instructions or remove some, adjust the "
+    "tone, put its sections in another order.",
+    "user_template": "Ways to change this text: format its examples in another way, add clarifying "
+    "questions, tighten its constraints.",
+}
+_NAME = re.compile(r"\{\{.*?\}\}")
 
 
 def narrowed(
@@ -25,14 +31,51 @@ def narrowed(
 
 
 def rewritable(facts: RunFacts, strategies: Sequence[str] | None) -> tuple[str, ...]:
-    """What was asked for, else every free section that says something."""
-    free = [path for path in facts.baseline.sections if facts.space.may_change(path)]
+    """What was asked for, else every free section but for those that are a bare placeholder."""
+    sections = facts.baseline.sections
+    free = [path for path in sections if facts.space.may_change(path)]
     if strategies is not None:
         return tuple(free)
-    telling = [
-        path for path in free if len(facts.baseline.sections[path].split()) >= _TELLING_WORDS
-    ]
-    return tuple(telling or free)
+    return tuple([path for path in free if not _is_bare(sections[path])] or free)
+
+
+def left_out(facts: RunFacts, strategies: Sequence[str] | None) -> dict[str, str]:
+    """The sections that are not rewritten, each with the reason."""
+    chosen = rewritable(facts, strategies)
+    named = () if strategies is None else [_TEMPLATES.get(one, one) for one in strategies]
+    found = {}
+    for path, text in facts.baseline.sections.items():
+        if path in chosen:
+            continue
+        if strategies is not None and path not in named:
+            found[path] = "mutation_strategies does not name it"
+        elif facts.space.may_change(path) and _is_bare(text):
+            found[path] = "it is a bare placeholder; name it in mutation_strategies to change it"
+        else:
+            found[path] = "the search space does not let it change"
+    return found
+
+
+def directives(strategies: Sequence[str] | None) -> dict[str, str]:
+    """What each strategy tells the meta-model, by section."""
+    return {_TEMPLATES[one]: _DIRECTIVES[one] for one in strategies or () if one in _TEMPLATES}
+
+
+def require_known(baseline: Configuration, section_guidance: Mapping[str, str]) -> None:
+    """Refuse guidance for sections that there are not."""
+    for path in section_guidance:
+        if path not in baseline.sections:
+            known = list(baseline.sections)
+            raise UsageError(
+                what="the setting 'section_guidance' of the optimizer 'gepa' cannot be used",
+                why=f"the baseline has no section {path!r}",
+                fix=did_you_mean(path, known, f"name one of: {', '.join(known)}"),
+                code="invalid_setting",
+            )
+
+
+def _is_bare(text: str) -> bool:
+    return bool(_NAME.search(text)) and not any(map(str.isalnum, _NAME.sub("", text)))
 
 
 def _section(strategy: str, space: SearchSpace, baseline: Configuration) -> str:

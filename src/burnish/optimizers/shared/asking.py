@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
-from burnish.domain import Json, Model, ModelRequest, UsageError
+from burnish.domain import (
+    BurnishError,
+    Json,
+    Model,
+    ModelRequest,
+    ModelResponse,
+    UnavailableError,
+    UsageError,
+)
 
 T = TypeVar("T")
 _SECONDS = 300.0
+# One prompt may be too long, or refused, where the next is not.
+_OF_ONE_PROMPT = ("prompt_too_long", "model_refused", "request_refused")
+_BY_SCHEMA_TOKENS = 1_024
 
 
 class Asker:
@@ -29,6 +41,11 @@ class Asker:
         """Whether there is a model at all."""
         return self._source is not None
 
+    @property
+    def by_schema(self) -> bool:
+        """Whether answers by a schema are better than free text: so it is with embedded models."""
+        return self._model is not None and self._model.name.startswith("local/")
+
     def connect(self, open_model: Callable[[Any], Model]) -> None:
         """Open it; on the event loop that its calls will run on."""
         if self._source is not None:
@@ -37,6 +54,56 @@ class Asker:
 
     async def ask(self, prompt: str, *, turn: int = 0) -> str:
         """The model's answer. `turn` tells apart prompts that are alike on purpose."""
+        return (await self._complete(prompt, turn=turn)).text
+
+    async def ask_all(self, prompts: Sequence[str]) -> list[str]:
+        """Answers to several prompts, side by side; equal prompts are told apart."""
+        found = []
+        for answer in await self.ask_each([(prompt, None) for prompt in prompts]):
+            if isinstance(answer, BaseException):
+                raise answer
+            found.append(answer.text)
+        return found
+
+    async def ask_each(
+        self, questions: Sequence[tuple[str, Mapping[str, Json] | None]]
+    ) -> list[ModelResponse | BaseException]:
+        """Responses to prompts with their schemas, side by side, or why one failed.
+
+        Waiting in a queue is no failure: time is up when none of them was answered for so long. What
+        no next call would do better, such as a wrong key or a spent budget, is raised.
+        """
+        tasks, seen = [], dict[str, int]()
+        for prompt, schema in questions:
+            turn = seen[prompt] = seen.get(prompt, -1) + 1
+            longest = _SECONDS * len(questions)
+            asking = self._complete(prompt, turn=turn, schema=schema, seconds=longest)
+            tasks.append(asyncio.create_task(asking))
+        waiting = set(tasks)
+        try:
+            while waiting:
+                done, waiting = await asyncio.wait(
+                    waiting, timeout=_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                )
+                if not done:
+                    break
+        finally:
+            for task in waiting:
+                task.cancel()
+        found = [_response(task) for task in tasks]
+        for one in found:
+            if isinstance(one, BaseException) and not _costs_one_call(one):
+                raise one
+        return found
+
+    async def _complete(
+        self,
+        prompt: str,
+        *,
+        turn: int,
+        schema: Mapping[str, Json] | None = None,
+        seconds: float = _SECONDS,
+    ) -> ModelResponse:
         if self._model is None:
             raise UsageError(
                 what="the optimizer's model cannot be asked",
@@ -44,20 +111,16 @@ class Asker:
                 fix='give the optimizer a model, such as model = "openai/gpt-4o-mini"',
                 code="no_model",
             )
-        request = ModelRequest.text(prompt, **self._parameters)
-        answer = (await self._model.complete(_repeated(request, turn))).text
+        limit = {} if schema is None else {"max_tokens": _BY_SCHEMA_TOKENS}
+        request = replace(
+            ModelRequest.text(prompt, **limit, **self._parameters),
+            schema=schema,
+            repeat=turn,
+            timeout_seconds=seconds,
+        )
+        response = await self._model.complete(request)
         # Half of a surrogate pair can be neither stored nor sent.
-        return answer.encode("utf-8", "replace").decode()
-
-    async def ask_all(self, prompts: Sequence[str]) -> list[str]:
-        """Answers to several prompts, side by side; equal prompts are told apart."""
-        seen: dict[str, int] = {}
-        turns = []
-        for prompt in prompts:
-            turns.append(seen.get(prompt, 0))
-            seen[prompt] = turns[-1] + 1
-        pairs = zip(prompts, turns, strict=True)
-        return await all_answers(self.ask(one, turn=turn) for one, turn in pairs)
+        return replace(response, text=response.text.encode("utf-8", "replace").decode())
 
     def ask_blocking(self, prompt: str, *, turn: int = 0) -> str:
         """`ask` for plain methods, which run in a thread beside the event loop."""
@@ -90,10 +153,19 @@ async def all_answers(questions: Iterable[Awaitable[T]]) -> list[T]:
     return found
 
 
-def _repeated(request: ModelRequest, turn: int) -> ModelRequest:
-    return ModelRequest(
-        messages=request.messages,
-        parameters=request.parameters,
-        repeat=turn,
-        timeout_seconds=_SECONDS,
-    )
+def _response(task: asyncio.Task[ModelResponse]) -> ModelResponse | BaseException:
+    if not task.done() or task.cancelled():
+        return UnavailableError(
+            what="the optimizer's model did not answer",
+            why=f"{_SECONDS:g} s passed without any answer",
+            fix="use a faster model, or a smaller population_size",
+            code="timeout",
+        )
+    return task.exception() or task.result()
+
+
+def _costs_one_call(error: BaseException) -> bool:
+    """Whether the next call may go well; functions of users raise whatever their clients do."""
+    if isinstance(error, BurnishError):
+        return isinstance(error, UnavailableError) or error.code in _OF_ONE_PROMPT
+    return isinstance(error, Exception)

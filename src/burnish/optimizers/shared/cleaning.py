@@ -62,6 +62,11 @@ _REFUSAL = re.compile(
 )
 _LINE = r"[ \t]*(?:-{3,}|\*{3,}|_{3,}|={3,})[ \t]*"
 _RULE = re.compile(rf"\A(?:{_LINE}\n)+|(?:\n{_LINE})+\Z")
+_OF_USE = re.compile(
+    r"\b(?:examples?|for instance|e\.g\.|usage|sample|in use"
+    r"|how (?:it|this) (?:works|looks|is used))\b",
+    re.IGNORECASE,
+)
 _QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("`", "`"), ("«", "»"))
 
 
@@ -71,8 +76,8 @@ def extract_text(answer: str, *, current: str) -> str | None:
     A fence or a tag marks the text. Without one the whole answer counts, less what a model says
     around it, as long as it keeps the placeholders and is no refusal.
     """
-    said = _without_thoughts(answer)
-    block = _marked(said, current)
+    said = without_thoughts(answer)
+    block = marked_block(said, current)
     if block is not None:
         return _usable(_unwrapped(_tidy(_without_lead_in(block.text, current)), current))
     text = _unquoted(_without_meta(said, current), current)
@@ -83,7 +88,7 @@ def extract_text(answer: str, *, current: str) -> str | None:
 
 def extract_rationale(answer: str) -> str:
     """What the model said beside the text, in one line of at most 300 characters."""
-    said = _without_thoughts(answer)
+    said = without_thoughts(answer)
     blocks = fenced_blocks(said) or tagged_blocks(said)
     if blocks:
         beside = "\n".join(
@@ -100,23 +105,33 @@ def extract_rationale(answer: str) -> str:
     return line if len(line) <= _MOST_RATIONALE else line[: _MOST_RATIONALE - 1].rstrip() + "…"
 
 
-def _without_thoughts(answer: str) -> str:
+def without_thoughts(answer: str) -> str:
     """Without the reasoning that some models put before their answer."""
     return _THOUGHT.sub("", answer.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _marked(said: str, current: str) -> Block | None:
+def marked_block(said: str, current: str) -> Block | None:
     """The block that holds the text, if the answer marks one."""
     if "```" in current or "~~~" in current:
         widest = widest_fence(said)
         if widest is not None:
             return widest
-    fenced = _best(fenced_blocks(said), current)
+    fenced = _best(_without_examples(said, fenced_blocks(said)), current)
     tagged = _best([one for one in tagged_blocks(said) if one.text not in current], current)
     if fenced is None or tagged is None:
         return fenced or tagged
     # The outer one marks the text, the inner one belongs to it or is taken off later.
     return tagged if tagged.start <= fenced.start and fenced.end <= tagged.end else fenced
+
+
+def _without_examples(said: str, blocks: list[Block]) -> list[Block]:
+    """The first block, and later ones that are not announced as an example of use."""
+    kept = blocks[:1]
+    for one in blocks[1:]:
+        before = said[: one.start].rstrip().rsplit("\n", 1)[-1]
+        if not _OF_USE.search(before) or re.search(rf"\b{_NEW}\b", before, re.IGNORECASE):
+            kept.append(one)
+    return kept
 
 
 def _best(blocks: Sequence[Block], current: str) -> Block | None:
@@ -192,6 +207,7 @@ class Block:
     text: str
     start: int
     end: int
+    closed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +245,7 @@ def fenced_blocks(answer: str) -> list[Block]:
                 text=answer[lines[first].end :],
                 start=lines[first].start,
                 end=len(answer),
+                closed=False,
             )
         )
     if not found:

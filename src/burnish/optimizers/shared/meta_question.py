@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from burnish.domain import Configuration, Json, placeholders
 from burnish.optimizers.shared.acceptance import with_text
+from burnish.optimizers.shared.answer_reading import Unusable, read_answer
 from burnish.optimizers.shared.cleaning import fence
 from burnish.optimizers.shared.copied_answers import without_copies
-from burnish.optimizers.shared.reflection import Shown, feedback_of, inputs_of, read_answer
+from burnish.optimizers.shared.facts import RunFacts
+from burnish.optimizers.shared.reflection import Shown, feedback_of, inputs_of
 
 _MOST_OUTPUT = 1_500
 _MOST_OTHER = 600
@@ -50,7 +52,7 @@ class MetaQuestion:
     scored: Sequence[Scored]
     failed: Sequence[Shown]
     others: Mapping[str, str]
-    labels: Sequence[str]
+    facts: RunFacts
     max_chars: int
     way: str
     whose: str = "the best prompt so far"
@@ -71,16 +73,16 @@ class MetaQuestion:
 
     def read(self, answer: str, whole: Configuration, *, baseline: Configuration) -> Rewrite | None:
         """What an answer makes of a configuration; None when it is garbage or learnt by heart."""
-        told = read_answer(answer, self.text)
-        if told is None:
+        told = read_answer(answer, self.text, section=self.section)
+        if isinstance(told, Unusable):
             return None
         before = "\n".join(baseline.sections.values())
-        text = without_copies(told[0], before, [one.item for one in self.failed])
+        text = without_copies(told.text, before, [one.item for one in self.failed])
         made = with_text(whole, self.section, text) if text else None
         if made is None:
             return None
-        says = told[1] or f"A new text of {self.section}."
-        return Rewrite(configuration=made, says=says, cut=text != told[0])
+        says = told.reason or f"A new text of {self.section}."
+        return Rewrite(configuration=made, says=says, cut=text != told.text)
 
     def _others(self) -> list[str]:
         lines = [
@@ -104,13 +106,14 @@ class MetaQuestion:
             return []
         return [
             "Tasks that the assistant got wrong, with what it answered and how that was judged:",
-            *(_case(number, one) for number, one in enumerate(self.failed, start=1)),
+            *(_case(number, one, self.facts) for number, one in enumerate(self.failed, start=1)),
         ]
 
     def _task(self) -> str:
         names = ", ".join(f"{{{{{name}}}}}" for name in dict.fromkeys(placeholders(self.text)))
         kept = f" Keep {names} exactly as it is written." if names else ""
-        labels = f" The answers are: {', '.join(self.labels)}." if self.labels else ""
+        given = ", ".join(self.facts.labels)
+        labels = f" The answers are: {given}." if given else ""
         return (
             f"Write a new text of the section `{self.section}`. {self.way} State general rules; "
             f"copy neither the tasks above nor their answers.{labels}{kept} Use at most "
@@ -126,10 +129,10 @@ def shortened(value: Json, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]} …"
 
 
-def _case(number: int, shown: Shown) -> str:
+def _case(number: int, shown: Shown, facts: RunFacts) -> str:
     output = shown.result.output
     said = shortened(output.text, _MOST_OUTPUT) if output else "(nothing)"
     return (
-        f"# Task {number}\n{inputs_of(shown.item)}\n"
+        f"# Task {number}\n{inputs_of(shown.item, facts)}\n"
         f"Answer of the assistant: {said}\nJudgement: {feedback_of(shown.result)}"
     )
