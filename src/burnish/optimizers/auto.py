@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import prod
@@ -12,11 +12,14 @@ from typing import Any
 
 from burnish.domain import (
     CandidateProposal,
+    Json,
     Model,
     Optimizer,
     OptimizerState,
     ParameterSpace,
+    Proposed,
     RunContext,
+    SearchReporter,
     StopDecision,
     TrialHistory,
     TrialResult,
@@ -65,16 +68,18 @@ class Auto:
 
     async def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
-    ) -> list[CandidateProposal]:
+    ) -> Sequence[CandidateProposal] | Proposed:
         """What the chosen one proposes; the first candidates say why it was chosen."""
-        proposals: Sequence[CandidateProposal] = await _called(
+        answer: Sequence[CandidateProposal] | Proposed = await _called(
             self._chosen(state).propose, state, history, max_candidates
         )
         if not _is_first(state, history):
-            return list(proposals)
+            return answer
         told = state.algorithm_data[_KEY]
         why = f"auto chose {told['choice']}: {told['reason']}."
-        return [replace(one, rationale=f"{why} {one.rationale or ''}".strip()) for one in proposals]
+        made = answer.proposals if isinstance(answer, Proposed) else answer
+        first = [replace(one, rationale=f"{why} {one.rationale or ''}".strip()) for one in made]
+        return replace(answer, proposals=first) if isinstance(answer, Proposed) else first
 
     async def observe(
         self, state: OptimizerState, trial_results: Sequence[TrialResult]
@@ -96,6 +101,16 @@ class Auto:
             return None
         winner: str | None = await _called(chosen.choice, state, history)
         return winner
+
+    async def report(
+        self, state: OptimizerState, history: TrialHistory, winner_id: str
+    ) -> Mapping[str, Json]:
+        """What was chosen and why, and the chosen one's own report, if it has any."""
+        chosen = self._chosen(state)
+        told: Mapping[str, Json] = {}
+        if isinstance(chosen, SearchReporter):
+            told = await _called(chosen.report, state, history, winner_id)
+        return {"chosen": state.algorithm_data[_KEY], **told}
 
     def _chosen(self, state: OptimizerState) -> Optimizer:
         return self._named(state.algorithm_data[_KEY]["choice"])

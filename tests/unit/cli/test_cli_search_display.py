@@ -188,6 +188,17 @@ def test_a_higher_score_that_counts_as_luck_is_told():
     assert overruled_words(result, "mine").endswith("mine chose the winner by more than that score")
 
 
+def test_a_choice_that_the_evidence_is_against_is_told():
+    other = {"candidate_id": "c0", "number": 0, "score": 0.11, "by": "evidence"}
+    result = {**document(), "overruled": {**other, "better": 4, "items": 40, "p_value": 1e-4}}
+
+    assert overruled_words(result, "gepa") == (
+        "candidate 0 is not the winner (0.110); gepa chose it, but on the 40 items that both ran "
+        "candidate 4 is better (p = 0.0001)"
+    )
+    assert overruled_words(result, "compress").startswith("candidate 0 is not the winner")
+
+
 def test_names_that_an_optimizer_adds_for_itself_are_not_shown():
     assert rationale_words('Ask [it]. [edits: ["a:b", "c:d"]]') == "Ask [it]."
     assert rationale_words("Keep [this].") == "Keep [this]."

@@ -285,6 +285,18 @@ class WinnerChooser(Protocol):
 
 
 @runtime_checkable
+class SearchReporter(Protocol):
+    """An optimizer that says at the end what its search learnt.
+
+    It is asked once; the result keeps what it says under `search`. `winner_id` is the run's winner.
+    """
+
+    def report(
+        self, state: OptimizerState, history: TrialHistory, winner_id: str
+    ) -> Mapping[str, Json] | Awaitable[Mapping[str, Json]]: ...
+
+
+@runtime_checkable
 class ModelUser(Protocol):
     """An optimizer that asks models of its own.
 

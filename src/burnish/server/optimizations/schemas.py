@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field
 
@@ -36,11 +36,15 @@ class BudgetView(BaseModel):
 
 
 class Overruled(BaseModel):
-    """A candidate that scored higher on the items of the search and is not the winner."""
+    """A candidate that is not the winner though it scored higher, or though it was chosen."""
 
     candidate_id: str
     number: int
     score: float
+    by: Literal["optimizer", "evidence"] = Field(
+        description="`optimizer`: it chose another than the best score. `evidence`: the optimizer "
+        "chose this one, and the items of the search are against it."
+    )
     why: str = Field(description="Why it is not the winner.")
 
 
@@ -61,7 +65,7 @@ class Evidence(BaseModel):
     refuted: bool = Field(description="The items speak against the winner.")
     overruled: Overruled | None = Field(
         default=None,
-        description="Who scored higher, where the optimizer chose by more than that score.",
+        description="Who is not the winner though it scored higher, or though it was chosen.",
     )
 
 
