@@ -13,7 +13,7 @@ from rich.console import Console
 from burnish.app.report.runs.evidence import overruled_words
 from burnish.cli.display.evaluation_progress import Pace
 from burnish.cli.display.optimizations.progress import frame, trial_line
-from burnish.cli.display.optimizations.results import search_verdict
+from burnish.cli.display.optimizations.results import print_search_report, search_verdict
 from burnish.cli.display.optimizations.status import print_unfinished
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.search import EndedTrial, SearchWatch, following
@@ -197,6 +197,26 @@ def test_a_choice_that_the_evidence_is_against_is_told():
         "candidate 4 is better (p = 0.0001)"
     )
     assert overruled_words(result, "compress").startswith("candidate 0 is not the winner")
+
+
+def test_what_the_search_learnt_is_printed(capsys):
+    block = {"section": "system", "text": "- Name\nit.", "in_winner": False, "items": 60}
+    search = {
+        "chosen": {"choice": "gepa", "reason": "a model can reflect"},
+        "blocks": [{**block, "worth": 0.25, "low": 0.1, "high": 0.4}],
+        "depth": 3,
+    }
+
+    print_search_report(Console(width=200), {"search": search})
+    print_search_report(Console(width=200), {"search": None})
+
+    printed = [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert printed == [
+        "what the search learnt",
+        "auto chose gepa: a model can reflect",
+        "depth: 3",
+        "+0.250 (+0.10 to +0.40)  system, not in the winner: - Name it.",
+    ]
 
 
 def test_names_that_an_optimizer_adds_for_itself_are_not_shown():

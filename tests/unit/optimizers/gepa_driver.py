@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from asking_driver import AskingRun, rows
+from burnish.optimizers.gepa.moves import Kind, kind_of
 from driver import World
 
 from burnish.domain import (
@@ -18,7 +19,6 @@ from burnish.domain import (
     TrialResult,
 )
 from burnish.optimizers import Gepa
-from burnish.optimizers.gepa.moves import Kind, kind_of
 
 TOPICS = ("parcel", "invoice", "ferry", "boiler", "passport", "voucher")
 BASELINE = Configuration.of(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from burnish.domain import AgentOutput, Candidate, Configuration, ItemResult, Score
 from burnish.optimizers.gepa.moves import Kind
 from burnish.optimizers.shared.evidence import Evidence, Known
+
+from burnish.domain import AgentOutput, Candidate, Configuration, ItemResult, Score
 
 
 def result(item: str, score: float, *, reason: str = "", **more) -> ItemResult:

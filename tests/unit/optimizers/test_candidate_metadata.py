@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from asking_driver import AskingRun
+from burnish.optimizers.gepa.moves import Kind, Purpose, Reason
 from driver import Run
 from gepa_driver import gepa_run, hashes
 from worlds import LABELS, REVIEWS, EditWorld
 
 from burnish.optimizers import Edits, Evolve
-from burnish.optimizers.gepa.moves import Kind, Purpose, Reason
 from burnish.optimizers.shared.candidate_metadata import legacy_metadata, metadata_of
 from burnish.testing.samples.optimizations import make_candidate
 

@@ -7,6 +7,7 @@ import json
 
 import pytest
 from asking_driver import AskingHistory
+from burnish.optimizers.gepa.moves import Kind, kind_of
 from gepa_driver import (
     VALIDATION,
     GepaRun,
@@ -28,7 +29,6 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.optimizers import Gepa, build_optimizer
-from burnish.optimizers.gepa.moves import Kind, kind_of
 
 
 class TestSearching:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from asking_driver import rows
+from burnish.optimizers.gepa.moves import Kind, Move, Reason, kind_of
 from gepa_driver import (
     ITEMS,
     TRAIN,
@@ -24,7 +25,6 @@ from gepa_driver import (
 from burnish.domain import Item
 from burnish.models import count_tokens
 from burnish.optimizers import Gepa
-from burnish.optimizers.gepa.moves import Kind, Move, Reason, kind_of
 
 QUOTED = re.compile(r"Hello, it is me")
 

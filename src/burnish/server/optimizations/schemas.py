@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from burnish.app.report.runs.evidence import COMPRESS, evidence_of, explanation_of
 from burnish.app.report.runs.lines import RunLine
+from burnish.app.report.runs.search_report import search_of
 from burnish.app.report.runs.summary import RunSummary, Scored
 from burnish.domain import ExperimentStatus, OptimizationStatus
 from burnish.domain.optimizations.pages import RunCounts, RunFacets
@@ -214,6 +215,25 @@ class Spent(Usage):
     by_purpose: dict[str, Usage]
 
 
+class BlockWorth(BaseModel):
+    """What a block of a text adds to the score, estimated from pairs of candidates."""
+
+    section: str
+    text: str
+    in_winner: bool
+    worth: float
+    low: float = Field(description="Bounds of the 95 % interval.")
+    high: float
+    items: int = Field(description="Items that both of a pair ran.")
+
+
+class SearchReport(BaseModel):
+    """What the search learnt, by the optimizer's own word."""
+
+    words: list[str]
+    blocks: list[BlockWorth]
+
+
 class OptimizationView(OptimizationLine):
     """One optimization with all that a summary shows, as of the event `last_event_id`."""
 
@@ -232,6 +252,9 @@ class OptimizationView(OptimizationLine):
     usage: Spent
     budget: BudgetView
     evidence: Evidence | None
+    search: SearchReport | None = Field(
+        description="What the search learnt; None where its optimizer tells nothing."
+    )
     explanation: str | None = Field(
         description="Why it is empty, failed, was stopped or found nothing; None when all is well."
     )
@@ -259,6 +282,7 @@ class OptimizationView(OptimizationLine):
             best=_scored(summary, summary.best),
             budget=BudgetView.model_validate(summary.budget, from_attributes=True),
             evidence=evidence_of(record),
+            search=search_of(record.result),
             explanation=explanation_of(record, owned=summary.line.owned),
             compression=record.optimizer_name == COMPRESS,
             settings={"name": record.optimizer_name, **(settings.get("optimizer") or {})},
