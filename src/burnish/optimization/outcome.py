@@ -22,10 +22,15 @@ def why_no_improvement(
     trials: Sequence[TrialResult], rejected: int, objective: Objective | None = None
 ) -> str:
     """In words, why the baseline is the result."""
-    tried = [trial for trial in trials if trial.type.value == "trial"][1:]
+    tried = [trial for trial in trials if trial.type is ExperimentType.TRIAL][1:]
     if not tried:
         refused = f"; {rejected} proposals were refused" if rejected else ""
-        return f"no candidate was run{refused}"
+        looked = {one.candidate_id for one in trials if one.type is ExperimentType.MINI_BATCH}
+        looked -= {one.candidate_id for one in trials if one.type is ExperimentType.TRIAL}
+        if not looked:
+            return f"no candidate was run{refused}"
+        many = "1 candidate was" if len(looked) == 1 else f"{len(looked)} candidates were"
+        return f"{many} tried on mini-batches, none went on{refused}"
     finished = [trial for trial in tried if trial.counts]
     pruned = sum(1 for trial in tried if trial.status is ExperimentStatus.PRUNED)
     if not finished and not pruned:
@@ -73,7 +78,7 @@ def outcome_document(
         "improved": improved,
         "why_not_improved": None
         if improved
-        else why_no_improvement(trials, checkpoint.rejected, trial_index.objective),
+        else why_no_improvement(trial_index.in_order(), checkpoint.rejected, trial_index.objective),
         **_evidence(confirmation),
         "objective": objective_document(
             trial_index.ranking,
