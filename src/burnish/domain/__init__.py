@@ -50,7 +50,6 @@ from burnish.domain.models import CallCache, Message, Model, ModelRequest, Model
 from burnish.domain.optimizations.optimizer import (
     Candidate,
     CandidateProposal,
-    ModelUser,
     OptimizationStatus,
     Optimizer,
     OptimizerState,
@@ -58,13 +57,17 @@ from burnish.domain.optimizations.optimizer import (
     Proposed,
     ReasonCode,
     RunContext,
-    SearchReporter,
     SearchSpace,
     StopDecision,
     StopReason,
     TrialHistory,
     TrialResult,
     TrialSummary,
+)
+from burnish.domain.optimizations.optimizer_roles import (
+    ConfirmedChooser,
+    ModelUser,
+    SearchReporter,
     WinnerChooser,
 )
 from burnish.domain.optimizations.records import (
@@ -95,6 +98,7 @@ __all__ = [
     "CandidateProposal",
     "Clock",
     "Configuration",
+    "ConfirmedChooser",
     "ConflictError",
     "DatasetRecord",
     "DatasetRepository",

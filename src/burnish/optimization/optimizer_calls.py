@@ -11,6 +11,7 @@ from typing import Any
 from burnish.domain import (
     BurnishError,
     CandidateProposal,
+    ConfirmedChooser,
     Json,
     Optimizer,
     OptimizerState,
@@ -48,6 +49,7 @@ class OptimizerCalls:
         self._optimizer = optimizer
         self._timeout = timeout_seconds
         self._threads = DaemonThreads(4)
+        self.choice_stands = isinstance(optimizer, ConfirmedChooser)
 
     async def initialize(self, context: RunContext) -> OptimizerState:
         """The first state."""

@@ -307,7 +307,8 @@ class Orchestrator:
         index.choice, index.refusal = choice, None
         rivals, baseline = index.by_score(), index.baseline()
         tried = any(one.candidate_id == choice for one in rivals)
-        if choice is None or baseline is None or not tried or self._plan.objective.measures:
+        stands = self._components.optimizer.choice_stands or self._plan.objective.measures
+        if choice is None or baseline is None or not tried or stands:
             return
         index.refusal = await self._choice_check.refusal(
             choice, baseline.candidate_id, rivals, history

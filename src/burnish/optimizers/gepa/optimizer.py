@@ -199,7 +199,8 @@ class Gepa(ModelAsker):
     ) -> dict[str, Json]:
         """How reflection went, which sections were left out, and what blocks are worth."""
         view = await self._view(state, history)
-        reflections = {k: v for k, v in state.algorithm_data["reflections"].items() if v != ""}
+        counted = state.algorithm_data["reflections"]
+        reflections = {name: counted[name] for name in counted if name != "in_a_row"}
         sections = rewritable(view.facts, self.mutation_strategies)
         winner = view.evidence.known.get(winner_id, view.evidence.baseline)
         return {
