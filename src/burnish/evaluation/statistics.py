@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 from operator import getitem
@@ -132,23 +132,6 @@ def chance_of_gain(before: Sequence[float], after: Sequence[float], *, seed: int
     changes = [change for change in differences if abs(change) > _ROUNDING]
     both = _sign_flip_p(changes, seed, 10_000)
     return both / 2 if math.fsum(changes) > _ROUNDING else 1 - both / 2
-
-
-def compare_scores(
-    before: Mapping[str, float], after: Mapping[str, float], *, seed: int
-) -> PairedComparison:
-    """The test on scores by item id, over the items that both have."""
-    shared = sorted(before.keys() & after.keys())
-    if not shared:
-        raise UsageError(
-            what="the experiments cannot be compared",
-            why="they have no item in common",
-            fix="run both on the same dataset",
-            code="nothing_in_common",
-        )
-    return paired_permutation_test(
-        [before[item_id] for item_id in shared], [after[item_id] for item_id in shared], seed=seed
-    )
 
 
 class RunningScore:

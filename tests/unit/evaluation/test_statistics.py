@@ -16,7 +16,7 @@ from burnish.evaluation.statistics import (
     Interval,
     RunningScore,
     bootstrap_interval,
-    compare_scores,
+    chance_of_gain,
     paired_permutation_test,
     wilson_interval,
 )
@@ -259,20 +259,21 @@ class TestPairedTest:
             paired_permutation_test(before, after, seed=1)
 
 
-class TestCompareScores:
-    def test_pairs_by_id_over_the_shared_items(self):
-        before = {"a": 0.0, "b": 1.0, "gone": 0.0}
-        after = {"new": 1.0, "b": 1.0, "a": 1.0}
+class TestChanceOfGain:
+    @given(st.lists(st.tuples(scores, scores), min_size=1, max_size=12))
+    def test_is_one_side_of_the_paired_test(self, pairs):
+        before, after = zip(*pairs, strict=True)
+        tested = paired_permutation_test(before, after, seed=0)
 
-        result = compare_scores(before, after, seed=1)
+        chance = chance_of_gain(before, after)
 
-        assert (result.items, result.improved, result.delta) == (2, 1, 0.5)
+        if tested.delta > 1e-9:
+            assert chance == tested.p_value / 2
+        elif tested.delta < -1e-9:
+            assert chance == 1 - tested.p_value / 2
 
-    def test_refuses_experiments_with_no_item_in_common(self):
-        with pytest.raises(UsageError, match="no item in common") as raised:
-            compare_scores({"a": 1.0}, {"b": 1.0}, seed=1)
-
-        assert raised.value.code == "nothing_in_common"
+    def test_is_even_where_nothing_changed(self):
+        assert chance_of_gain([1.0, 0.0], [1.0, 0.0]) == 0.5
 
 
 class TestRunningScore:
