@@ -10,7 +10,15 @@ from typing import Any, TypeVar
 import pytest
 
 from burnish.app.wiring import Workspace
-from burnish.domain import ConflictError, Item, OptimizationStatus, Score, UsageError
+from burnish.domain import (
+    ConflictError,
+    ExperimentStatus,
+    ExperimentType,
+    Item,
+    OptimizationStatus,
+    Score,
+    UsageError,
+)
 from burnish.domain.pages import Page
 from burnish.domain.registry import ObjectKind, ObjectVersion, OptimizerRun
 from burnish.testing.samples.experiments import (
@@ -256,6 +264,29 @@ class OptimizerRunContract:
         assert [one.candidate.number for one in lines] == [0, 1, 2]
         assert [one.trial is not None for one in lines] == [False, True, False]
         assert [one.scores for one in lines] == [{}, {"one": 0.75}, {}]
+
+    async def test_without_a_trial_a_candidate_comes_with_its_telling_mini_batch(
+        self, workspace: Workspace, optimizer: ObjectVersion
+    ) -> None:
+        lease = await begin(workspace.optimizations, candidates=3)
+        await workspace.optimizer_runs.begin(self.run_of(optimizer, "o1"))
+        summary = make_trial().summary
+        for number, items, status in ((1, 8, "completed"), (1, 2, "completed"), (2, 1, "running")):
+            batch = make_trial(
+                number,
+                experiment_id=f"m{number}-{items}",
+                type=ExperimentType.MINI_BATCH,
+                status=ExperimentStatus(status),
+                summary=replace(summary, total_items=items),
+            )
+            await workspace.optimizations.save_trial(lease, batch)
+        await workspace.optimizations.save_trial(lease, make_trial(0, experiment_id="e0"))
+        batch = make_trial(0, experiment_id="m0", type=ExperimentType.MINI_BATCH)
+        await workspace.optimizations.save_trial(lease, batch)
+
+        lines = await everything(lambda **o: workspace.optimizer_runs.candidates("o1", **o))
+
+        assert [one.trial.experiment_id for one in lines] == ["e0", "m1-8", "m2-1"]
 
     async def test_an_unknown_run_is_not_found(self, workspace: Workspace) -> None:
         for ask in (workspace.optimizer_runs.get, workspace.optimizer_runs.line):

@@ -14,7 +14,13 @@ import {
   promotionSentence,
   versionToCome,
 } from '@/screens/candidate/promote/promotion';
-import { byScore, mainExperiment, splitRationale, totalTokens } from '@/screens/candidate/roles';
+import {
+  byScore,
+  mainExperiment,
+  splitRationale,
+  totalTokens,
+  trialScore,
+} from '@/screens/candidate/roles';
 import { traceTree } from '@/screens/candidate/items/TraceView';
 
 const child = { candidate_id: 'c3', baseline: false, parents: [{ candidate_id: 'c1' }] };
@@ -184,6 +190,7 @@ describe('what a candidate ran', () => {
       role: 'trial',
     });
     expect(mainExperiment([])).toBeUndefined();
+    expect(trialScore([run('mini-batch', 3, 1)])).toBeNull();
   });
 
   it('adds up its tokens, unless some are unknown', () => {

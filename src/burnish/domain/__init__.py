@@ -50,7 +50,6 @@ from burnish.domain.models import CallCache, Message, Model, ModelRequest, Model
 from burnish.domain.optimizations.optimizer import (
     Candidate,
     CandidateProposal,
-    ModelUser,
     OptimizationStatus,
     Optimizer,
     OptimizerState,
@@ -64,6 +63,11 @@ from burnish.domain.optimizations.optimizer import (
     TrialHistory,
     TrialResult,
     TrialSummary,
+)
+from burnish.domain.optimizations.optimizer_roles import (
+    ConfirmedChooser,
+    ModelUser,
+    SearchReporter,
     WinnerChooser,
 )
 from burnish.domain.optimizations.records import (
@@ -94,6 +98,7 @@ __all__ = [
     "CandidateProposal",
     "Clock",
     "Configuration",
+    "ConfirmedChooser",
     "ConflictError",
     "DatasetRecord",
     "DatasetRepository",
@@ -137,6 +142,7 @@ __all__ = [
     "RunContext",
     "Score",
     "Scorer",
+    "SearchReporter",
     "SearchSpace",
     "Spending",
     "StepCandidate",

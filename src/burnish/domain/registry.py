@@ -128,7 +128,10 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateLine:
-    """A candidate with its trial, if it has one, and the mean of each scorer."""
+    """A candidate with its trial, or without one its mini-batch, and the mean of each scorer.
+
+    Of several mini-batches it is one that runs, else the largest.
+    """
 
     candidate: Candidate
     trial: TrialResult | None

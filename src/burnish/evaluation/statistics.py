@@ -126,6 +126,14 @@ def paired_permutation_test(
     )
 
 
+def chance_of_gain(before: Sequence[float], after: Sequence[float], *, seed: int = 0) -> float:
+    """One-sided p-value of the paired test: how often chance alone gives this gain or more."""
+    differences = [b - a for a, b in zip(before, after, strict=True)]
+    changes = [change for change in differences if abs(change) > _ROUNDING]
+    both = _sign_flip_p(changes, seed, 10_000)
+    return both / 2 if math.fsum(changes) > _ROUNDING else 1 - both / 2
+
+
 class RunningScore:
     """Mean and spread of scores as they come in (Welford's method), in constant memory."""
 

@@ -227,6 +227,7 @@ class Attempt:
             evaluations=self.gate.evaluations,
             spending=self.gate.spending,
             notes=self._inputs.plan.notes,
+            search=await self.orchestrator.report(),
         )
         reason = None if checkpoint.stop_reason is None else checkpoint.stop_reason.value
         self.orchestrator.checkpoint = replace(checkpoint, phase=Phase.DONE)

@@ -46,12 +46,21 @@ class Measures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One candidate's completed trial."""
+    """One candidate's completed trial. `length` is its prompt's, in characters."""
 
     candidate_id: str
     number: int
     score: float
     measures: Measures = field(default_factory=Measures)
+    length: int = 0
+
+    @property
+    def thrift(self) -> tuple[float, ...]:
+        """By what equals are told apart: tokens, cost, length, and at last who came first.
+
+        What costs as much as the baseline gives way to it, however short.
+        """
+        return (*prices(self, ("tokens", "cost")), self.number > 0, self.length, self.number)
 
     def to_json(self) -> dict[str, Any]:
         """Everything on one level."""
@@ -71,6 +80,7 @@ def points_of(trials: Iterable[TrialResult], candidates: Mapping[str, Candidate]
             number=candidates[trial.candidate_id].number,
             score=trial.objective_score,
             measures=Measures.of(trial.summary),
+            length=sum(map(len, candidates[trial.candidate_id].configuration.sections.values())),
         )
         for trial in trials
         if trial.counts and trial.objective_score is not None
@@ -81,12 +91,12 @@ def points_of(trials: Iterable[TrialResult], candidates: Mapping[str, Candidate]
 def front(points: Iterable[Point], measures: Sequence[str]) -> tuple[Point, ...]:
     """Points that no other dominates: as good in score and every measure, and better in one.
 
-    From cheap to dear by the first measure. Of points that are alike in everything the earliest
-    stays. An unknown measure counts as dearer than any that is known.
+    From cheap to dear by the first measure. Of points that are alike the thriftiest stays. An
+    unknown measure counts as dearer than any that is known.
     """
     found: list[tuple[Point, float, tuple[float, ...]]] = []
     # In this order nothing is dominated by what comes after it.
-    for one in sorted(points, key=lambda one: (prices(one, measures), -grade(one), one.number)):
+    for one in sorted(points, key=lambda one: (prices(one, measures), -grade(one), one.thrift)):
         score, asked = grade(one), prices(one, measures)
         if not any(
             better >= score and all(own <= other for own, other in zip(paid, asked, strict=True))
@@ -314,13 +324,13 @@ class Ranking:
         return total
 
     def best(self, points: Collection[Point]) -> Point | None:
-        """The chosen point; of equals the earliest, so ties change nothing."""
+        """The chosen point; of equals the thriftiest, but the baseline while nothing beats it."""
         if self.objective.pareto:
             return self._cheapest(points)
         merits = [(merit, one) for one in points if (merit := self.merit(one)) is not None]
         enough = max((merit for merit, _ in merits), default=0.0) - TOLERANCE
-        good = (one for merit, one in merits if merit >= enough)
-        return min(good, key=lambda one: one.number, default=None)
+        good = [one for merit, one in merits if merit >= enough]
+        return min(good, key=lambda one: (one.number > 0, one.thrift), default=None)
 
     def front(self, points: Collection[Point]) -> tuple[Point, ...]:
         """Points that no other beats in score and in every measure that counts."""
@@ -334,7 +344,7 @@ class Ranking:
             return None
         enough = max(map(grade, members)) - self.objective.tolerance - TOLERANCE
         good = [one for one in members if grade(one) >= enough]
-        return min(good, key=lambda one: (prices(one, measures), -grade(one), one.number))
+        return min(good, key=lambda one: (prices(one, measures), -grade(one), one.thrift))
 
     def allowance(self, best: Measures, baseline: Measures) -> float:
         """The score that the best may lie below the baseline and still be better by the objective.

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from burnish.domain import (
     BurnishError,
     CandidateProposal,
+    ConfirmedChooser,
+    Json,
     Optimizer,
     OptimizerState,
     Proposed,
     RunContext,
+    SearchReporter,
     StopDecision,
     TrialHistory,
     TrialResult,
@@ -55,6 +58,7 @@ class OptimizerCalls:
         self._timeout = timeout_seconds
         self._is_asking = is_asking
         self._threads = DaemonThreads(4)
+        self.choice_stands = isinstance(optimizer, ConfirmedChooser)
 
     async def initialize(self, context: RunContext) -> OptimizerState:
         """The first state."""
@@ -95,6 +99,24 @@ class OptimizerCalls:
         if answer is not None and not isinstance(answer, str):
             raise self._failed("choice", f"it returned a {type(answer).__name__}, not an id")
         return answer
+
+    async def report(
+        self, state: OptimizerState, history: TrialHistory, winner_id: str
+    ) -> Mapping[str, Json] | None:
+        """What the search learnt; None where the optimizer does not tell.
+
+        The run is over: a report that fails is told in its place and costs no result.
+        """
+        if not isinstance(self._optimizer, SearchReporter):
+            return None
+        try:
+            answer = await self._call("report", state, history, winner_id)
+            if not isinstance(answer, Mapping):
+                raise self._failed("report", f"it returned a {type(answer).__name__}")
+            told: dict[str, Json] = json.loads(json.dumps(dict(answer), allow_nan=False))
+        except (OptimizerFailed, TypeError, ValueError) as error:
+            return {"error": describe(error)}
+        return told
 
     def close(self) -> None:
         """Let the threads end."""

@@ -9,6 +9,7 @@ from typing import Any
 from burnish.domain import (
     ExperimentRepository,
     Item,
+    Json,
     Lease,
     OptimizationRepository,
     OptimizerState,
@@ -28,6 +29,7 @@ from burnish.optimization.search_plan import SearchPlan, baseline_candidate, exp
 from burnish.optimization.step_planner import StepPlanner, ran_out_of_budget
 from burnish.optimization.step_runner import StepRunner
 from burnish.optimization.trial_index import History, TrialIndex
+from burnish.optimization.winner_choice import ChoiceCheck
 
 # An optimizer that proposes nothing usable this often in a row has run dry.
 _MAX_EMPTY_STEPS = 3
@@ -72,6 +74,7 @@ class Orchestrator:
         self._lease = lease
         self.checkpoint = checkpoint
         self.trial_index = TrialIndex(plan.optimization_id, plan.objective)
+        self._choice_check = ChoiceCheck(plan.trial_items)
         self.stop_asked = False
 
     async def load(self) -> None:
@@ -97,6 +100,13 @@ class Orchestrator:
         """End the running experiments and then the search, as cancelled."""
         self.stop_asked = True
         await self._components.steps.cancel(self.checkpoint.pending)
+
+    async def report(self) -> Mapping[str, Json] | None:
+        """What the search learnt, by the optimizer's own word."""
+        best, state = self.trial_index.best(), self.checkpoint.state
+        if best is None or state is None:
+            return None
+        return await self._components.optimizer.report(state, self._history(), best.candidate_id)
 
     def counters(self) -> dict[str, int]:
         """What progress shows."""
@@ -286,12 +296,25 @@ class Orchestrator:
         await self._save(new_best=after)
 
     async def _heed_choice(self) -> None:
-        """Let an optimizer that chooses the winner itself do so."""
-        if self.checkpoint.state is not None:
-            state = self.checkpoint.state
-            self.trial_index.choice = await self._components.optimizer.choice(
-                state, self._history()
-            )
+        """Let an optimizer choose the winner itself, where the run's evidence is not against it.
+
+        With an objective a worse score may be the better choice.
+        """
+        if self.checkpoint.state is None:
+            return
+        index, history = self.trial_index, self._history()
+        choice = await self._components.optimizer.choice(self.checkpoint.state, history)
+        index.choice, index.refusal = choice, None
+        rivals, baseline = index.by_score(), index.baseline()
+        tried = any(one.candidate_id == choice for one in rivals)
+        stands = self._components.optimizer.choice_stands or self._plan.objective.measures
+        if choice is None or baseline is None or not tried or stands:
+            return
+        index.refusal = await self._choice_check.refusal(
+            choice, baseline.candidate_id, rivals, history
+        )
+        if index.refusal is not None:
+            index.choice = None
 
     def _point(self, trial: TrialResult) -> ProgressPoint:
         return ProgressPoint(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from burnish.domain import (
     ExperimentStatus,
     ExperimentType,
+    Json,
     OptimizationStatus,
     Spending,
     TrialResult,
@@ -21,10 +22,15 @@ def why_no_improvement(
     trials: Sequence[TrialResult], rejected: int, objective: Objective | None = None
 ) -> str:
     """In words, why the baseline is the result."""
-    tried = [trial for trial in trials if trial.type.value == "trial"][1:]
+    tried = [trial for trial in trials if trial.type is ExperimentType.TRIAL][1:]
     if not tried:
         refused = f"; {rejected} proposals were refused" if rejected else ""
-        return f"no candidate was run{refused}"
+        looked = {one.candidate_id for one in trials if one.type is ExperimentType.MINI_BATCH}
+        looked -= {one.candidate_id for one in trials if one.type is ExperimentType.TRIAL}
+        if not looked:
+            return f"no candidate was run{refused}"
+        many = "1 candidate was" if len(looked) == 1 else f"{len(looked)} candidates were"
+        return f"{many} tried on mini-batches, none went on{refused}"
     finished = [trial for trial in tried if trial.counts]
     pruned = sum(1 for trial in tried if trial.status is ExperimentStatus.PRUNED)
     if not finished and not pruned:
@@ -44,9 +50,10 @@ def outcome_document(
     confirmation: Confirmation | str | None,
     evaluations: int,
     spending: Spending,
-    notes: Sequence[str] = (),
+    notes: Sequence[str],
+    search: Mapping[str, Json] | None,
 ) -> dict[str, Any]:
-    """What `burnish optimize --json` prints."""
+    """What `burnish optimize --json` prints; `search` is what the search learnt."""
     checkpoint = orchestrator.checkpoint
     trial_index = orchestrator.trial_index
     best, baseline = trial_index.best(), trial_index.baseline()
@@ -71,11 +78,16 @@ def outcome_document(
         "improved": improved,
         "why_not_improved": None
         if improved
-        else why_no_improvement(trials, checkpoint.rejected, trial_index.objective),
+        else why_no_improvement(trial_index.in_order(), checkpoint.rejected, trial_index.objective),
         **_evidence(confirmation),
         "objective": objective_document(
-            trial_index.ranking, trial_index.points, confirmation, notes
+            trial_index.ranking,
+            trial_index.points,
+            confirmation,
+            notes,
+            None if best is None else best.candidate_id,
         ),
+        "search": search,
         "trials": max(len(trials) - 1, 0),
         "evaluations": evaluations,
         "rejections": checkpoint.rejected,
@@ -96,11 +108,17 @@ def _scored(trial: TrialResult) -> dict[str, Any]:
 
 
 def _overruled(orchestrator: Orchestrator) -> dict[str, Any] | None:
-    """Who scored higher than the winner, if the optimizer chose by more than that score."""
-    top = orchestrator.trial_index.overruled()
-    if top is None:
+    """Who scored higher than the winner, or was chosen by the optimizer, and `by` what it is not it."""
+    index = orchestrator.trial_index
+    one, refusal = index.overruled(), index.refusal
+    if one is None:
         return None
-    return {**_scored(top), "number": orchestrator.trial_index.candidates[top.candidate_id].number}
+    found = {**_scored(one), "number": index.candidates[one.candidate_id].number}
+    if refusal is None:
+        return {**found, "by": "optimizer"}
+    better = index.candidates[refusal.better].number
+    shown = {"better": better, "items": refusal.items, "p_value": refusal.p_value}
+    return {**found, "by": "evidence", **shown}
 
 
 def _evidence(confirmation: Confirmation | str | None) -> dict[str, Any]:
@@ -134,14 +152,15 @@ def objective_document(
     ranking: Ranking,
     points: Sequence[Point],
     confirmation: Confirmation | str | None,
-    notes: Sequence[str] = (),
+    notes: Sequence[str],
+    best_id: str | None,
 ) -> dict[str, Any]:
     """What the result says under `objective`.
 
     `allowance` is the score that the measures are worth against the baseline's: a chosen point that
     lies no more than that below it is still better by the objective.
     """
-    best = ranking.best(points)
+    best = next((one for one in points if one.candidate_id == best_id), None)
     baseline = next((one for one in points if one.number == 0), None)
     confirmed = confirmation if isinstance(confirmation, Confirmation) else None
     return {

@@ -71,7 +71,6 @@ class StepPlanner:
         rejections = [_rejection(one, step) for one in sorted(refused, key=lambda one: one.index)]
         return planned, rejections
 
-
     async def _ran_before(
         self, one: Accepted, items: frozenset[str], trial_index: TrialIndex
     ) -> int:

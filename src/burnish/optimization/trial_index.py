@@ -20,6 +20,7 @@ from burnish.domain import (
 from burnish.optimization.checkpoint import Pending
 from burnish.optimization.objective import Measures, Objective, Point, Ranking, points_of
 from burnish.optimization.search_plan import experiment_id
+from burnish.optimization.winner_choice import Refusal
 
 T = TypeVar("T")
 _READ_SECONDS = 60.0
@@ -119,8 +120,9 @@ class TrialIndex:
     def __init__(self, optimization_id: str, objective: Objective | None = None) -> None:
         self._optimization_id = optimization_id
         self.objective = objective or Objective()
-        # The winner by the optimizer's own judgement, if it has one.
+        # The winner by the optimizer's own judgement, if it has one that stands, or why it doesn't.
         self.choice: str | None = None
+        self.refusal: Refusal | None = None
         self.candidates: dict[str, Candidate] = {}
         self.trials: dict[str, TrialResult] = {}
         self._by_hash: dict[str, Candidate] = {}
@@ -157,19 +159,24 @@ class TrialIndex:
         for trial in self.trials.values():
             if trial.counts and trial.candidate_id == self.choice:
                 return trial
+        return next(iter(self.by_score()), None)
+
+    def by_score(self) -> list[TrialResult]:
+        """The trials that can be best, the best by the objective first and then by score."""
         best = self.ranking.best(self._points.values())
-        return next(
-            (self.trials[key] for key, point in self._points.items() if point is best), None
-        )
+        if best is None:
+            return []
+        order = sorted(self._points.items(), key=lambda one: (one[1] is not best, -one[1].score))
+        return [self.trials[key] for key, _ in order]
 
     def overruled(self) -> TrialResult | None:
-        """The trial with the best score, where the optimizer chose another for reasons of its own."""
-        best = self.best()
-        found = self.ranking.best(self._points.values())
-        if best is None or found is None or self.objective.weights:
+        """Who is not the winner though it was chosen, or though its score is the best."""
+        if self.refusal is not None:
+            return next(one for one in self.by_score() if one.candidate_id == self.refusal.choice)
+        best, found = self.best(), self.by_score()
+        if best is None or not found or self.objective.weights:
             return None
-        top = next(self.trials[key] for key, point in self._points.items() if point is found)
-        return top if (top.objective_score or 0.0) > (best.objective_score or 0.0) else None
+        return found[0] if (found[0].objective_score or 0) > (best.objective_score or 0) else None
 
     def as_seen(self, results: Iterable[TrialResult]) -> list[TrialResult]:
         """Results as an optimizer sees them, with what it is to maximise as their score."""

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import prod
 from typing import Any
 
 from burnish.domain import (
+    Json,
     Model,
     Optimizer,
     OptimizerState,
     ParameterSpace,
     Proposed,
     RunContext,
+    SearchReporter,
     StopDecision,
     TrialHistory,
     TrialResult,
@@ -102,6 +104,16 @@ class Auto:
             return None
         winner: str | None = await _called(chosen.choice, state, history)
         return winner
+
+    async def report(
+        self, state: OptimizerState, history: TrialHistory, winner_id: str
+    ) -> Mapping[str, Json]:
+        """What was chosen and why, and the chosen one's own report, if it has any."""
+        chosen = self._chosen(state)
+        told: Mapping[str, Json] = {}
+        if isinstance(chosen, SearchReporter):
+            told = await _called(chosen.report, state, history, winner_id)
+        return {"chosen": state.algorithm_data[_KEY], **told}
 
     def _chosen(self, state: OptimizerState) -> Optimizer:
         return self._named(state.algorithm_data[_KEY]["choice"])

@@ -254,3 +254,21 @@ def test_many_rejections_are_counted_and_the_first_listed():
 
     assert "700 proposals refused: 700 duplicate. The first 500 are listed." in html
     assert html.count("it was tried before") == 500
+
+
+def test_what_the_search_learnt_is_told_and_left_out_where_nothing_was():
+    block = {"section": "system", "text": "- Name <b>it</b>.", "in_winner": True, "items": 60}
+    search = {
+        "reflections": {"asked": 7, "unusable": {"refusal": 2, "cut": 0}, "example": "I'm <sorry>"},
+        "sections_left_out": ["user"],
+        "blocks": [{**block, "worth": 0.25, "low": 0.1, "high": 0.4}, {"text": "of another kind"}],
+    }
+    record = replace(material().record, result=result(search=search))
+
+    html = page(record=record)
+
+    assert "reflections asked: 7, of which unusable: 2 (2 refusal)" in html
+    assert "I&#x27;m &lt;sorry&gt;" in html
+    assert "sections that were not rewritten: user" in html
+    assert "- Name &lt;b&gt;it&lt;/b&gt;." in html and "+0.100 to +0.400" in html
+    assert "What the search learnt" not in page()

@@ -13,7 +13,7 @@ from rich.console import Console
 from burnish.app.report.runs.evidence import overruled_words
 from burnish.cli.display.evaluation_progress import Pace
 from burnish.cli.display.optimizations.progress import frame, trial_line
-from burnish.cli.display.optimizations.results import search_verdict
+from burnish.cli.display.optimizations.results import print_search_report, search_verdict
 from burnish.cli.display.optimizations.status import print_unfinished
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.search import EndedTrial, SearchWatch, following
@@ -186,6 +186,37 @@ def test_a_higher_score_that_counts_as_luck_is_told():
     assert overruled_words(document(), "gepa") is None
     assert overruled_words(result, "compress") is None
     assert overruled_words(result, "mine").endswith("mine chose the winner by more than that score")
+
+
+def test_a_choice_that_the_evidence_is_against_is_told():
+    other = {"candidate_id": "c0", "number": 0, "score": 0.11, "by": "evidence"}
+    result = {**document(), "overruled": {**other, "better": 4, "items": 40, "p_value": 1e-4}}
+
+    assert overruled_words(result, "gepa") == (
+        "candidate 0 is not the winner (0.110); gepa chose it, but on the 40 items that both ran "
+        "candidate 4 is better (p = 0.0001)"
+    )
+    assert overruled_words(result, "compress").startswith("candidate 0 is not the winner")
+
+
+def test_what_the_search_learnt_is_printed(capsys):
+    block = {"section": "system", "text": "- Name\nit.", "in_winner": False, "items": 60}
+    search = {
+        "chosen": {"choice": "gepa", "reason": "a model can reflect"},
+        "blocks": [{**block, "worth": 0.25, "low": 0.1, "high": 0.4}],
+        "depth": 3,
+    }
+
+    print_search_report(Console(width=200), {"search": search})
+    print_search_report(Console(width=200), {"search": None})
+
+    printed = [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert printed == [
+        "what the search learnt",
+        "auto chose gepa: a model can reflect",
+        "depth: 3",
+        "+0.250 (+0.10 to +0.40)  system, not in the winner: - Name it.",
+    ]
 
 
 def test_names_that_an_optimizer_adds_for_itself_are_not_shown():

@@ -16,6 +16,7 @@ from burnish.evaluation.statistics import (
     Interval,
     RunningScore,
     bootstrap_interval,
+    chance_of_gain,
     paired_permutation_test,
     wilson_interval,
 )
@@ -256,6 +257,23 @@ class TestPairedTest:
     def test_refuses_what_cannot_be_paired(self, before, after):
         with pytest.raises(UsageError):
             paired_permutation_test(before, after, seed=1)
+
+
+class TestChanceOfGain:
+    @given(st.lists(st.tuples(scores, scores), min_size=1, max_size=12))
+    def test_is_one_side_of_the_paired_test(self, pairs):
+        before, after = zip(*pairs, strict=True)
+        tested = paired_permutation_test(before, after, seed=0)
+
+        chance = chance_of_gain(before, after)
+
+        if tested.delta > 1e-9:
+            assert chance == tested.p_value / 2
+        elif tested.delta < -1e-9:
+            assert chance == 1 - tested.p_value / 2
+
+    def test_is_even_where_nothing_changed(self):
+        assert chance_of_gain([1.0, 0.0], [1.0, 0.0]) == 0.5
 
 
 class TestRunningScore:

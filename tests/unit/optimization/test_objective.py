@@ -93,10 +93,33 @@ def test_utility_is_the_score_less_the_weighed_changes():
     assert weighed.merit(point(4, 0.9, latency_ms=1)) is None
 
 
-def test_the_score_alone_looks_at_nothing_else():
-    points = [point(0, 0.5, tokens=1), point(1, 0.9), point(2, 0.9 + 1e-12, tokens=1)]
+@pytest.mark.parametrize(
+    ("equals", "chosen"),
+    [
+        ([(1, 150, 0.1, 9), (2, 138, 0.2, 9)], 2),
+        ([(1, 150, 0.2, 9), (2, 150, 0.1, 9)], 2),
+        ([(1, 150, 0.1, 9), (2, 150, 0.1, 8)], 2),
+        ([(1, None, None, 9), (2, None, None, 8)], 2),
+        ([(1, None, None, 8), (2, None, None, 8)], 1),
+    ],
+    ids=["tokens", "cost", "length", "length where nothing is measured", "the earlier"],
+)
+def test_of_equal_scores_the_cheaper_wins_and_is_on_the_front(equals, chosen):
+    points = [point(0, 0.5, tokens=1)] + [
+        replace(point(number, 0.9 + 1e-12 * number, tokens=tokens, cost_usd=cost), length=length)
+        for number, tokens, cost, length in equals
+    ]
 
-    assert ranking(None).best(points).number == 1
+    best = ranking(None).best(points)
+
+    assert best.number == chosen
+    assert best in ranking(None).front(points)
+
+
+def test_a_cheaper_one_that_is_no_better_leaves_the_baseline_the_winner():
+    points = [point(0, 0.9, tokens=100), point(1, 0.9, tokens=50), point(2, 0.5, tokens=1)]
+
+    assert ranking(None).best(points).number == 0
 
 
 def test_the_best_by_weights_is_that_of_the_highest_utility_and_of_equals_the_earliest():

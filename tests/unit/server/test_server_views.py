@@ -5,8 +5,16 @@ import json
 import pytest
 
 from burnish.app.report.runs.lines import line_of
-from burnish.domain import AgentOutput, ExperimentStatus, ExperimentType, Score, Spending
+from burnish.domain import (
+    AgentOutput,
+    ExperimentStatus,
+    ExperimentType,
+    OptimizationStatus,
+    Score,
+    Spending,
+)
 from burnish.domain.optimizations.pages import ItemLine, LineageNode, RunSpan, TrialLine
+from burnish.domain.registry import CandidateLine, OptimizerRun, RunLine
 from burnish.server.http.responses import ready_json
 from burnish.server.http.sse import encode_event
 from burnish.server.optimizations.schemas import OptimizationLine
@@ -19,6 +27,7 @@ from burnish.server.optimizations.trial_schemas import (
     graph_rows,
     trial_row,
 )
+from burnish.server.optimizers.schemas import CandidateView
 from burnish.testing.samples.experiments import AWKWARD_TEXTS, make_result
 from burnish.testing.samples.optimizations import (
     make_candidate,
@@ -99,3 +108,50 @@ def test_any_text_can_be_sent(text):
     frame = encode_event("o1", make_event("k", text=text)).decode()
     assert frame.count("\n") == 3
     assert json.loads(frame.splitlines()[1].removeprefix("data: "))["payload"].keys() == {"text"}
+
+
+@pytest.mark.parametrize(
+    ("run_status", "trial", "state"),
+    [
+        ("running", None, "pending"),
+        ("running", {"status": "running", "type": "mini-batch"}, "evaluating"),
+        ("running", {"status": "completed", "type": "mini-batch"}, "evaluated"),
+        ("completed", {"status": "completed", "type": "mini-batch"}, "rejected"),
+        ("completed", {"status": "completed"}, "evaluated"),
+        ("completed", {"status": "pruned"}, "rejected"),
+        ("completed", {"status": "cancelled"}, "rejected"),
+        ("completed", None, "rejected"),
+        ("cancelled", {"status": "cancelled"}, "pending"),
+        ("cancelled", {"status": "cancelled", "type": "mini-batch"}, "pending"),
+        ("cancelled", {"status": "completed", "type": "mini-batch"}, "rejected"),
+        ("failed", {"status": "running"}, "pending"),
+    ],
+)
+def test_a_candidate_is_rejected_by_its_mini_batch_and_judged_by_nobody_who_was_stopped(
+    run_status, trial, state
+):
+    made = trial and make_trial(
+        1,
+        status=ExperimentStatus(trial["status"]),
+        type=ExperimentType(trial.get("type", "trial")),
+        objective_score=0.25,
+    )
+    line = CandidateLine(candidate=make_candidate(1), trial=made, scores={"one": 0.5})
+    run = OptimizerRun(
+        id="o1",
+        optimizer_id="x",
+        agent_name="a",
+        optimizer_name="o",
+        optimizer_version=1,
+        base_config_version=1,
+        suite_id="s",
+        suite_version=1,
+    )
+    record = make_record(status=OptimizationStatus(run_status))
+
+    view = CandidateView.of(line, RunLine(run=run, record=record, scores={}))
+
+    assert view.status == state
+    if made:
+        assert (view.score, view.items) == (0.25, made.summary.total_items)
+        assert view.eval_run_id == made.experiment_id

@@ -182,9 +182,12 @@ describe('evidence in words', () => {
 
   it('says who scored higher by luck, and only then', () => {
     expect(overruledWords(evidence)).toBe('');
-    const overruled = { candidate_id: 'a-9', number: 9, score: 0.9, why: 'gepa takes it for luck' };
-    expect(overruledWords({ ...evidence, overruled })).toBe(
-      'Candidate 9 scored higher in the search (0.900); gepa takes it for luck.',
+    const other = { candidate_id: 'a-9', number: 9, score: 0.9, why: 'gepa says so' };
+    expect(overruledWords({ ...evidence, overruled: { ...other, by: 'optimizer' } })).toBe(
+      'Candidate 9 scored higher in the search (0.900); gepa says so.',
+    );
+    expect(overruledWords({ ...evidence, overruled: { ...other, by: 'evidence' } })).toBe(
+      'Candidate 9 is not the winner (0.900); gepa says so.',
     );
   });
 

@@ -100,7 +100,7 @@ class OptimizationResult:
 
     @property
     def overruled(self) -> Mapping[str, Any] | None:
-        """Who scored higher than the winner, where the optimizer chose by more than that score."""
+        """Who is not the winner though it scored higher, or though the optimizer chose it."""
         return self.document.get("overruled")
 
     @property

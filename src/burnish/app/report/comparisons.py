@@ -45,11 +45,15 @@ Results = Mapping[str, Sequence[ItemResult]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """A candidate, the experiments that count for it, and its mean score by item."""
+    """A candidate, the experiments that count for it, and its mean score by item.
+
+    `tried` says whether it had a trial.
+    """
 
     candidate: Candidate
     experiments: tuple[str, ...]
     scores: Mapping[str, float]
+    tried: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +105,11 @@ async def compare(
     held_out = await _held_out(workspace, optimization_id)
     first = await read_side(workspace, record, before, on, held_out)
     second = await read_side(workspace, record, after, on, held_out)
+    if on is On.SEARCH and not (first.tried and second.tried):
+        # One ran on mini-batches only: the other's mini-batches may have the same items.
+        first, second = [
+            await read_side(workspace, record, one, on, whole=True) for one in (before, after)
+        ]
     common = sorted(first.scores.keys() & second.scores.keys())
     return Comparison(
         record=record,
@@ -119,16 +128,25 @@ async def read_side(
     candidate_id: str,
     on: On,
     held_out: Mapping[str, tuple[str, ...]] | None = None,
+    *,
+    whole: bool = False,
 ) -> Side:
-    """A candidate's part: its trial, or where it never had one its mini-batches together."""
+    """A candidate's part: its trial, or where it never had one its mini-batches together.
+
+    The whole is both.
+    """
     candidate = await workspace.insights.candidate(record.id, candidate_id)
     if on is On.HELD_OUT:
         known = await _held_out(workspace, record.id) if held_out is None else held_out
-        experiments = known.get(candidate_id, ())
+        experiments, tried = known.get(candidate_id, ()), False
     else:
-        experiments = await _searched(workspace, record.id, candidate_id)
+        points = await workspace.insights.points(record.id, candidate_id=candidate_id)
+        trial = tuple(one.experiment_id for one in points if one.type is ExperimentType.TRIAL)
+        tried = bool(trial)
+        everything = tuple(one.experiment_id for one in points)
+        experiments = trial if trial and not whole else everything
     found, scores = await _scores(workspace, experiments)
-    return Side(candidate=candidate, experiments=found, scores=scores)
+    return Side(candidate=candidate, experiments=found, scores=scores, tried=tried)
 
 
 async def compared_items(
@@ -216,14 +234,6 @@ async def _held_out(workspace: Workspace, optimization_id: str) -> dict[str, tup
     """The newest experiment on held-out items, by candidate."""
     runs = await workspace.insights.held_out(optimization_id)
     return {one.candidate_id: (one.experiment_id,) for one in runs}
-
-
-async def _searched(
-    workspace: Workspace, optimization_id: str, candidate_id: str
-) -> tuple[str, ...]:
-    points = await workspace.insights.points(optimization_id, candidate_id=candidate_id)
-    trial = [one.experiment_id for one in points if one.type is ExperimentType.TRIAL]
-    return tuple(trial or (one.experiment_id for one in points))
 
 
 async def _scores(

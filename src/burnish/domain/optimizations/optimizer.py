@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from burnish.domain.configuration import Configuration
 from burnish.domain.errors import UsageError
 from burnish.domain.experiments.items import Item
 from burnish.domain.experiments.records import ExperimentStatus, ExperimentType, ItemResult
 from burnish.domain.json_values import Json
-from burnish.domain.models import Model
 
 
 class OptimizationStatus(StrEnum):
@@ -276,29 +275,6 @@ class Optimizer(Protocol):
     ) -> StopDecision | Awaitable[StopDecision]: ...
 
 
-@runtime_checkable
-class WinnerChooser(Protocol):
-    """An optimizer that says itself which candidate is best, where that is not the best score.
-
-    It is asked after every step. What it names counts once it has had its trial.
-    """
-
-    def choice(
-        self, state: OptimizerState, history: TrialHistory
-    ) -> str | Awaitable[str | None] | None: ...
-
-
-@runtime_checkable
-class ModelUser(Protocol):
-    """An optimizer that asks models of its own.
-
-    `connect` comes before every other call. What it opens (a name, a Model or a function from text to
-    text) is counted in the run's usage and budget, and remembered in its call cache.
-    """
-
-    def connect(self, open_model: Callable[[Any], Model]) -> None: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterSpace:
     """The values one parameter may take: a list of choices, or a range of numbers."""
@@ -346,14 +322,7 @@ class SearchSpace:
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> SearchSpace:
         """From its JSON form."""
-        known = (
-            "sections",
-            "locked",
-            "parameters",
-            "max_section_chars",
-            "max_examples",
-            "own_placeholders",
-        )
+        known = tuple(cls.__dataclass_fields__)
         for key in value:
             if key not in known:
                 raise _bad(f"it has no field {key!r}; known are {', '.join(known)}")

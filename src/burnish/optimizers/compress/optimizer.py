@@ -59,6 +59,7 @@ class Compress:
     """
 
     name = "compress"
+    confirms_regressions = True
     candidates_per_step = _PLACES
 
     def __init__(

@@ -6,6 +6,7 @@ steered by the estimated gradient and by parents of the per-item front.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from burnish.domain import (
     CandidateProposal,
     ExperimentType,
+    Json,
     OptimizerState,
     Proposed,
     RunContext,
@@ -23,6 +25,7 @@ from burnish.domain import (
 )
 from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.optimizers.edits.optimizer import Edits
+from burnish.optimizers.gepa.block_effects import block_effects
 from burnish.optimizers.gepa.evidence import Evidence, Memo
 from burnish.optimizers.gepa.joining import Joining
 from burnish.optimizers.gepa.parents import ParentSelection
@@ -195,6 +198,23 @@ class Gepa(ModelAsker):
             return None
         winner = Finals(await self._view(state, history), 0).winner()
         return None if winner is None else winner.id
+
+    async def report(
+        self, state: OptimizerState, history: TrialHistory, winner_id: str
+    ) -> dict[str, Json]:
+        """How reflection went, which sections were left out, and what blocks are worth."""
+        view = await self._view(state, history)
+        counted = state.algorithm_data["reflections"]
+        reflections = {name: counted[name] for name in counted if name != "in_a_row"}
+        sections = rewritable(view.facts, self.mutation_strategies)
+        winner = view.evidence.known.get(winner_id, view.evidence.baseline)
+        return {
+            "reflections": reflections if self._asker.available else None,
+            "sections_left_out": [
+                one for one in view.facts.baseline.sections if one not in sections
+            ],
+            "blocks": await asyncio.to_thread(block_effects, view.evidence, winner),
+        }
 
     async def _reflect(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int

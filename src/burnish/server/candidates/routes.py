@@ -120,6 +120,8 @@ async def get_item(
     sides = []
     for one in dict.fromkeys(candidate_id):
         side = await read_side(workspace, record, one, on)
+        if item_id not in side.scores:
+            side = await read_side(workspace, record, one, on, whole=True)
         sides.append(item_side(side, await item_lines(workspace, side, item_id, row)))
     if row is None and not any(one.runs for one in sides):
         raise UsageError(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field
 
 from burnish.app.report.runs.evidence import COMPRESS, evidence_of, explanation_of
 from burnish.app.report.runs.lines import RunLine
+from burnish.app.report.runs.search_report import search_of
 from burnish.app.report.runs.summary import RunSummary, Scored
 from burnish.domain import ExperimentStatus, OptimizationStatus
 from burnish.domain.optimizations.pages import RunCounts, RunFacets
@@ -36,11 +37,15 @@ class BudgetView(BaseModel):
 
 
 class Overruled(BaseModel):
-    """A candidate that scored higher on the items of the search and is not the winner."""
+    """A candidate that is not the winner though it scored higher, or though it was chosen."""
 
     candidate_id: str
     number: int
     score: float
+    by: Literal["optimizer", "evidence"] = Field(
+        description="`optimizer`: it chose another than the best score. `evidence`: the optimizer "
+        "chose this one, and the items of the search are against it."
+    )
     why: str = Field(description="Why it is not the winner.")
 
 
@@ -61,7 +66,7 @@ class Evidence(BaseModel):
     refuted: bool = Field(description="The items speak against the winner.")
     overruled: Overruled | None = Field(
         default=None,
-        description="Who scored higher, where the optimizer chose by more than that score.",
+        description="Who is not the winner though it scored higher, or though it was chosen.",
     )
 
 
@@ -210,6 +215,25 @@ class Spent(Usage):
     by_purpose: dict[str, Usage]
 
 
+class BlockWorth(BaseModel):
+    """What a block of a text adds to the score, estimated from pairs of candidates."""
+
+    section: str
+    text: str
+    in_winner: bool
+    worth: float
+    low: float = Field(description="Bounds of the 95 % interval.")
+    high: float
+    items: int = Field(description="Items that both of a pair ran.")
+
+
+class SearchReport(BaseModel):
+    """What the search learnt, by the optimizer's own word."""
+
+    words: list[str]
+    blocks: list[BlockWorth]
+
+
 class OptimizationView(OptimizationLine):
     """One optimization with all that a summary shows, as of the event `last_event_id`."""
 
@@ -228,6 +252,9 @@ class OptimizationView(OptimizationLine):
     usage: Spent
     budget: BudgetView
     evidence: Evidence | None
+    search: SearchReport | None = Field(
+        description="What the search learnt; None where its optimizer tells nothing."
+    )
     explanation: str | None = Field(
         description="Why it is empty, failed, was stopped or found nothing; None when all is well."
     )
@@ -255,6 +282,7 @@ class OptimizationView(OptimizationLine):
             best=_scored(summary, summary.best),
             budget=BudgetView.model_validate(summary.budget, from_attributes=True),
             evidence=evidence_of(record),
+            search=search_of(record.result),
             explanation=explanation_of(record, owned=summary.line.owned),
             compression=record.optimizer_name == COMPRESS,
             settings={"name": record.optimizer_name, **(settings.get("optimizer") or {})},

@@ -12,7 +12,7 @@ from burnish.app.agents.optimizers.cron import Schedule
 from burnish.app.agents.optimizers.runs import RUN_STATES, RunState
 from burnish.app.kinds import FRAMEWORK, Kind
 from burnish.app.optimize.run_plan import RunPlan
-from burnish.domain import ExperimentStatus, OptimizationStatus, SystemClock
+from burnish.domain import ExperimentStatus, ExperimentType, OptimizationStatus, SystemClock
 from burnish.domain.registry import CandidateLine, ObjectVersion, RunLine
 from burnish.optimization.search_plan import candidate_id
 from burnish.server.http.examples import WITH_EXAMPLES
@@ -289,15 +289,20 @@ class CandidateView(View):
     system_prompt: str
     user_prompt: str
     extra_sections: dict[str, str]
-    eval_run_id: str | None
+    eval_run_id: str | None = Field(description="Its trial, else its mini-batch.")
+    score: float | None = Field(description="By the weights of the suite's scorers.")
     scores: dict[str, float] | None
-    status: CandidateState
+    items: int | None = Field(description="How many items the scores are of.")
+    status: CandidateState = Field(
+        description="`rejected`: it failed, was ended early, or went no further than a mini-batch."
+    )
     rationale: str | None
 
     @classmethod
     def of(cls, line: CandidateLine, run: RunLine) -> CandidateView:
         """From a line of a page; the winner of a run that has ended is accepted."""
-        candidate, sections = line.candidate, dict(line.candidate.configuration.sections)
+        candidate, trial = line.candidate, line.trial
+        sections = dict(candidate.configuration.sections)
         return cls.read(
             candidate,
             run_id=run.run.id,
@@ -305,8 +310,10 @@ class CandidateView(View):
             system_prompt=sections.pop("system", ""),
             user_prompt=sections.pop("user", ""),
             extra_sections=sections,
-            eval_run_id=None if line.trial is None else line.trial.experiment_id,
+            eval_run_id=None if trial is None else trial.experiment_id,
+            score=None if trial is None else trial.objective_score,
             scores=line.scores or None,
+            items=None if trial is None else trial.summary.total_items,
             status=_state(line, run),
         )
 
@@ -316,15 +323,21 @@ class CandidatePage(Page[CandidateView]):
 
 
 def _state(line: CandidateLine, run: RunLine) -> CandidateState:
-    if line.trial is None:
-        return "pending"
-    if not line.trial.status.final:
+    """A mini-batch screens a candidate out unless a trial follows, which the run's end decides.
+
+    Whom a stop or a failure kept from its evaluation was not judged, and stays pending.
+    """
+    trial, status = line.trial, run.record.status
+    if trial is not None and not trial.status.final and not status.final:
         return "evaluating"
-    if line.trial.status is not ExperimentStatus.COMPLETED:
+    judged = trial is not None and trial.status.final
+    if trial is None or not judged or trial.status is ExperimentStatus.CANCELLED:
+        return "rejected" if status is OptimizationStatus.COMPLETED else "pending"
+    screened = trial.type is ExperimentType.MINI_BATCH and status.final
+    if screened or trial.status is not ExperimentStatus.COMPLETED:
         return "rejected"
-    record = run.record
-    won = record.best_candidate_id == line.candidate.id and line.candidate.number > 0
-    return "accepted" if won and record.status is OptimizationStatus.COMPLETED else "evaluated"
+    won = run.record.best_candidate_id == line.candidate.id and line.candidate.number > 0
+    return "accepted" if won and status is OptimizationStatus.COMPLETED else "evaluated"
 
 
 def _next_run(stored: ObjectVersion) -> str | None:

@@ -8,7 +8,13 @@ from typing import Any
 
 from sqlalchemy import Select, bindparam, func, insert, select, tuple_, update
 
-from burnish.domain import ConflictError, OptimizationStatus, TrialResult, UsageError
+from burnish.domain import (
+    ConflictError,
+    ExperimentType,
+    OptimizationStatus,
+    TrialResult,
+    UsageError,
+)
 from burnish.domain.pages import Page
 from burnish.domain.registry import CandidateLine, OptimizerRun, RunLine
 from burnish.storage.engine.bulk import value_of
@@ -84,7 +90,6 @@ _candidates, _trials, _scores = candidates.c, trials.c, feedback_scores.c
 _all_candidates = select(*CANDIDATE_COLUMNS)
 _trials_of = select(*TRIAL_COLUMNS).where(
     _trials.optimization_id == bindparam("of_id", type_=SafeText),
-    _trials.slot == "",
     _trials.candidate_id.in_(bindparam("of_candidates", type_=SafeText, expanding=True)),
 )
 _means = (
@@ -244,10 +249,8 @@ async def _candidate_page(
     if not shown:
         return Page(items=())
     bound = {"of_id": run_id, "of_candidates": [one.id for one in shown]}
-    ran: dict[str, TrialResult] = {
-        one.candidate_id: one
-        for one in read_trials(run_id, (await connection.execute(_trials_of, bound)).all())
-    }
+    found_trials = read_trials(run_id, (await connection.execute(_trials_of, bound)).all())
+    ran = {one.candidate_id: one for one in sorted(found_trials, key=_telling)}
     means = await _scorer_means(connection, [one.experiment_id for one in ran.values()])
     lines = [
         CandidateLine(
@@ -258,6 +261,12 @@ async def _candidate_page(
         for one in shown
     ]
     return Page(items=lines, next=(shown[-1].number,) if len(found) > limit else None)
+
+
+def _telling(trial: TrialResult) -> tuple[bool, bool, int, str]:
+    """What says most about a candidate comes last."""
+    is_trial = trial.type is ExperimentType.TRIAL
+    return is_trial, not trial.status.final, trial.summary.total_items, trial.experiment_id
 
 
 async def _winner_scores(

@@ -9,7 +9,7 @@ import { asConfiguration, changesInWords, compareConfigurations } from '@/lib/co
 import { count } from '@/lib/format';
 import { originSentence } from './against/against';
 import type { CandidateRef, RunCandidate } from './data';
-import { byScore, mainExperiment, splitRationale } from './roles';
+import { byScore, trialScore, splitRationale } from './roles';
 import type { Other } from './against/useOther';
 
 /** What is different in its configuration, and where that came from. */
@@ -79,7 +79,7 @@ function Tokens({ now, before }: { now: number | undefined; before: number | und
 }
 
 function Origin({ candidate, runId }: { candidate: RunCandidate; runId: string }) {
-  const own = mainExperiment(candidate.experiments)?.score ?? null;
+  const own = trialScore(candidate.experiments);
   return (
     <Card title="Where it comes from">
       <div className="stack">

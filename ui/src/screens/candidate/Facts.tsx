@@ -49,7 +49,8 @@ export function Facts({
         <span className="muted">
           {against && against.items > 0 && against.p_value !== null ? (
             <>
-              <Range low={against.ci_low} high={against.ci_high} />, {chance(against.p_value)}
+              <Range low={against.ci_low} high={against.ci_high} />, {chance(against.p_value)}, on{' '}
+              {count(against.items)} {against.items === 1 ? 'item' : 'items'} that both ran
             </>
           ) : against ? (
             'No item ran under both.'

@@ -5,6 +5,11 @@ export function mainExperiment(experiments: readonly Experiment[]): Experiment |
   return experiments.find((one) => one.role === 'trial') ?? experiments.at(-1);
 }
 
+/** The score on all search items; that of a mini-batch compares with nobody's. */
+export function trialScore(experiments: readonly Experiment[]): number | null {
+  return experiments.find((one) => one.role === 'trial')?.score ?? null;
+}
+
 export function heldOut(experiments: readonly Experiment[]): Experiment | undefined {
   return experiments.find((one) => one.role === 'held_out');
 }

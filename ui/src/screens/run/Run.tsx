@@ -8,6 +8,7 @@ import { useAddress } from '@/lib/address';
 import { count } from '@/lib/format';
 import { Actions } from './Actions';
 import { Figures } from './Figures';
+import { Learnt } from './Learnt';
 import { Outcome } from './Outcome';
 import { Explanation, Facts, Progress } from './Progress';
 import { Spend } from './Spend';
@@ -68,6 +69,7 @@ function RunPage({ id }: { id: string }) {
           </div>
         </>
       )}
+      {run.search && <Learnt search={run.search} />}
       <Panels run={run} live={live} />
     </Page>
   );

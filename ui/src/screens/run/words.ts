@@ -37,11 +37,12 @@ export function evidenceWords(evidence: Evidence, compression = false): Evidence
   };
 }
 
-/** Who scored higher and is not the winner, and why; empty where nobody did. */
+/** Who scored higher or was chosen and is not the winner, and why; empty without one. */
 export function overruledWords(evidence: Evidence): string {
   const other = evidence.overruled;
   if (!other) return '';
-  return `Candidate ${other.number} scored higher in the search (${score(other.score)}); ${other.why}.`;
+  const what = other.by === 'evidence' ? 'is not the winner' : 'scored higher in the search';
+  return `Candidate ${other.number} ${what} (${score(other.score)}); ${other.why}.`;
 }
 
 /** A compression is to be as good and shorter, so it has nothing to prove but that. */

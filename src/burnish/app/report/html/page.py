@@ -36,6 +36,7 @@ def render_page(material: Material, made_at: datetime) -> str:
         "prompt": ("Prompt changes", prompt_changes(material)),
         "items": ("Item changes", item_changes(material)),
         "refinement": ("Refinement", refinement(material) if material.refined else ""),
+        "learnt": ("What the search learnt", ledgers.search_report(material)),
         "lineage": ("Lineage", lineage_graph(material)),
         "pareto": (_front_title(material), pareto.html),
         "trials": ("Trials", trial_table(material)),
@@ -43,8 +44,9 @@ def render_page(material: Material, made_at: datetime) -> str:
         "usage": ("Usage", ledgers.usage(material)),
         "events": ("Events", ledgers.events(material)),
     }
-    if not material.refined:
-        del parts["refinement"]
+    for name in ("refinement", "learnt"):
+        if not parts[name][1]:
+            del parts[name]
     links = "".join(f'<li><a href="#{name}">{title}</a></li>' for name, (title, _) in parts.items())
     sections = "".join(section(name, title, body) for name, (title, body) in parts.items())
     data = {

@@ -94,11 +94,9 @@ def _drawing(
 
 
 def _chosen(material: Material, firsts: Sequence[tuple[int, float]]) -> tuple[int, float]:
-    """The last of the best ones, or what an objective prefers to it."""
-    if not material.ranking.objective.measures:
-        return firsts[-1]
-    best = material.ranking.best(material.points)
-    return firsts[-1] if best is None else (best.number, best.score)
+    """The winner; without a score of its own, the last of those that were best."""
+    value = material.score_of(material.best)
+    return firsts[-1] if value is None or material.best is None else (material.best.number, value)
 
 
 def _best_line(area: Frame, firsts: Sequence[tuple[int, float]]) -> str:

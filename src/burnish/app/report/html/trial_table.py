@@ -1,4 +1,4 @@
-"""Tables of a report: candidates, refusals, spending and events."""
+"""Tables of a report: candidates, what the search learnt, refusals, spending and events."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from burnish.app.report.html.markup import (
     row,
     safe,
     score,
+    signed,
     table,
 )
 from burnish.app.report.html.material import Material
+from burnish.app.report.runs.search_report import search_of
 from burnish.domain import Candidate, Rejection, TrialResult, Usage
 from burnish.optimization.objective import Measures
 
@@ -111,6 +113,29 @@ def _measures(material: Material, trial: TrialResult | None) -> list[str]:
 
 MAX_REJECTIONS = 500
 _MESSAGE = 300
+
+
+def search_report(material: Material) -> str:
+    """What the search learnt, by the optimizer's own word; empty where it tells nothing."""
+    found = search_of(material.result)
+    if found is None:
+        return ""
+    words = "".join(f"<li>{safe(one)}</li>" for one in found["words"])
+    rows = [
+        row(
+            [
+                safe(one["text"]),
+                safe(one["section"]),
+                "yes" if one["in_winner"] else "no",
+                signed(one["worth"]),
+                f"{signed(one['low'])} to {signed(one['high'])}",
+                f"{one['items']:,}",
+            ]
+        )
+        for one in found["blocks"]
+    ]
+    columns = ["Block", "Section", "In the winner", "Worth", "95% interval", "Items"]
+    return f"<ul>{words}</ul>\n" + (table("What blocks are worth", columns, rows) if rows else "")
 
 
 def rejections(material: Material) -> str:

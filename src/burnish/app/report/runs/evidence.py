@@ -126,12 +126,8 @@ async def _warning(workspace: Workspace, experiment: Experiment, name: str) -> s
 
 
 COMPRESS = "compress"
-# They choose by a fit of what each line does; others that choose do it in ways of their own.
-_BY_LINES = ("gepa", "auto")
-_LUCK = (
-    "takes that for luck: by the results of all candidates that share its lines the winner is "
-    "better"
-)
+_RUN_AGAIN = ("gepa", "auto")
+_LUCK = "takes that for luck: run again, the winner is better"
 _ITS_OWN = "chose the winner by more than that score"
 _COMPARED = ("held_out", "delta", "ci_low", "ci_high", "p_value", "fixed", "broken")
 
@@ -156,14 +152,25 @@ def evidence_of(record: OptimizationRecord) -> dict[str, Any] | None:
 
 
 def overruled_of(result: Mapping[str, Any], optimizer: str) -> dict[str, Any] | None:
-    """Who scored higher than the winner, and why it is not the winner; None where nobody did.
+    """Who scored higher than the winner or was chosen, and why it is not it; None without one.
 
-    A compression is chosen by its length, so that is no news.
+    A compression is chosen by its length, so that others score higher is no news.
     """
     other = result.get("overruled")
-    if not other or optimizer == COMPRESS:
+    if not other:
         return None
-    return {**other, "why": f"{optimizer} {_LUCK if optimizer in _BY_LINES else _ITS_OWN}"}
+    by = other.get("by", "optimizer")
+    if by == "evidence":
+        why = (
+            f"{optimizer} chose it, but on the {other['items']} items that both ran candidate "
+            f"{other['better']} is better (p = {other['p_value']:.2g})"
+        )
+    elif optimizer == COMPRESS:
+        return None
+    else:
+        why = f"{optimizer} {_LUCK if optimizer in _RUN_AGAIN else _ITS_OWN}"
+    who = {name: other[name] for name in ("candidate_id", "number", "score")}
+    return {**who, "by": by, "why": why}
 
 
 def overruled_words(result: Mapping[str, Any], optimizer: str) -> str | None:
@@ -171,10 +178,9 @@ def overruled_words(result: Mapping[str, Any], optimizer: str) -> str | None:
     other = overruled_of(result, optimizer)
     if other is None:
         return None
-    return (
-        f"candidate {other['number']} scored higher on the items of the search "
-        f"({other['score']:.3f}); {other['why']}"
-    )
+    refused = other["by"] == "evidence"
+    what = "is not the winner" if refused else "scored higher on the items of the search"
+    return f"candidate {other['number']} {what} ({other['score']:.3f}); {other['why']}"
 
 
 def explanation_of(record: OptimizationRecord, *, owned: bool) -> str | None:

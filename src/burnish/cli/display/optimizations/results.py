@@ -21,16 +21,18 @@ from burnish.app.report.runs.evidence import (
     top_of_front,
     trade_words,
 )
+from burnish.app.report.runs.search_report import search_of
 from burnish.cli.display.differences import print_difference
 from burnish.cli.display.evaluation import p_words
-from burnish.cli.display.rows import print_rows, print_steps
+from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.wording import count, duration, harmless, money, short_id
+from burnish.cli.wording import count, duration, harmless, money, one_line, short_id
 from burnish.domain import ExperimentStatus, OptimizationStatus
 from burnish.optimization.objective import MEASURES, Objective
 
 _STATUS_STYLES = {OptimizationStatus.COMPLETED: "green", OptimizationStatus.FAILED: "bold red"}
 _SIGNIFICANT = 0.05
+_SHOWN_BLOCKS = 8
 MEASURE_TITLES = {"tokens": "tokens", "cost": "cost of 1,000", "latency": "latency"}
 _UNITS = {
     "tokens": "an evaluation",
@@ -68,6 +70,7 @@ def print_search_result(
         print_difference(
             console, difference(result.baseline.configuration, result.best.configuration)
         )
+    print_search_report(console, result.document)
     console.print()
     print_rows(console, spending_rows(result))
     console.print()
@@ -107,6 +110,23 @@ def score_rows(result: OptimizationResult) -> list[tuple[str, Text]]:
     if document["improvement"] is not None and result.improved:
         rows += improvement_rows(document["improvement"], None if test is None else test["items"])
     return rows
+
+
+def print_search_report(console: Console, document: Mapping[str, Any]) -> None:
+    """What the search learnt, if the optimizer told: sentences, and the worth of blocks."""
+    found = search_of(document)
+    if found is None:
+        return
+    console.print()
+    console.print(Text("what the search learnt", style="bold"))
+    for words in found["words"]:
+        print_indented(console, Text(harmless(words)), 2)
+    rows = []
+    for one in found["blocks"][:_SHOWN_BLOCKS]:
+        worth = f"{one['worth']:+.3f} ({one['low']:+.2f} to {one['high']:+.2f})"
+        where = one["section"] if one["in_winner"] else f"{one['section']}, not in the winner"
+        rows.append((worth, Text.assemble((f"{where}: ", "dim"), one_line(one["text"], 160))))
+    print_rows(console, rows)
 
 
 def improvement_rows(improvement: Mapping[str, Any], items: int | None) -> list[tuple[str, Text]]:
