@@ -43,7 +43,12 @@ from burnish.optimizers.shared.search_status import (
 )
 from burnish.optimizers.shared.seeded_random import generator
 from burnish.optimizers.shared.trial_reading import baseline_runs, mean_scores
-from burnish.support.number_checks import bad_setting, require_target, require_whole
+from burnish.support.number_checks import (
+    bad_setting,
+    require_positive,
+    require_target,
+    require_whole,
+)
 
 _STEPS_A_TRIAL = 6
 _DRAWN = 2
@@ -73,7 +78,8 @@ class Gepa(ModelAsker):
     of evaluations is set). `mutation_strategies` names what may be rewritten: `system_template`,
     `user_template` or any section path. A higher `exploration_temperature` draws parents more evenly.
     `population_size` is how many candidates run side by side, `look` how many training items are
-    looked at first. `max_prompt_tokens` bounds the prompt's length.
+    looked at first. `max_prompt_tokens` bounds the prompt's length. The meta-model is asked at most
+    once for `evaluations_per_reflection` evaluations, a first population apart.
     """
 
     name = "gepa"
@@ -90,6 +96,7 @@ class Gepa(ModelAsker):
         mutation_strategies: Sequence[str] | None = None,
         max_prompt_tokens: int | None = None,
         look: int | None = None,
+        evaluations_per_reflection: float = 12,
     ) -> None:
         self._asker = Asker(model)
         self.max_iterations = _optional("max_iterations", max_iterations)
@@ -106,6 +113,9 @@ class Gepa(ModelAsker):
         self.mutation_strategies = _strategies(mutation_strategies)
         self.max_prompt_tokens = _optional("max_prompt_tokens", max_prompt_tokens)
         self.look = _optional("look", look)
+        self.evaluations_per_reflection = require_positive(
+            "gepa", "evaluations_per_reflection", evaluations_per_reflection
+        )
         self._limits = Limits(
             max_iterations=self.max_iterations, stop_no_improve=self.stop_no_improve
         )
@@ -116,6 +126,11 @@ class Gepa(ModelAsker):
             temperature=self.exploration_temperature,
             max_prompt_tokens=self.max_prompt_tokens,
         )
+
+    def questions(self, evaluations: int, trials: int) -> tuple[int, int]:
+        """The fewest and the most reflections of a run that takes so many evaluations."""
+        first = self.candidates_per_step if self._asker.available else 0
+        return first, first and first + int(evaluations / self.evaluations_per_reflection)
 
     def initialize(self, context: RunContext) -> OptimizerState:
         """Remember the run's facts and the order of its items.
@@ -294,6 +309,7 @@ class Gepa(ModelAsker):
                 population=self.candidates_per_step,
                 look=self.look or Settings().look,
                 temperature=self.exploration_temperature,
+                evaluations_per_reflection=self.evaluations_per_reflection,
                 max_prompt_tokens=self.max_prompt_tokens,
             ),
             items,
