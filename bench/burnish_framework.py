@@ -30,7 +30,7 @@ async def optimize(trials: int, items: int, database: str) -> tuple[int, Counter
         name="instant", configuration={"sections": {"system": BASELINE}}, run=instant
     )
     suite = burnish.Suite(dataset=rows, scorers=[{"kind": "exact_match", "field": "label"}])
-    search = SearchSpec(optimizer=Counting(), candidates_per_step=CANDIDATES)
+    search = SearchSpec(optimizer=Counting(), seed=0, candidates_per_step=CANDIDATES)
     async with Workspace.open(database) as workspace:
         optimization = Optimization(
             workspace, agent, suite, search, burnish.Budget(max_trials=trials)

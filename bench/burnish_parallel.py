@@ -83,6 +83,7 @@ def main() -> None:
         optimizer,
         burnish.Budget(max_trials=candidates * steps),
         candidates_per_step=candidates,
+        seed=0,
         db="run.db",
     )
     assert len(result.trials) == 1 + candidates * steps, len(result.trials)

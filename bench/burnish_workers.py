@@ -133,7 +133,7 @@ async def evaluate(url: str, text: str, *, limit: int) -> float:
             workspace,
             settings.agent_spec(),
             settings.suite_spec(),
-            SearchSpec(optimizer=Nothing()),
+            SearchSpec(optimizer=Nothing(), seed=0),
             burnish.Budget(max_trials=1),
             make_adapter=MailboxRunner(url),
         )

@@ -118,6 +118,7 @@ def test_python_and_the_command_line_come_to_the_same(project, here, tmp_path, m
         ),
         tag="short",
         apply=True,
+        seed=0,
         db="python.db",
     )
 

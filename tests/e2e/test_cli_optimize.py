@@ -139,7 +139,7 @@ def test_a_dry_run_calls_and_stores_nothing(here, tmp_path):
     words = here.out(project, "optimize", "--dry-run")
 
     assert plan["evaluations"]["max"] == 24 * 3 + 2 * 24
-    assert plan["each_evaluation"]["why_unknown"]
+    assert plan["total"]["most"]["why_unknown"]
     assert "unknown: the agent's own calls cannot be seen" in words
     assert not calls(project)
     assert not (project / ".burnish").exists()

@@ -63,6 +63,7 @@ def project(tmp_path_factory):
             split={"train": 0.2, "validation": 0.4, "test": 0.4},
         ),
         optimizer=OneEdit(),
+        seed=0,
         db=folder / ".burnish" / "burnish.db",
     )
     return folder, done.optimization_id

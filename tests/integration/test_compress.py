@@ -55,7 +55,7 @@ def here(tmp_path, monkeypatch):
 
 
 def test_the_shortest_prompt_that_breaks_nothing_wins():
-    done = burnish.compress(agent(), suite(), calls_per_month=1000, tag="short", apply=True)
+    done = burnish.compress(agent(), suite(), calls_per_month=1000, tag="short", apply=True, seed=0)
 
     report = done.report
     assert done.configuration.sections["system"] == SHORT
@@ -95,7 +95,7 @@ def test_flaky_failures_are_run_again_and_cost_no_saving():
         shaky = item["text"].endswith(("3", "4"))
         return "other" if first and shaky else answer(configuration, item)
 
-    done = burnish.compress(agent(flaky), suite(split=None), eval_runs=2)
+    done = burnish.compress(agent(flaky), suite(split=None), eval_runs=2, seed=0)
 
     assert done.configuration.sections["system"] == SHORT
     assert done.report.eval_runs == 2
@@ -105,7 +105,7 @@ def test_a_model_that_rewrites_is_counted():
     def rewrite(prompt):
         return f"```\n{SHORT if 'telegram' in prompt else 'Read the ticket.'}\n```"
 
-    done = burnish.compress(agent(), suite(), model=rewrite, lines=False)
+    done = burnish.compress(agent(), suite(), model=rewrite, lines=False, seed=0)
 
     assert done.configuration.sections["system"] == SHORT
     assert sum(one["calls"] for one in done.report.usage["by_purpose"].values()) == 3

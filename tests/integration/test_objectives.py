@@ -86,7 +86,7 @@ def optimize(folder, objective=None, *, run=answer, optimizer=None, **options):
         budget=burnish.Budget(max_trials=8),
         db=folder / "b.db",
         objective=objective,
-        **options,
+        **{"seed": 0, **options},
     )
 
 

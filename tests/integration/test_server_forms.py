@@ -100,8 +100,8 @@ def test_a_run_is_estimated_before_it_is_made(client):
     assert estimate["suite"] == "rows"
     assert estimate["splits"] == {"train": 8, "validation": 16, "test": 16}
     assert estimate["evaluations"]["max"] == 16 * 5 + 32
-    assert estimate["each_evaluation"]["why_unknown"]
-    assert estimate["max_cost_usd"] is None
+    assert estimate["total"]["least"]["why_unknown"]
+    assert estimate["total"]["most"]["cost_usd"] is None
     assert client.get(OPTIMIZATIONS).json() == before, "nothing was made"
 
 
@@ -117,13 +117,15 @@ def test_the_cost_of_a_prompt_is_estimated(client):
 
     estimate = client.post(f"{OPTIMIZATIONS}/estimate", json=run).json()
 
-    each = estimate["each_evaluation"]
+    each, total = estimate["each_evaluation"]["least"], estimate["total"]
     assert each["calls"] == 1
     assert each["cost_usd"] == pytest.approx(
         (each["input_tokens"] + 2 * each["output_tokens"]) / 1e6
     )
-    assert estimate["max_calls"] == estimate["evaluations"]["max"] == 112
-    assert estimate["max_cost_usd"] == pytest.approx(112 * each["cost_usd"])
+    assert total["most"]["calls"] == estimate["evaluations"]["max"] == 112
+    assert total["least"]["cost_usd"] == pytest.approx(112 * each["cost_usd"])
+    assert total["most"]["cost_usd"] > total["least"]["cost_usd"]
+    assert estimate["questions"] is None
 
 
 @pytest.mark.parametrize(
@@ -153,8 +155,12 @@ def test_a_configured_optimizer_is_estimated_before_it_is_saved(client):
     other = client.post(f"{OPTIMIZERS}estimate", json={**config, "schedule": "never"})
 
     assert estimate["optimizer"] == "gepa"
-    assert estimate["evaluations"]["max"] == 16 * 4 + 32
-    assert any("openai/gpt-test" in note for note in estimate["notes"])
+    assert estimate["evaluations"]["max"] is None
+    assert estimate["evaluations"]["about"] == 16 * (3 * 3 + 1) + 32
+    assert estimate["questions"]["model"] == "openai/gpt-test"
+    assert estimate["questions"]["most"]["calls"] > estimate["questions"]["least"]["calls"] > 0
+    assert estimate["questions"]["most"]["cost_usd"] > 0
+    assert estimate["seed"] is None
     assert other.status_code == 422
     assert client.get(OPTIMIZERS).json()["items"] == []
 

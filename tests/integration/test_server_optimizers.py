@@ -18,8 +18,13 @@ from burnish.server.http.auth import Keys
 
 AGENT = f"{API}/agents/tickets"
 OPTIMIZERS = "/planar/v1/agents/tickets/optimizers/"
-GEPA = {"name": "g", "mutation_strategies": ["system_template"], "budget": {"max_trials": 3}}
-EDITS = {"name": "e", "optimizer": "edits", "budget": {"max_trials": 3}}
+GEPA = {
+    "name": "g",
+    "mutation_strategies": ["system_template"],
+    "budget": {"max_trials": 3},
+    "seed": 3,
+}
+EDITS = {"name": "e", "optimizer": "edits", "budget": {"max_trials": 3}, "seed": 3}
 ADA = {"promoted_by": "ada"}
 
 
@@ -66,12 +71,48 @@ def test_a_config_is_kept_in_versions_with_the_seeds_fields(client):
     assert (stale.status_code, stale.json()["code"]) == (409, "version_moved")
 
 
+def test_a_config_takes_the_settings_of_the_framework_and_of_the_algorithm(client):
+    more = {
+        "objective": {"pareto": ["latency"], "tolerance": 0.1},
+        "racing": "conservative",
+        "candidates_per_step": 2,
+        "max_prompt_tokens": 300,
+        "space": {"locked": ["user"]},
+        "refine": {"limit": 0},
+        "look": 6,
+        "evaluations_per_reflection": 20,
+    }
+
+    saved = client.post(OPTIMIZERS, json={**GEPA, "name": "full", **more})
+
+    assert saved.status_code == 201, saved.text
+    assert more.items() <= {**saved.json()["config"], "refine": {"limit": 0}}.items()
+    record = run(client, "full")
+    stored = client.post(f"{OPTIMIZATIONS}/{record['id']}/duplicate", json={}).json()["request"]
+    settings = stored["optimizer"]["settings"]
+    assert {name: settings[name] for name in more if name != "refine"} == {
+        name: value for name, value in more.items() if name != "refine"
+    }
+    assert (stored["refine"]["limit"], stored["refine"]["trials"]) == (0, True)
+    assert stored["seed"] == record["seed"] == 3
+    made = client.get("/openapi.json").json()["components"]["schemas"]["NewGEPAOptimizer"]
+    assert {"guidance", "section_guidance", *more} <= made["properties"].keys()
+
+
 @pytest.mark.parametrize(
     ("change", "status", "code"),
     [
         ({"mutation_strategies": []}, 422, "invalid_request"),
         ({"mutation_strategies": ["tools"]}, 422, "invalid_setting"),
         ({"population_size": 0}, 422, "invalid_request"),
+        ({"evaluations_per_reflection": 0}, 422, "invalid_request"),
+        ({"racing": "quick"}, 422, "invalid_request"),
+        ({"objective": {"tokens": "many"}}, 422, "invalid_optimizer"),
+        (
+            {"model": "openai/gpt-test", "budget": {"max_cost_usd": 1.0}},
+            422,
+            "unknown_price",
+        ),
         ({"model": "openai/dear"}, 422, "model_not_allowed"),
         ({"suite_id": "0199d1c8-70aa-7b1e-9d0f-5b3a1c2d4e5f"}, 404, "not_found"),
         ({"base_config_version": 99}, 404, "not_found"),
@@ -88,6 +129,21 @@ def test_a_config_that_could_never_run_is_refused(client, change, status, code):
 
     assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
     assert client.get(f"{OPTIMIZERS}odd").status_code == 404
+
+
+def test_a_limit_of_dollars_without_a_price_is_refused_before_anything_is_made(client):
+    run = {
+        "optimizer": {"name": "gepa", "settings": {"model": "openai/gpt-test"}},
+        "budget": {"max_cost_usd": 1.0},
+    }
+    before = client.get(OPTIMIZATIONS).json()
+
+    answers = [client.post(path, json=run) for path in (OPTIMIZATIONS, f"{OPTIMIZATIONS}/estimate")]
+
+    for answer in answers:
+        assert (answer.status_code, answer.json()["code"]) == (422, "unknown_price"), answer.text
+        assert '[models."openai/gpt-test"]' in answer.json()["fix"]
+    assert client.get(OPTIMIZATIONS).json() == before
 
 
 def test_other_optimizers_are_checked_too(client):
@@ -128,6 +184,29 @@ def test_a_run_has_the_seeds_records_and_candidates_link_to_their_evaluation(cli
     assert runs[0] == record
     other = client.get(f"{OPTIMIZERS}another/runs/{record['id']}")
     assert other.status_code == 404, "it is a run of another optimizer"
+
+
+def test_without_a_seed_each_run_draws_its_own(client):
+    drawing = {key: value for key, value in EDITS.items() if key != "seed"}
+    client.post(OPTIMIZERS, json={**drawing, "name": "drawing"})
+
+    runs = [run(client, "drawing") for _ in range(2)]
+
+    seeds = [client.get(f"{OPTIMIZATIONS}/{one['id']}").json()["seed"] for one in runs]
+    assert seeds == [one["seed"] for one in runs]
+    assert seeds[0] != seeds[1], "neither is that of burnish.toml"
+
+
+def test_max_iterations_is_the_limit_of_trials_where_the_config_names_no_other(client):
+    config = {**GEPA, "name": "long", "budget": {}, "max_iterations": 6, "stop_no_improve": 50}
+    estimate = client.post(f"{OPTIMIZERS}estimate", json=config).json()
+    client.post(OPTIMIZERS, json=config)
+
+    record = run(client, "long")
+
+    assert estimate["evaluations"]["max_trials"] == 6
+    assert record["iterations"] == 6
+    assert record["stop_reason"] != "budget"
 
 
 def test_a_person_promotes_and_the_next_run_begins_there(client):

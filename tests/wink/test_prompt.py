@@ -73,7 +73,7 @@ def compressed(prompt, **options):
         agent=prompt.agent,
         suite=prompt.suite(split={"validation": 0.5, "test": 0.5}),
         space=prompt.space,
-        **options,
+        **{"seed": 0, **options},
     )
 
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fieldsOf } from '@/lib/schema';
 import { cronWords } from '@/screens/optimizers/cron';
 import {
   bothProblems,
@@ -69,7 +70,26 @@ describe('a stored optimizer', () => {
       max_iterations: 6,
       mutation_strategies: ['system_template', 'notes'],
     });
-    expect(Object.keys(settingsSchema(GEPA).properties ?? {})).not.toContain('look');
+  });
+
+  it('of GEPA asks for all its settings and the framework’s, and ticks what may be rewritten', () => {
+    const framework = { properties: { racing: { enum: ['off', 'aggressive'] } } };
+    const schema = settingsSchema(GEPA, framework, ['system', 'user', 'notes']);
+    expect(Object.keys(schema.properties ?? {})).toEqual(
+      expect.arrayContaining(['look', 'racing', 'max_iterations']),
+    );
+    const strategies = fieldsOf(schema).find((field) => field.name === 'mutation_strategies');
+    expect(strategies).toMatchObject({
+      kind: 'ticks',
+      choices: ['system_template', 'user_template', 'notes'],
+    });
+    const settings = { mutation_strategies: 'system_template\nnotes', racing: 'off', look: '6' };
+    const form = { ...firstForm('gepa'), name: 'x', settings };
+    expect(readConfig(form, GEPA, framework).body).toMatchObject({
+      mutation_strategies: ['system_template', 'notes'],
+      racing: 'off',
+      look: 6,
+    });
   });
 
   it('of another kind has them below `settings`', () => {

@@ -73,12 +73,13 @@ def optimize(
     suite: SuiteSpec,
     optimizer: str | Optimizer = "edits",
     budget: Budget | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     **options: Any,
 ) -> OptimizationResult:
     """Search for a better configuration of an agent, and confirm it on held-out items.
 
-    `optimizer` is a name or any Optimizer. `options` are those of `optimize_async`.
+    `optimizer` is a name or any Optimizer. Equal seeds search alike; without one the run draws its
+    own, and the result says which. `options` are those of `optimize_async`.
     """
     return _run(optimize_async(agent, suite, optimizer, budget, seed, **options))
 
@@ -88,7 +89,7 @@ async def optimize_async(
     suite: SuiteSpec,
     optimizer: str | Optimizer = "edits",
     budget: Budget | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     *,
     settings: Mapping[str, Any] | None = None,
     racing: str = "off",
@@ -141,7 +142,7 @@ def compress(
     agent: AgentSpec,
     suite: SuiteSpec,
     budget: Budget | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     **options: Any,
 ) -> CompressionResult:
     """Make a prompt as short as it can be without failing what it passes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ DEFAULT_OPTIMIZER = "edits"
 DEFAULT_PLACES = 4
 # What a database keeps as a whole number.
 _LARGEST_SEED = 2**63 - 1
+_DRAWN_SEEDS = 2**31
 # Keys of [optimizer] that the framework reads; all others are the algorithm's own settings.
 FRAMEWORK_KEYS = (
     "name",
@@ -33,12 +35,13 @@ FRAMEWORK_KEYS = (
 class SearchSpec:
     """Which optimizer, and how it is run. `optimizer` is a name or an Optimizer.
 
-    Without `candidates_per_step` the optimizer's own wish counts, if it has one.
+    Without `candidates_per_step` the optimizer's own wish counts, if it has one; without a `seed`
+    each run draws its own.
     """
 
     optimizer: str | Optimizer = DEFAULT_OPTIMIZER
     settings: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
+    seed: int | None = None
     racing: RacingMode = RacingMode.OFF
     candidates_per_step: int | None = None
     asynchronous: bool = False
@@ -53,7 +56,7 @@ class SearchSpec:
                 "candidates_per_step",
                 f"{self.candidates_per_step!r} is not a whole number from 1 up",
             )
-        if not is_whole(self.seed) or abs(self.seed) > _LARGEST_SEED:
+        if self.seed is not None and not (is_whole(self.seed) and abs(self.seed) <= _LARGEST_SEED):
             raise _bad("seed", f"{self.seed!r} is not a whole number of at most 63 bits")
         if not isinstance(self.asynchronous, bool):
             raise _bad("asynchronous", f"{self.asynchronous!r} is neither true nor false")
@@ -70,6 +73,12 @@ class SearchSpec:
     def racing_in_effect(self) -> RacingMode:
         """Races go by scores alone, so they would end what may win by another measure."""
         return RacingMode.OFF if self.objective.measures else self.racing
+
+    @property
+    def max_trials(self) -> int | None:
+        """The optimizer's own limit of trials, where its settings have one."""
+        most = self.settings.get("max_iterations") if self.name == "gepa" else None
+        return most if is_whole(most) else None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -97,6 +106,11 @@ class SearchSpec:
             objective=read_objective(objective),
             **own,
         )
+
+
+def draw_seed() -> int:
+    """A seed for a run that was given none; it is stored with the run."""
+    return secrets.randbelow(_DRAWN_SEEDS)
 
 
 def build_optimizer_of(search: SearchSpec) -> Optimizer:
@@ -145,8 +159,8 @@ DEFAULT_TRIALS = 20
 
 
 def limited(settings: Settings) -> tuple[Settings, bool]:
-    """The settings with some limit, and whether it had to be added."""
-    if settings.budget_spec() != Budget():
+    """The settings with some limit, the optimizer's own or another, and whether it was added."""
+    if settings.budget_spec() != Budget() or SearchSpec.of(settings.optimizer).max_trials:
         return settings, False
     budget = BudgetTable(max_trials=DEFAULT_TRIALS)
     return settings.model_copy(update={"budget": budget}), True

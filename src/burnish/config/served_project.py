@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from burnish.config.schema import BudgetTable, Settings
-from burnish.config.search import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS, limited
+from burnish.config.search import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS, SearchSpec, limited
 from burnish.config.settings import load_settings
 from burnish.domain import UsageError
 from burnish.models.outbound_rules import OutboundRules
@@ -105,7 +105,11 @@ def with_request(settings: Settings, request: RunRequest) -> Settings:
     optimizer = _optimizer(settings.optimizer, request)
     if request.seed is not None:
         optimizer["seed"] = request.seed
-    budget = BudgetTable.model_validate({**settings.budget.model_dump(), **request.budget})
+    configured = settings.budget.model_dump()
+    if "max_iterations" in request.optimizer_settings and SearchSpec.of(optimizer).max_trials:
+        # The request has a limit of trials: the file's own is for its own runs.
+        configured["max_trials"] = None
+    budget = BudgetTable.model_validate({**configured, **request.budget})
     return settings.model_copy(update={"optimizer": optimizer, "budget": budget})
 
 
@@ -114,7 +118,7 @@ def require_own_models(
 ) -> None:
     """Refuse a model that the configuration does not name: it may be a path, and it is paid for."""
     allowed = own_models(own)
-    for key, value in _models_in(settings):
+    for key, value in models_in(settings):
         if not isinstance(value, str) or value not in allowed:
             shown = str(value)[:80]
             known = ", ".join(sorted(allowed)) or "none"
@@ -126,17 +130,17 @@ def require_own_models(
             )
 
 
-def _models_in(value: Any) -> Iterator[tuple[str, Any]]:
+def models_in(value: Any) -> Iterator[tuple[str, Any]]:
     """Every setting that names a model, however deep."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if (key == "model" or str(key).endswith("_model")) and inner is not None:
                 yield key, inner
             else:
-                yield from _models_in(inner)
+                yield from models_in(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _models_in(inner)
+            yield from models_in(inner)
 
 
 def own_models(own: Settings) -> set[str]:

@@ -58,6 +58,10 @@ class Auto:
         if self._gepa is not None:
             self._gepa.connect(open_model)
 
+    def questions(self, evaluations: int, trials: int) -> tuple[int, int]:
+        """Those of `gepa`, unless there are no texts to change."""
+        return (0, 0) if self._gepa is None else (0, self._gepa.questions(evaluations, trials)[1])
+
     async def initialize(self, context: RunContext) -> OptimizerState:
         """Choose, and let the chosen one begin."""
         choice = choose(context, has_model=self._gepa is not None)

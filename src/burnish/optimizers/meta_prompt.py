@@ -67,6 +67,10 @@ class MetaPrompt(ModelAsker, TrainingSearch):
         self.patience = require_whole("meta_prompt", "patience", patience, least=1)
         self._asker = Asker(model)
 
+    def questions(self, evaluations: int, trials: int) -> tuple[int, int]:
+        """One for each trial, and as many again as it may try for one."""
+        return trials, _ATTEMPTS * trials
+
     async def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> list[CandidateProposal]:

@@ -32,6 +32,13 @@ def require_whole(optimizer: str, setting: str, value: int, *, least: int) -> in
     return value
 
 
+def require_positive(optimizer: str, setting: str, value: float) -> float:
+    """A number above 0."""
+    if not is_number(value) or value <= 0:
+        raise bad_setting(optimizer, setting, f"{value!r} is not a number above 0")
+    return float(value)
+
+
 def require_fraction(optimizer: str, setting: str, value: float) -> float:
     """A number from 0 to 1."""
     if not is_number(value) or not 0 <= value <= 1:

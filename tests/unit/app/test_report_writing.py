@@ -67,6 +67,7 @@ async def optimize(db, run=answer, optimizer=None, split=SPLIT):
         ),
         optimizer=optimizer or Longer(),
         budget=burnish.Budget(max_trials=5),
+        seed=0,
         db=db,
     )
 

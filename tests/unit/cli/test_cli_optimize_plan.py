@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from burnish.app.optimize.run_plan import PlannedWork, estimate_cost
+from burnish.app.optimize.cost_estimate import estimate_cost, require_price
+from burnish.app.optimize.run_plan import PlannedWork, RunPlan
 from burnish.app.wiring import ModelPool, build_agent, build_suite
 from burnish.cli.invocation import run_command
 from burnish.cli.project_location import ProjectLocation
-from burnish.config.search import SearchSpec
+from burnish.config.search import SearchSpec, build_optimizer_of, limited
 from burnish.config.settings import load_settings
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import Budget, UsageError
@@ -145,7 +148,7 @@ def estimate(model, *, labels=("a", "b"), scorers=None, models=None, parameters=
         AgentSpec(model=model, configuration=configuration, labels=labels), pool.model
     )
     suite = build_suite(suite_of(**({"scorers": scorers} if scorers else {})), pool.model)
-    return estimate_cost(agent, suite, models or {})
+    return estimate_cost(agent, suite, models or {}).least
 
 
 def test_a_known_model_is_priced_by_the_tokens_of_its_prompts(config):
@@ -158,8 +161,7 @@ def test_a_known_model_is_priced_by_the_tokens_of_its_prompts(config):
     # 0.15 and 0.60 dollars a million tokens.
     expected = (one.input_tokens * 0.15 + one.output_tokens * 0.60) / 1e6
     assert one.cost_usd == pytest.approx(expected)
-    assert one.times(1000) == pytest.approx(expected * 1000)
-    assert one.times(None) is None
+    assert one.times(1000).cost_usd == pytest.approx(expected * 1000)
     assert free.output_tokens == 1000
 
 
@@ -168,7 +170,7 @@ def test_an_unknown_price_is_said_and_never_taken_for_nothing(config):
 
     assert unknown.cost_usd is None
     assert "the price of openai/some-model-of-ours is not known" in unknown.why
-    assert unknown.times(10) is None
+    assert unknown.times(10).cost_usd is None
 
 
 def test_a_price_of_ones_own_counts(config):
@@ -195,7 +197,146 @@ def test_local_models_cost_nothing_and_other_agents_cannot_be_known():
     pool = ModelPool({})
     agent = build_agent(AgentSpec(run=lambda configuration, item: "a"), pool.model)
 
-    other = estimate_cost(agent, build_suite(suite_of(), pool.model), {})
+    other = estimate_cost(agent, build_suite(suite_of(), pool.model), {}).least
 
     assert (other.calls, other.cost_usd) == (None, None)
     assert "cannot be seen" in other.why
+
+
+PRICED = """
+[agent]
+model = "openai/task"
+labels = ["a", "b"]
+[agent.sections]
+system = "Sort it."
+user = "{{x}}"
+[suite]
+dataset = "rows.jsonl"
+scorers = [{ kind = "exact_match", field = "label" }]
+split = { train = 0.2, validation = 0.4, test = 0.4 }
+[suite.refine]
+model = "openai/refiner"
+limit = 2
+trials = true
+[optimizer]
+name = "gepa"
+model = "openai/meta"
+max_iterations = 24
+[models.openai]
+input_price = 1.0
+output_price = 2.0
+"""
+
+
+def settings_of(config, **overrides):
+    config.write_text(PRICED)
+    rows = "".join(json.dumps(row) + "\n" for row in ROWS)
+    (config.parent / "rows.jsonl").write_text(rows)
+    return load_settings(config, {name.replace("__", "."): v for name, v in overrides.items()})
+
+
+def plan_of(config, **overrides):
+    settings = settings_of(config, **overrides)
+    pool = ModelPool(settings.models)
+    suite = build_suite(settings.suite_spec(), pool.model).for_trials()
+    agent = build_agent(settings.agent_spec(), pool.model)
+    return RunPlan.of(settings, agent, suite, build_optimizer_of(SearchSpec.of(settings.optimizer)))
+
+
+def test_the_optimizers_questions_are_in_the_estimate_as_a_range(config):
+    plan = plan_of(config, budget__max_evaluations=600)
+    dearer = plan_of(
+        config,
+        budget__max_evaluations=600,
+        **{"models.openai/meta": {"input_price": 100.0, "output_price": 200.0}},
+    )
+
+    asked, total = plan.questions, plan.total
+    assert asked.least.calls == 8
+    assert asked.most.calls == 8 + 600 // 12
+    assert asked.most.input_tokens > asked.least.input_tokens > 0
+    assert total.least.cost_usd > plan.each.least.times(600).cost_usd
+    assert total.most.calls == plan.each.most.calls * 600 + asked.most.calls
+    assert dearer.total.most.cost_usd > 10 * total.most.cost_usd
+
+
+def test_prompts_that_grow_and_outputs_that_are_refined_are_in_the_estimate(config):
+    judge = {"kind": "judge", "model": "openai/judge", "criteria": "Right?"}
+    each = plan_of(config, suite__scorers=[judge]).each
+    bounded = plan_of(config, suite__scorers=[judge], optimizer__max_prompt_tokens=50).each
+    unrefined = plan_of(config, suite__scorers=[judge], suite__refine__limit=0).each
+
+    assert (each.least.calls, each.most.calls) == (2, 6)
+    assert unrefined.most.input_tokens == pytest.approx(unrefined.least.input_tokens + 400)
+    assert bounded.most.input_tokens < each.most.input_tokens
+    assert each.least.input_tokens == unrefined.least.input_tokens
+
+
+def test_an_optimizer_with_a_limit_of_trials_gets_no_other_and_shows_its_own(config):
+    within, added = limited(settings_of(config))
+    plan = plan_of(config)
+
+    assert (within.budget_spec(), added) == (Budget(), False)
+    assert plan.work.max_trials == 24
+    assert plan.work.most is None, "candidates that run on some items are evaluations too"
+    assert plan.work.about == 20 * (24 * 3 + 1) + 40
+
+
+def test_limits_of_money_and_calls_end_the_estimate(config):
+    dollars = plan_of(config, budget__max_cost_usd=0.01).total
+    calls = plan_of(config, budget__max_calls=100).total
+
+    assert dollars.most.cost_usd == 0.01
+    assert calls.most.calls == 100
+
+
+@pytest.mark.parametrize("dear", ["task", "refiner", "meta", "judge"])
+def test_a_limit_of_dollars_needs_every_price(config, dear):
+    judge = {"kind": "judge", "model": "openai/judge", "criteria": "Right?"}
+    settings = settings_of(config, suite__scorers=[judge])
+    names = [f"openai/{name}" for name in ("task", "refiner", "meta", "judge")]
+    price = {"input_price": 1.0, "output_price": 1.0}
+    tables = {name: price for name in names if name != f"openai/{dear}"}
+    search, specs = (
+        SearchSpec.of(settings.optimizer),
+        (settings.agent_spec(), settings.suite_spec()),
+    )
+
+    with pytest.raises(UsageError) as caught:
+        require_price(search, Budget(max_cost_usd=0.5), *specs, tables)
+
+    assert caught.value.code == "unknown_price"
+    assert f'set input_price and output_price in [models."openai/{dear}"]' in caught.value.fix
+    require_price(search, Budget(max_calls=5), *specs, tables)
+    require_price(search, Budget(max_cost_usd=0.5), *specs, dict.fromkeys(names, price))
+
+
+@pytest.mark.parametrize("flags", [["--dry-run"], []])
+def test_the_command_refuses_a_limit_of_dollars_without_prices(config, capfd, monkeypatch, flags):
+    settings_of(config)
+    config.write_text(PRICED.replace("input_price = 1.0\noutput_price = 2.0\n", ""))
+    monkeypatch.chdir(config.parent)
+
+    code = run_command(["optimize", "--max-cost", "0.5", *flags])
+
+    assert code == 2
+    assert "the price of openai/task is not known" in capfd.readouterr().err
+    # Nothing was made.
+    assert run_command(["list", "--json"]) == 0
+    assert '"optimizations": []' in capfd.readouterr().out
+
+
+def test_a_dry_run_says_from_about_to_about(config, capfd, monkeypatch):
+    settings_of(config)
+    monkeypatch.chdir(config.parent)
+
+    assert run_command(["optimize", "--dry-run", "--max-evaluations", "600"]) == 0
+    words = capfd.readouterr().out
+
+    assert "8 to 58 calls" in words
+    assert "from openai/meta" in words
+    [cost] = [line for line in words.splitlines() if line.strip().startswith("cost")]
+    assert " about $" in cost
+    assert " to $" in cost
+    assert "at most" not in cost
+    assert "trials" in words

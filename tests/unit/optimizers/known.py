@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from burnish.domain import AgentOutput, ItemResult, Score
+
+
 def result(item: str, score: float, *, reason: str = "", **more) -> ItemResult:
     given = {"passed": score >= 1, "output": AgentOutput(text=f"answer to {item}"), **more}
     return ItemResult(

@@ -22,12 +22,10 @@ const TONES: Record<string, Tone> = {
   running: 'info',
   evaluating: 'info',
   completed: 'good',
-  succeeded: 'good',
   accepted: 'good',
   failed: 'bad',
   error: 'bad',
   cancelled: 'warn',
-  stopped: 'warn',
   rejected: 'warn',
 };
 

@@ -27,7 +27,8 @@ export interface JsonSchema {
   'x-model'?: boolean;
 }
 
-export type FieldKind = 'integer' | 'number' | 'boolean' | 'text' | 'choice' | 'list' | 'json';
+export type FieldKind =
+  'integer' | 'number' | 'boolean' | 'text' | 'choice' | 'ticks' | 'list' | 'json';
 
 export interface SchemaField {
   name: string;
@@ -63,12 +64,13 @@ function fieldOf(
   required: boolean,
 ): SchemaField {
   const { schema, nullable } = simplified(property, root);
-  const choices = choicesOf(schema);
+  const item = schema.type === 'array' && schema.items && simplified(schema.items, root).schema;
+  const choices = choicesOf(item || schema);
   return {
     name,
     label: asWords(name),
     hint: property.description ?? schema.description ?? '',
-    kind: kindOf(schema, choices, root),
+    kind: kindOf(schema, choices, item || undefined),
     required,
     nullable,
     default: property.default !== undefined ? property.default : schema.default,
@@ -122,14 +124,13 @@ function choicesOf(schema: JsonSchema): readonly (string | number | boolean)[] {
 function kindOf(
   schema: JsonSchema,
   choices: readonly unknown[],
-  root: JsonSchema,
+  item: JsonSchema | undefined,
 ): SchemaField['kind'] {
-  if (choices.length > 0) return 'choice';
+  if (choices.length > 0) return item ? 'ticks' : 'choice';
   if (schema.type === 'integer' || schema.type === 'number' || schema.type === 'boolean')
     return schema.type;
   if (schema.type === 'string') return 'text';
-  const item = schema.items && simplified(schema.items, root).schema;
-  return schema.type === 'array' && item?.type === 'string' ? 'list' : 'json';
+  return item?.type === 'string' ? 'list' : 'json';
 }
 
 /** `max_trials` as "Max trials"; `max_cost_usd` as "Max cost (USD)". */
@@ -163,7 +164,8 @@ export function draftOf(schema: JsonSchema, values: Readonly<Record<string, unkn
 
 function typed(field: SchemaField, value: unknown): string {
   if (value === null) return NULL;
-  if (field.kind === 'list' && Array.isArray(value)) return value.join('\n');
+  if ((field.kind === 'list' || field.kind === 'ticks') && Array.isArray(value))
+    return value.join('\n');
   if (field.kind === 'json') return JSON.stringify(value, null, 2);
   return String(value);
 }
@@ -201,6 +203,7 @@ function readField(field: SchemaField, text: string): { value?: unknown; problem
       if (value !== undefined) return { value };
       return { problem: `Use one of ${field.choices.join(', ')}.` };
     }
+    case 'ticks':
     case 'list':
       return readList(field.schema, text);
     case 'json':

@@ -53,7 +53,7 @@ async def compress_async(
     agent: AgentSpec,
     suite: SuiteSpec,
     budget: Budget | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     *,
     model: Any = None,
     strategies: Sequence[CompressStrategy] | None = None,

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from burnish.app.optimize.cost_estimate import price_of_input
 from burnish.app.optimize.optimizations import load_result
 from burnish.app.optimize.result import OptimizationResult
-from burnish.app.optimize.run_plan import price_of_input
 from burnish.app.optimize.run_spec import stored_settings
 from burnish.app.wiring import Workspace
 from burnish.config.search import SearchSpec, build_optimizer_of

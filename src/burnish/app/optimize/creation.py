@@ -17,13 +17,7 @@ from burnish.app.agents.registry import (
 from burnish.app.datasets.stored import with_stored_rows
 from burnish.app.datasets.suites import KnownSuite, SuiteRegistry, own_suite
 from burnish.app.optimize.optimizations import Optimization
-from burnish.app.optimize.run_plan import (
-    PlannedWork,
-    RunPlan,
-    estimate_cost,
-    require_price,
-    require_room,
-)
+from burnish.app.optimize.run_plan import RunPlan
 from burnish.app.optimize.run_spec import spec_of, stored_settings
 from burnish.app.wiring import Workspace
 from burnish.config.schema import RefineTable, Settings, SuiteTable
@@ -214,6 +208,8 @@ def _like(project: ServedProject, original: OptimizationRecord, request: RunRequ
     stored = stored_settings(original, project.folder)
     stored = stored.placed_in(project.folder).reaching(project.urls)
     project.require_own(stored)
+    # A copy goes the way of its original, also where that drew its own seed.
+    stored = stored.model_copy(update={"optimizer": {"seed": original.seed, **stored.optimizer}})
     changed = with_request(stored, request)
     if request.refine is not None:
         table = with_refinement(changed.suite, request.refine, project.settings())
@@ -261,18 +257,4 @@ async def plan_request(
     """The plan of what a request asks for, checked as starting it would, and the suite's name."""
     settings = await settings_of(workspace, project, request)
     async with prepared(workspace, settings) as optimization:
-        search = SearchSpec.of(settings.optimizer)
-        require_price(search.objective, settings.agent.model, settings.models)
-        budget = settings.budget_spec()
-
-        def plan() -> RunPlan:
-            require_room(optimization.suite, budget)
-            return RunPlan(
-                settings=settings,
-                search=search,
-                budget=budget,
-                work=PlannedWork.of(optimization.suite, budget),
-                price=estimate_cost(optimization.agent, optimization.suite, settings.models),
-            )
-
-        return await asyncio.to_thread(plan), suite_name(settings)
+        return await asyncio.to_thread(optimization.plan, settings), suite_name(settings)

@@ -9,12 +9,13 @@ from typing import Any
 
 import uuid_utils
 
+from burnish.app.optimize.cost_estimate import require_price
 from burnish.app.optimize.result import OptimizationResult
-from burnish.app.optimize.run_plan import require_price, require_room, split_ids
+from burnish.app.optimize.run_plan import RunPlan, require_room, split_ids
 from burnish.app.optimize.run_spec import require_objective, with_objective
 from burnish.app.wiring import Workspace, build_agent, build_suite, check_fit, read_schema
 from burnish.config.schema import Settings
-from burnish.config.search import SearchSpec, build_optimizer_of, places_of
+from burnish.config.search import SearchSpec, build_optimizer_of, draw_seed, places_of
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import (
     Agent,
@@ -55,6 +56,7 @@ class Optimization:
     ) -> None:
         self._workspace = workspace
         self._spec = agent
+        self._suite_spec = suite
         self._search = search
         self._budget = budget
         self._lease_seconds = lease_seconds
@@ -92,9 +94,8 @@ class Optimization:
 
         An `optimization_id` of the caller's that is taken already is a ConflictError.
         """
-        require_room(self.suite, self._budget)
-        require_price(self._search.objective, self._spec.model, self._workspace.models.tables)
-        dataset = await self._ensure_dataset()
+        self.require_affordable()
+        dataset, seed = await self._ensure_dataset(), self._search.seed
         record = OptimizationRecord(
             id=optimization_id or str(uuid_utils.uuid7()),
             name=name or f"{self._search.name} of {self.agent.name}",
@@ -104,11 +105,22 @@ class Optimization:
             suite_name=self.suite.name,
             optimizer_name=self._search.name,
             dataset_id=dataset,
-            seed=self._search.seed,
+            seed=draw_seed() if seed is None else seed,
             spec=with_objective(spec or {}, self._search.objective),
         )
         await self._workspace.optimizations.create_optimization(record)
         return record
+
+    def require_affordable(self) -> None:
+        """Refuse a budget that ends before the search begins, and costs that nobody knows."""
+        require_room(self.suite, self._budget)
+        tables = self._workspace.models.tables
+        require_price(self._search, self._budget, self._spec, self._suite_spec, tables)
+
+    def plan(self, settings: Settings) -> RunPlan:
+        """What it would run and cost. The settings are those that it was made of."""
+        self.require_affordable()
+        return RunPlan.of(settings, self.agent, self.suite, self.optimizer)
 
     async def run(
         self,

@@ -79,6 +79,11 @@ class OptimizationResult:
         return self.record.id
 
     @property
+    def seed(self) -> int:
+        """What it drew by: the one that was given, or its own."""
+        return self.record.seed
+
+    @property
     def status(self) -> OptimizationStatus:
         """How it ended."""
         return self.record.status
@@ -151,7 +156,7 @@ class OptimizationResult:
 
     def to_json(self) -> dict[str, Any]:
         """The document that `burnish optimize --json` prints."""
-        return dict(self.document)
+        return {**self.document, "seed": self.seed}
 
     def _scored(self, value: Mapping[str, Any]) -> Scored:
         return Scored(

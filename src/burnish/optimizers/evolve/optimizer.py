@@ -79,6 +79,11 @@ class Evolve(ModelAsker, TrainingSearch):
         self.patience = require_whole("evolve", "patience", patience, least=1)
         self._asker = Asker(model)
 
+    def questions(self, evaluations: int, trials: int) -> tuple[int, int]:
+        """One for each child."""
+        most = trials if self._asker.available else 0
+        return min(most, 1), most
+
     async def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> list[CandidateProposal]:

@@ -46,7 +46,12 @@ from burnish.optimizers.shared.search_status import (
 )
 from burnish.optimizers.shared.seeded_random import generator
 from burnish.optimizers.shared.trial_reading import baseline_runs, mean_scores
-from burnish.support.number_checks import bad_setting, require_target, require_whole
+from burnish.support.number_checks import (
+    bad_setting,
+    require_positive,
+    require_target,
+    require_whole,
+)
 
 _STEPS_A_TRIAL = 6
 _DRAWN = 2
@@ -77,6 +82,8 @@ class Gepa(ModelAsker):
     `population_size` is how many candidates run side by side, `look` how many training items are
     looked at first. `max_prompt_tokens` bounds the prompt's length. `guidance` is told to the
     meta-model with every question, `section_guidance` with questions about the section it names.
+    The meta-model is asked at most
+    once for `evaluations_per_reflection` evaluations, a first population apart.
     """
 
     name = "gepa"
@@ -95,6 +102,7 @@ class Gepa(ModelAsker):
         look: int | None = None,
         guidance: str | None = None,
         section_guidance: Mapping[str, str] | None = None,
+        evaluations_per_reflection: float = 12,
     ) -> None:
         self._asker = Asker(model)
         self.max_iterations = _optional("max_iterations", max_iterations)
@@ -113,6 +121,9 @@ class Gepa(ModelAsker):
         self.look = _optional("look", look)
         self.guidance = _guidance(guidance)
         self.section_guidance = _section_guidance(section_guidance)
+        self.evaluations_per_reflection = require_positive(
+            "gepa", "evaluations_per_reflection", evaluations_per_reflection
+        )
         self._limits = Limits(
             max_iterations=self.max_iterations, stop_no_improve=self.stop_no_improve
         )
@@ -123,6 +134,11 @@ class Gepa(ModelAsker):
             temperature=self.exploration_temperature,
             max_prompt_tokens=self.max_prompt_tokens,
         )
+
+    def questions(self, evaluations: int, trials: int) -> tuple[int, int]:
+        """The fewest and the most reflections of a run that takes so many evaluations."""
+        first = self.candidates_per_step if self._asker.available else 0
+        return first, first and first + int(evaluations / self.evaluations_per_reflection)
 
     def initialize(self, context: RunContext) -> OptimizerState:
         """Remember the run's facts and the order of its items.
@@ -322,6 +338,7 @@ class Gepa(ModelAsker):
                 population=self.candidates_per_step,
                 look=self.look or Settings().look,
                 temperature=self.exploration_temperature,
+                evaluations_per_reflection=self.evaluations_per_reflection,
                 max_prompt_tokens=self.max_prompt_tokens,
             ),
             items,

@@ -86,6 +86,10 @@ class GepaReference(ModelAsker):
         }
         self._kept = _Kept(owner="")
 
+    def questions(self, evaluations: int, trials: int) -> tuple[int, int]:
+        """One for each mini-batch that is not known yet."""
+        return 1, 1 + evaluations // self._settings["reflection_minibatch_size"]
+
     def initialize(self, context: RunContext) -> OptimizerState:
         """Remember the run's facts and both item sets, in their order."""
         return first_state(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from burnish.domain import (
     BurnishError,
@@ -138,6 +138,15 @@ class ModelAsker:
     def connect(self, open_model: Callable[[Any], Model]) -> None:
         """Open the model, if there is one."""
         self._asker.connect(open_model)
+
+
+@runtime_checkable
+class QuestionForecast(Protocol):
+    """An optimizer that can say how often it would ask its model: what runs are estimated by."""
+
+    def questions(self, evaluations: int, trials: int) -> tuple[int, int]:
+        """The fewest and the most questions of a run that takes so many evaluations and trials."""
+        ...
 
 
 async def all_answers(questions: Iterable[Awaitable[T]]) -> list[T]:

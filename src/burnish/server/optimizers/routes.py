@@ -88,7 +88,8 @@ async def estimate_optimizer(
     """What a run of an optimizer would take, with the body that would save it. Nothing is saved."""
     config, base = await optimizers.checked(new.config(agent))
     plan = await plan_request(serving.workspace, serving.project, request_of(config, base))
-    return Estimate.of(*plan)
+    # A seed in burnish.toml is for the runs of that file.
+    return Estimate.of(*plan).model_copy(update={"seed": config.seed})
 
 
 @router.post("", status_code=201, include_in_schema=False)

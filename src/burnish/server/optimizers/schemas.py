@@ -14,7 +14,9 @@ from burnish.app.kinds import FRAMEWORK, Kind
 from burnish.app.optimize.run_plan import RunPlan
 from burnish.domain import ExperimentStatus, ExperimentType, OptimizationStatus, SystemClock
 from burnish.domain.registry import CandidateLine, ObjectVersion, RunLine
+from burnish.optimization.racing import RacingMode
 from burnish.optimization.search_plan import candidate_id
+from burnish.server.evaluations.schemas import TrialRefineChoice
 from burnish.server.http.examples import WITH_EXAMPLES
 from burnish.server.http.requests import (
     ExpectedVersion,
@@ -28,6 +30,7 @@ from burnish.server.http.responses import Page, View
 from burnish.server.optimizations.request_schemas import BudgetLimits
 
 _META = ("author", "expected_version", "budget")
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
 CandidateState = Literal["pending", "evaluating", "evaluated", "rejected", "accepted"]
 
 
@@ -81,10 +84,13 @@ class PlannedEvaluations(BaseModel):
     confirmation: int = Field(description="At the end, on held-out items.")
     max_trials: int | None
     max: int | None = Field(description="None without a limit.")
+    about: int | None = Field(
+        description="What a limit of trials comes to, where candidates run on some items besides."
+    )
 
 
-class EachEvaluation(BaseModel):
-    """What one evaluation takes. None is unknown, and `why_unknown` says why."""
+class Amounts(BaseModel):
+    """What something takes. None is unknown, and `why_unknown` says why."""
 
     calls: int | None
     input_tokens: float
@@ -93,34 +99,42 @@ class EachEvaluation(BaseModel):
     why_unknown: str | None
 
 
+class AmountRange(BaseModel):
+    """From about to about: prompts grow, and nobody knows how often outputs are refined."""
+
+    least: Amounts
+    most: Amounts | None = Field(description="None where nothing says how much it can be.")
+
+
+class Questions(AmountRange):
+    """What the optimizer itself asks a model."""
+
+    model: str
+
+
 class Estimate(BaseModel):
-    """What a run would take. The optimizer's own calls come on top; `notes` say so."""
+    """What a run would take, with the calls of agent, judges, refinement and optimizer."""
 
     model_config = WITH_EXAMPLES
 
     agent: str
     suite: str
     optimizer: str
-    seed: int
+    seed: int | None = Field(description="None where the run draws its own.")
     racing: str
     objective: dict[str, Any]
     splits: dict[str, int]
     budget: dict[str, int | float]
     evaluations: PlannedEvaluations
-    each_evaluation: EachEvaluation
-    max_calls: int | None
-    max_cost_usd: float | None
+    each_evaluation: AmountRange
+    questions: Questions | None = Field(description="None where the optimizer asks no model.")
+    total: AmountRange | None = Field(description="None where nothing limits the run.")
     notes: list[str]
 
     @classmethod
     def of(cls, plan: RunPlan, suite: str) -> Estimate:
         """From a plan."""
-        document = plan.to_json()
-        model = plan.search.settings.get("model")
-        if isinstance(model, str):
-            note = f"what the optimizer itself asks {model} is not counted here"
-            document["notes"] = [*document["notes"], note]
-        return cls.model_validate({**document, "suite": suite})
+        return cls.model_validate({**plan.to_json(), "suite": suite})
 
 
 class _NewOptimizer(Strict):
@@ -137,7 +151,13 @@ class _NewOptimizer(Strict):
         default=None, description="Pins the version that runs begin with; else the active one."
     )
     budget: BudgetLimits = Field(default_factory=BudgetLimits)
-    seed: Annotated[int, Field(ge=-(2**63) + 1, le=2**63 - 1)] | None = None
+    seed: Annotated[int, Field(ge=-(2**63) + 1, le=2**63 - 1)] | None = Field(
+        default=None, description="Without it, each run draws its own."
+    )
+    refine: TrialRefineChoice | None = Field(
+        default=None,
+        description="How outputs of trials are refined; as the suite has it if left out.",
+    )
     schedule: Annotated[str, Field(max_length=100)] | None = Field(
         default=None,
         description="Five fields as in a crontab. A run starts then, unless one goes on.",
@@ -155,12 +175,20 @@ class _NewOptimizer(Strict):
         """As it is kept."""
         values = self.model_dump(exclude=set(_META))
         suite_id = "" if self.suite_id is None else str(self.suite_id)
-        given = {"agent_name": agent, "suite_id": suite_id, "budget": self.budget.given()}
+        given = {
+            "agent_name": agent,
+            "suite_id": suite_id,
+            "budget": self.budget.given(),
+            "refine": None if self.refine is None else self.refine.given(),
+        }
         return read_config({**values, **given})
 
 
 class NewGEPAOptimizer(_NewOptimizer):
-    """The `gepa` optimizer; `model` is its meta-model, one that the server's configuration names."""
+    """The `gepa` optimizer; `model` is its meta-model, one that the server's configuration names.
+
+    Settings of the framework that are left out are as that configuration has them.
+    """
 
     optimizer: Literal["gepa"] = "gepa"
     max_iterations: Annotated[int, Field(ge=1, le=100_000)] = 8
@@ -177,6 +205,33 @@ class NewGEPAOptimizer(_NewOptimizer):
         ),
     ]
     model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    evaluations_per_reflection: Annotated[
+        float,
+        Field(gt=0, le=1e9, description="The meta-model is asked at most once for so many."),
+    ] = 12.0
+    look: Count | None = Field(
+        default=None, description="How many training items are looked at first."
+    )
+    max_prompt_tokens: Count | None = Field(default=None, description="How long prompts may get.")
+    guidance: Annotated[str, Field(max_length=20_000)] | None = Field(
+        default=None, description="What the meta-model is told besides."
+    )
+    section_guidance: dict[str, Annotated[str, Field(max_length=20_000)]] | None = Field(
+        default=None, description="The same for single sections, by their paths."
+    )
+    racing: RacingMode | None = Field(default=None, strict=False)
+    candidates_per_step: Annotated[int, Field(ge=1, le=1000)] | None = None
+    asynchronous: bool | None = None
+    timeout_seconds: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    space: JsonObject | None = Field(
+        default=None,
+        description="What may change: sections, parameters with their values, examples.",
+    )
+    objective: JsonObject | None = Field(
+        default=None,
+        description="What counts besides the score: weights, or pareto with a tolerance.",
+        examples=[{"tokens": 0.1}],
+    )
 
 
 class NewOtherOptimizer(_NewOptimizer):
@@ -245,6 +300,7 @@ class RunView(View):
     started_at: str
     completed_at: str | None
     optimizer_version: int
+    seed: int = Field(description="That of its optimizer, or the one that it drew.")
     suite_id: str
     suite_version: int
     baseline_score: float | None

@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useId, useMemo } from 'react';
 import {
   fieldsOf,
   NULL,
@@ -60,6 +60,7 @@ interface ControlProps {
 
 function SchemaControl(props: ControlProps) {
   const { field, problem } = props;
+  if (field.kind === 'ticks') return <Ticks {...props} />;
   const wide = field.kind === 'list' || field.kind === 'json';
   return (
     <div className={wide ? 'schema-wide' : undefined}>
@@ -77,6 +78,44 @@ function SchemaControl(props: ControlProps) {
 function hintOf(field: SchemaField): string {
   const how = field.kind === 'list' ? 'One on each line.' : field.kind === 'json' ? 'As JSON.' : '';
   return [field.hint, how].filter(Boolean).join(' ');
+}
+
+/** Several of a few; what is chosen and not among them can be taken away. */
+function Ticks({ field, value, problem, onChange }: ControlProps) {
+  const id = useId();
+  const chosen = value.split('\n').filter((line) => line !== '');
+  const options = [...new Set([...field.choices.map(String), ...chosen])];
+  return (
+    <fieldset className="field schema-wide schema-ticks" aria-describedby={`${id}-hint`}>
+      <legend>{field.required ? `${field.label} (needed)` : field.label}</legend>
+      <div className="schema-options">
+        {options.map((option) => (
+          <label key={option} className="schema-none">
+            <input
+              type="checkbox"
+              checked={chosen.includes(option)}
+              onChange={(event) =>
+                onChange(
+                  options
+                    .filter((one) => (one === option ? event.target.checked : chosen.includes(one)))
+                    .join('\n'),
+                )
+              }
+            />
+            {option}
+          </label>
+        ))}
+      </div>
+      <span className="hint" id={`${id}-hint`}>
+        <Ticked text={field.hint} />
+      </span>
+      {problem && (
+        <span className="problem" role="alert">
+          {problem}
+        </span>
+      )}
+    </fieldset>
+  );
 }
 
 type Given = Parameters<Parameters<typeof Field>[0]['children']>[0];

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useAgentNames, useOptimizerKinds, useProject, useSuites } from '@/api/choices';
@@ -9,6 +9,8 @@ import { SchemaForm } from '@/components/form/SchemaForm';
 import { Failure, Loading } from '@/components/States';
 import { Ticked } from '@/components/form/Ticked';
 import { say } from '@/components/shell/Toasts';
+import type { JsonSchema } from '@/lib/schema';
+import { agentQuery } from '@/screens/agents/data';
 import { EstimateCard } from '@/screens/runs/new/EstimateCard';
 import { useConfigEstimate, type Config } from './data';
 import {
@@ -26,22 +28,23 @@ import {
 import { cronWords, PRESETS } from './cron';
 import '@/screens/runs/runs.css';
 
-type Kinds = NonNullable<ReturnType<typeof useOptimizerKinds>['data']>['items'];
+type Kinds = NonNullable<ReturnType<typeof useOptimizerKinds>['data']>;
 
 /** The form of one that is stored, or of a new one. */
 export function Editor({ agent, stored }: { agent: string; stored: Config | null }) {
   const kinds = useOptimizerKinds();
   if (kinds.error) return <Failure error={kinds.error} retry={() => void kinds.refetch()} />;
   if (!kinds.data) return <Loading lines={8} />;
-  return <Form agent={agent} stored={stored} kinds={kinds.data.items} />;
+  return <Form agent={agent} stored={stored} kinds={kinds.data} />;
 }
 
 function Form({ agent, stored, kinds }: { agent: string; stored: Config | null; kinds: Kinds }) {
-  const kindOf = (name: string) => kinds.find((kind) => kind.name === name);
+  const kindOf = (name: string) => kinds.items.find((kind) => kind.name === name);
+  const framework = kinds.framework as JsonSchema;
   const [form, setForm] = useState(() =>
     stored
-      ? formOf(stored.config, kindOf(String(stored.config.optimizer)))
-      : firstForm(kindOf('gepa') ? 'gepa' : (kinds[0]?.name ?? '')),
+      ? formOf(stored.config, kindOf(String(stored.config.optimizer)), framework)
+      : firstForm(kindOf('gepa') ? 'gepa' : (kinds.items[0]?.name ?? '')),
   );
   const change = (changes: Partial<typeof form>) => setForm((old) => ({ ...old, ...changes }));
   const project = useProject();
@@ -49,7 +52,9 @@ function Form({ agent, stored, kinds }: { agent: string; stored: Config | null; 
   const agents = useAgentNames();
   const [, go] = useLocation();
   const kind = kindOf(form.optimizer);
-  const { body, problems: own, usable } = readConfig(form, kind);
+  const { body, problems: own, usable } = readConfig(form, kind, framework);
+  const { data: shown } = useQuery(agentQuery(agent));
+  const sections = Object.keys((shown?.configuration.sections ?? {}) as object);
   const estimate = useConfigEstimate(agent, usable ? body : null);
   const save = useSave(agent, stored?.version ?? 0);
   const refusal = save.error ?? (usable ? estimate.error : null);
@@ -108,14 +113,14 @@ function Form({ agent, stored, kinds }: { agent: string; stored: Config | null; 
           label="Optimizer"
           hint={<Ticked text={kind?.summary ?? ''} />}
           value={form.optimizer}
-          options={kinds.map((one) => one.name)}
+          options={kinds.items.map((one) => one.name)}
           onChange={(optimizer) => change({ optimizer, settings: firstSettings(optimizer) })}
         />
       </div>
       <fieldset className="optimizers-part">
         <legend>Settings of {form.optimizer}</legend>
         <SchemaForm
-          schema={settingsSchema(kind)}
+          schema={settingsSchema(kind, framework, sections)}
           draft={form.settings}
           problems={problems.settings}
           models={models}

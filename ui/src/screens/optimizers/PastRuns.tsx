@@ -8,6 +8,14 @@ import { count } from '@/lib/format';
 import { usePastRuns, type PastRun } from './data';
 
 const SHOWN = 100;
+/** One word for one thing: as all other pages call it. */
+const WORDS: Record<PastRun['status'], string> = {
+  pending: 'initialized',
+  running: 'running',
+  succeeded: 'completed',
+  failed: 'failed',
+  stopped: 'cancelled',
+};
 
 export function PastRuns({ agent, name }: { agent: string; name: string }) {
   const runs = usePastRuns(agent, name, SHOWN);
@@ -61,7 +69,7 @@ function Line({ run }: { run: PastRun }) {
         <span className="muted small">version {run.optimizer_version}</span>
       </td>
       <td title={why}>
-        <Status value={run.status} />
+        <Status value={WORDS[run.status]} />
       </td>
       <td className="num">
         <Score value={run.baseline_score} />

@@ -35,15 +35,21 @@ export const WHEN: JsonSchema = {
       minimum: 1,
       description: 'Runs begin with this version of the agent; without one, with the active one.',
     },
+    refine: {
+      type: 'object',
+      description:
+        'How outputs of trials are refined, such as {"limit": 2}; else as the suite has it.',
+    },
   },
 };
-/** GEPA's settings stand beside the others in a stored optimizer, with defaults of their own. */
+const TEMPLATES = ['system_template', 'user_template'];
+/** GEPA's settings stand beside the others in a stored optimizer, some with defaults of their own. */
 const GEPA: Record<string, JsonSchema> = {
   mutation_strategies: {
     type: 'array',
-    items: { type: 'string' },
+    items: { type: 'string', enum: TEMPLATES },
     minItems: 1,
-    description: 'What may be rewritten: `system_template`, `user_template` or a section’s path.',
+    description: 'What may be rewritten: the templates, and other sections.',
   },
   model: { description: 'The model that reflects. Without one, mutations are mechanical.' },
   max_iterations: { type: 'integer', minimum: 1, default: 8, description: 'Trials at most.' },
@@ -69,18 +75,36 @@ const GEPA: Record<string, JsonSchema> = {
   },
 };
 
-/** The form of an optimizer's settings, by what the server says that it takes. */
-export function settingsSchema(kind: Kind | undefined): JsonSchema {
+/**
+ * The form of an optimizer's settings and the framework's, by what the server says that it takes.
+ * `sections` are those of the agent.
+ */
+export function settingsSchema(
+  kind: Kind | undefined,
+  framework: JsonSchema = {},
+  sections: readonly string[] = [],
+): JsonSchema {
   const schema = (kind?.settings ?? {}) as JsonSchema;
-  if (kind?.name !== 'gepa') return schema;
-  const known = schema.properties ?? {};
-  const properties = Object.fromEntries(
-    Object.entries(GEPA).map(([name, own]) => {
-      const base = own.type ? { ...known[name], anyOf: undefined } : known[name];
-      return [name, { ...base, ...own }];
+  const known = { ...schema.properties, ...framework.properties };
+  if (kind?.name !== 'gepa') return { ...schema, properties: known };
+  const own = Object.fromEntries(
+    Object.entries(GEPA).map(([name, mine]) => {
+      const base = mine.type ? { ...known[name], anyOf: undefined } : known[name];
+      return [name, { ...base, ...mine }];
     }),
   );
-  return { ...schema, properties, required: ['mutation_strategies'] };
+  const strategies = { ...GEPA.mutation_strategies };
+  const others = sections.filter((path) => path !== 'system' && path !== 'user');
+  strategies.items = { type: 'string', enum: [...TEMPLATES, ...others] };
+  return {
+    ...schema,
+    properties: { ...own, mutation_strategies: strategies, ...without(known, GEPA) },
+    required: ['mutation_strategies'],
+  };
+}
+
+function without(all: Record<string, JsonSchema>, some: object): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !(name in some)));
 }
 
 export function firstForm(optimizer: string): ConfigForm {
@@ -101,7 +125,11 @@ export function firstSettings(optimizer: string): Draft {
 }
 
 /** The form of one that is stored. */
-export function formOf(config: Record<string, unknown>, kind: Kind | undefined): ConfigForm {
+export function formOf(
+  config: Record<string, unknown>,
+  kind: Kind | undefined,
+  framework?: JsonSchema,
+): ConfigForm {
   const optimizer = String(config.optimizer ?? '');
   const given = optimizer === 'gepa' ? config : (config.settings as Record<string, unknown>);
   const values = withoutNulls(given ?? {});
@@ -109,7 +137,7 @@ export function formOf(config: Record<string, unknown>, kind: Kind | undefined):
     name: String(config.name ?? ''),
     optimizer,
     suite: String(config.suite_id ?? ''),
-    settings: draftOf(settingsSchema(kind), values),
+    settings: draftOf(settingsSchema(kind, framework), values),
     budget: draftOf(BUDGET, withoutNulls((config.budget ?? {}) as Record<string, unknown>)),
     when: draftOf(WHEN, withoutNulls(config)),
     schedule: String(config.schedule ?? ''),
@@ -135,8 +163,9 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 export function readConfig(
   form: ConfigForm,
   kind: Kind | undefined,
+  framework?: JsonSchema,
 ): { body: ConfigBody; problems: ConfigProblems; usable: boolean } {
-  const settings = readDraft(settingsSchema(kind), form.settings);
+  const settings = readDraft(settingsSchema(kind, framework), form.settings);
   const budget = readDraft(BUDGET, form.budget);
   const when = readDraft(WHEN, form.when);
   const fields = form.schedule.trim().split(/\s+/).length;

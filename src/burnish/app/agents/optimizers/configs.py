@@ -13,7 +13,6 @@ from burnish.app.agents.optimizers.cron import Schedule
 from burnish.app.agents.registry import AgentRegistry
 from burnish.app.datasets.suites import KnownSuite, SuiteRegistry
 from burnish.app.optimize.creation import prepared, settings_of
-from burnish.app.optimize.run_plan import require_room
 from burnish.app.wiring import Workspace
 from burnish.config.search import SearchSpec
 from burnish.config.served_project import RunRequest, ServedProject
@@ -41,13 +40,17 @@ class _Config(BaseModel):
     base_config_version: int | None = None
     budget: dict[str, int | float] = Field(default_factory=dict)
     seed: int | None = None
+    refine: dict[str, Any] | None = None
     schedule: str | None = None
     schedule_timezone: str = "UTC"
     auto_promote: bool = False
 
 
 class GEPAOptimizerConfig(_Config):
-    """The `gepa` optimizer. `model` is its meta-model; without one mutations are mechanical."""
+    """The `gepa` optimizer with its settings and the framework's; None leaves those as they are.
+
+    `model` is its meta-model; without one mutations are mechanical.
+    """
 
     optimizer: Literal["gepa"] = "gepa"
     max_iterations: int = 8
@@ -57,15 +60,21 @@ class GEPAOptimizerConfig(_Config):
     stop_no_improve: int = 3
     mutation_strategies: list[str]
     model: str | None = None
+    evaluations_per_reflection: float = 12.0
+    look: int | None = None
+    max_prompt_tokens: int | None = None
+    guidance: str | None = None
+    section_guidance: dict[str, str] | None = None
+    racing: str | None = None
+    candidates_per_step: int | None = None
+    asynchronous: bool | None = None
+    timeout_seconds: float | None = None
+    space: dict[str, Any] | None = None
+    objective: dict[str, Any] | None = None
 
     def search(self) -> dict[str, Any]:
-        """The algorithm's settings."""
-        names = ("max_iterations", "population_size", "exploration_temperature", "stop_no_improve")
-        chosen = {name: getattr(self, name) for name in names}
-        for name in ("accept_threshold", "model"):
-            if getattr(self, name) is not None:
-                chosen[name] = getattr(self, name)
-        return {**chosen, "mutation_strategies": self.mutation_strategies}
+        """The settings that stand beside its name in `[optimizer]`."""
+        return self.model_dump(exclude={*_Config.model_fields, "optimizer"}, exclude_none=True)
 
 
 class OptimizerConfig(_Config):
@@ -98,6 +107,7 @@ def request_of(config: AnyConfig, base_version: int | None) -> RunRequest:
         optimizer_settings=config.search(),
         budget=config.budget,
         seed=config.seed,
+        refine=config.refine,
         name=f"{config.name} of {config.agent_name}",
     )
 
@@ -169,7 +179,7 @@ class OptimizerConfigs:
         settings = await settings_of(self._workspace, self._project, request)
         search = SearchSpec.of(settings.optimizer)
         async with prepared(self._workspace, settings) as optimization:
-            await asyncio.to_thread(require_room, optimization.suite, settings.budget_spec())
+            await asyncio.to_thread(optimization.require_affordable)
             strategies = settings.optimizer.get("mutation_strategies")
             if strategies is not None:
                 narrowed(search.space, optimization.agent.configuration, strategies)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
+from dataclasses import replace
 from typing import Literal
 
 from burnish.app.agents.optimizers.configs import OptimizerConfigs, read_config, request_of
@@ -11,6 +12,7 @@ from burnish.app.datasets.suites import SuiteRegistry
 from burnish.app.optimize import cancellation
 from burnish.app.optimize.creation import create_run
 from burnish.app.wiring import Workspace
+from burnish.config.search import draw_seed
 from burnish.config.served_project import ServedProject
 from burnish.domain import BurnishError, ConflictError, OptimizationStatus
 from burnish.domain.registry import ObjectVersion, OptimizerRun
@@ -87,6 +89,8 @@ async def _create(
 ) -> str:
     """A scheduled run's id follows from its time: whoever else makes it makes the same one."""
     request = request_of(read_config(optimizer.document), base)
+    if request.seed is None:  # that of burnish.toml is for the runs of that file
+        request = replace(request, seed=draw_seed())
     if due_at is None:
         return await create_run(workspace, project, request)
     run_id = str(uuid.uuid5(uuid.UUID(optimizer.id), due_at))

@@ -5,14 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from burnish.app.optimize.run_plan import (
-    CostEstimate,
-    PlannedWork,
-    RunPlan,
-    estimate_cost,
-    require_price,
-    require_room,
-)
+from burnish.app.optimize.cost_estimate import CostEstimate, require_price
+from burnish.app.optimize.run_plan import RunPlan
 from burnish.app.wiring import ModelPool, build_agent, build_suite, check_fit
 from burnish.cli.console import Streams
 from burnish.cli.display.rows import print_rows
@@ -34,20 +28,16 @@ async def show_plan(streams: Streams, settings: Settings) -> None:
     """Check everything as a run would, and print what it would take."""
     models = ModelPool(settings.models)
     try:
-        suite = build_suite(settings.suite_spec(), models.model).for_trials()
-        agent = build_agent(settings.agent_spec(), models.model)
+        agent_spec, suite_spec = settings.agent_spec(), settings.suite_spec()
+        suite = build_suite(suite_spec, models.model).for_trials()
+        agent = build_agent(agent_spec, models.model)
         check_fit(agent, suite)
-        search = SearchSpec.of(settings.optimizer)
-        build_optimizer_of(search)
-        require_price(search.objective, settings.agent.model, settings.models)
-        budget = settings.budget_spec()
-        require_room(suite, budget)
-        work = PlannedWork.of(suite, budget)
-        price = estimate_cost(agent, suite, settings.models)
+        search, budget = SearchSpec.of(settings.optimizer), settings.budget_spec()
+        require_price(search, budget, agent_spec, suite_spec, settings.models)
+        plan = RunPlan.of(settings, agent, suite, build_optimizer_of(search))
         await agent.close()
     finally:
         await models.close()
-    plan = RunPlan(settings=settings, search=search, budget=budget, work=work, price=price)
     if streams.json_output:
         streams.print_document(plan.to_json())
     else:
@@ -55,15 +45,12 @@ async def show_plan(streams: Streams, settings: Settings) -> None:
 
 
 def _print(console: Console, plan: RunPlan) -> None:
-    work, price = plan.work, plan.price
     title = f"{plan.search.name} of {plan.settings.agent.name}"
     console.print(Text.assemble((harmless(title), "bold"), ("  dry run: nothing is called", "dim")))
     console.print()
     limits = [f"{value:,} {_LIMITS[name]}" for name, value in plan.budget.to_json().items()]
-    most = plan.max_cost_usd
-    cost = f"at most about {money(most)}" if most is not None else _unknown_cost(work, price)
     rows = [(label, Text(words)) for label, words in _rows(plan)]
-    rows += [("budget", Text(", ".join(limits))), ("cost", Text(cost, style="bold"))]
+    rows += [("budget", Text(", ".join(limits))), ("cost", Text(_cost(plan), style="bold"))]
     print_rows(console, rows)
     console.print()
     console.print(
@@ -76,14 +63,16 @@ def _print(console: Console, plan: RunPlan) -> None:
 
 
 def _rows(plan: RunPlan) -> list[tuple[str, str]]:
-    search, work, price = plan.search, plan.work, plan.price
+    search, work = plan.search, plan.work
     splits = ", ".join(f"{number:,} {name}" for name, number in work.splits.items())
     held_out = (
         f"{work.confirmation:,} at the end, on held-out items"
         if work.confirmation
         else "none held out: the result will not be confirmed"
     )
-    most = "no limit" if work.most is None else f"at most {count(work.most, 'evaluation')}"
+    in_all = "no limit" if work.about is None else f"about {count(work.about, 'evaluation')}"
+    if work.most is not None:
+        in_all = f"at most {count(work.most, 'evaluation')}"
     rows = [
         ("items", splits),
         ("baseline", count(work.each_trial, "evaluation")),
@@ -92,26 +81,54 @@ def _rows(plan: RunPlan) -> list[tuple[str, str]]:
             f"up to {count(work.each_trial, 'evaluation')}; racing {search.racing_in_effect}",
         ),
         ("confirmation", held_out),
-        ("in all", most),
+        ("in all", in_all),
     ]
+    if work.max_trials is not None:
+        rows.insert(2, ("trials", f"at most {work.max_trials:,}"))
     if search.objective.measures:
         rows.insert(0, ("objective", search.objective.in_words()))
     rows += [("note", note) for note in search.notes]
-    calls = plan.max_calls
-    if price.calls is not None:
-        each = (
-            f"{count(price.calls, 'call')}, about {price.input_tokens:,.0f} tokens in "
-            f"and {price.output_tokens:,.0f} out"
-        )
-        rows.append(("each evaluation", each))
-        rows.append(("calls", "no limit" if calls is None else f"at most {calls:,}"))
+    return [*rows, *_calls(plan)]
+
+
+def _calls(plan: RunPlan) -> list[tuple[str, str]]:
+    each, asked, total = plan.each, plan.questions, plan.total
+    rows = []
+    if each.least.calls is not None and each.most is not None:
+        rows.append(("each evaluation", f"{_span(each.least, each.most)}, as prompts grow"))
+    if asked is not None:
+        often = f"{_span(asked.least, asked.most)}, from {plan.search.settings['model']}"
+        unknown = "; how often it is asked is not known"
+        rows.append(("optimizer", often + unknown if asked.most is None else often))
+    if total is not None and total.most is not None and total.most.calls is not None:
+        rows.append(("calls", _span(total.least, total.most)))
     return rows
 
 
-def _unknown_cost(work: PlannedWork, price: CostEstimate) -> str:
-    if price.cost_usd is None:
-        return f"unknown: {price.why}"
-    if price.cost_usd == 0:
-        return money(0.0)
-    each = money(price.cost_usd * 1000)
-    return f"about {each} a thousand evaluations, and no limit; give --max-cost or --max-trials"
+def _span(least: CostEstimate, most: CostEstimate | None) -> str:
+    """Calls and tokens, from about to about."""
+    most = most or least
+    calls = _from_to(f"{least.calls:,.0f}", f"{most.calls:,.0f}")
+    read = _from_to(f"{least.input_tokens:,.0f}", f"{most.input_tokens:,.0f}")
+    written = _from_to(f"{least.output_tokens:,.0f}", f"{most.output_tokens:,.0f}")
+    word = "call" if calls == "1" else "calls"
+    return f"{calls} {word}, about {read} tokens in and {written} out"
+
+
+def _from_to(least: str, most: str) -> str:
+    return least if least == most else f"{least} to {most}"
+
+
+def _cost(plan: RunPlan) -> str:
+    each, total = plan.each.least, plan.total
+    unknown = each.why or ("" if plan.questions is None else plan.questions.least.why)
+    if unknown:
+        return f"unknown: {unknown}"
+    if total is None or each.cost_usd is None:
+        words = f"about {money((each.cost_usd or 0.0) * 1000)} a thousand evaluations, and no limit"
+        return f"{words}; give --max-cost or --max-trials" if each.cost_usd else money(0.0)
+    least = total.least.cost_usd or 0.0
+    if total.most is None:
+        return f"from about {money(least)}; nothing limits what the optimizer asks"
+    most = total.most.cost_usd or 0.0
+    return money(0.0) if most == 0 else f"about {_from_to(money(least), money(most))}"

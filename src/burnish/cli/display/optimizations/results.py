@@ -74,7 +74,11 @@ def print_search_result(
     console.print()
     print_rows(console, spending_rows(result))
     console.print()
-    console.print(Text.assemble(("optimization ", "dim"), result.optimization_id))
+    console.print(
+        Text.assemble(
+            ("optimization ", "dim"), result.optimization_id, (f"  seed {result.seed}", "dim")
+        )
+    )
     print_steps(console, next_steps(result, location))
 
 

@@ -1,9 +1,9 @@
-import { count, exactMoney, money } from '@/lib/format';
+import { count, money, tokens } from '@/lib/format';
 import type { Schemas } from '@/api/client';
 
 type Estimate = Schemas['Estimate'];
 
-/** What a run would do and cost at most, before it begins. */
+/** What a run would do and cost, before it begins: from about to about. */
 export function EstimateCard({
   estimate,
   waiting,
@@ -17,7 +17,7 @@ export function EstimateCard({
         {waiting ? 'Working out what it would cost…' : 'No estimate: see what is wrong above.'}
       </p>
     );
-  const { evaluations, each_evaluation: each, splits } = estimate;
+  const { evaluations, questions, splits, total } = estimate;
   return (
     <div className="runs-estimate" aria-label="Estimate" role="group" aria-busy={waiting}>
       <div className="runs-estimate-parts">
@@ -27,19 +27,27 @@ export function EstimateCard({
           hint={`${count(evaluations.each_trial)} evaluations each`}
         />
         <Part
-          label="Evaluations, at most"
-          value={evaluations.max === null ? 'no limit' : count(evaluations.max)}
+          label={evaluations.max === null ? 'Evaluations, about' : 'Evaluations, at most'}
+          value={evaluations.about === null ? 'no limit' : count(evaluations.about)}
           hint={`of ${count(splits.validation)} items, then ${count(splits.test)} held out`}
         />
         <Part
-          label="Model calls, at most"
-          value={estimate.max_calls === null ? 'not known' : count(estimate.max_calls)}
-          hint="of the agent"
+          label="Model calls, about"
+          value={span(total, 'calls', count)}
+          hint={
+            questions
+              ? `${span(questions, 'calls', count)} of them from the optimizer to ${questions.model}`
+              : 'of agent, judges and refinement'
+          }
         />
         <Part
-          label="Cost, at most"
-          value={estimate.max_cost_usd === null ? 'not known' : money(estimate.max_cost_usd)}
-          hint={each.why_unknown ?? exactMoney(estimate.max_cost_usd)}
+          label="Cost, about"
+          value={span(total, 'cost_usd', money)}
+          hint={
+            total?.most?.why_unknown ??
+            total?.least.why_unknown ??
+            `${span(total, 'input_tokens', tokens)} in, ${span(total, 'output_tokens', tokens)} out`
+          }
         />
       </div>
       {estimate.notes.length > 0 && (
@@ -56,13 +64,31 @@ export function EstimateCard({
 /** The same in a line, beside the button that starts it. */
 export function EstimateLine({ estimate }: { estimate: Estimate | undefined }) {
   if (!estimate) return null;
-  const { evaluations, max_calls: calls, max_cost_usd: cost } = estimate;
+  const { evaluations, total } = estimate;
+  const cost = span(total, 'cost_usd', money);
   const parts = [
-    evaluations.max === null ? null : `${count(evaluations.max)} evaluations`,
-    calls === null ? null : `${count(calls)} calls`,
-    cost === null ? 'cost not known' : money(cost),
+    evaluations.about === null ? null : `${count(evaluations.about)} evaluations`,
+    total?.least.calls == null ? null : `${span(total, 'calls', count)} calls`,
+    cost === UNKNOWN ? 'cost not known' : cost,
   ].filter((part) => part !== null);
-  return <span className="muted small runs-foot-estimate">At most {parts.join(' · ')}</span>;
+  return <span className="muted small runs-foot-estimate">About {parts.join(' · ')}</span>;
+}
+
+const UNKNOWN = 'not known';
+type Range = Schemas['AmountRange'];
+
+/** From about to about; without an end where nothing limits it. */
+function span(
+  range: Range | null,
+  name: 'calls' | 'cost_usd' | 'input_tokens' | 'output_tokens',
+  shown: (value: number) => string,
+): string {
+  const least = range?.least[name] ?? null;
+  if (least === null) return UNKNOWN;
+  const from = shown(least);
+  const most = range?.most?.[name] ?? null;
+  if (most === null) return `from ${from}, no limit`;
+  return from === shown(most) ? from : `${from} to ${shown(most)}`;
 }
 
 function Part({ label, value, hint }: { label: string; value: string; hint: string }) {

@@ -31,7 +31,10 @@ export interface KindSchemas {
 export const NOTHING: JsonSchema = { type: 'object', properties: {} };
 export const SEED: JsonSchema = {
   properties: {
-    seed: { type: 'integer', description: 'Equal seeds search alike.' },
+    seed: {
+      type: 'integer',
+      description: 'Equal seeds search alike. Without any, the run draws its own.',
+    },
   },
 };
 

@@ -1,0 +1,334 @@
+"""Cost of an optimization before it runs: calls, tokens and dollars, each from about to about."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from burnish.config.search import SearchSpec
+from burnish.config.served_project import models_in
+from burnish.config.settings import model_settings
+from burnish.config.specs import AgentSpec, SuiteSpec
+from burnish.domain import (
+    Agent,
+    AgentOutput,
+    Budget,
+    Item,
+    Message,
+    Round,
+    Score,
+    Usage,
+    UsageError,
+)
+from burnish.evaluation.agents import PromptAgent
+from burnish.evaluation.agents.prompt_agent import chat_messages, label_words
+from burnish.evaluation.refine.policy import RefinePolicy
+from burnish.evaluation.refine.refiner import refine_messages
+from burnish.evaluation.scorers.judge import judge_messages, system_text
+from burnish.evaluation.scorers.judges import judges_in, row_judges
+from burnish.evaluation.suite import Suite
+from burnish.models.pricing import price_call
+from burnish.models.tokens import count_message_tokens, count_tokens
+from burnish.optimization.objective import unmeasured
+
+_SAMPLE = 20
+# Free answers and verdicts have no length before they are given; these are what we reckon with.
+_ANSWER_TOKENS = 256
+_VERDICT_TOKENS = 80
+# What rewriting by a model, and edits without one, may add to a prompt.
+_WRITTEN_TOKENS = 400
+_EDITED_TOKENS = 100
+_EXAMPLES = {"few_shot": 8, "bootstrap": 4}
+_NEVER_LONGER = ("compress", "parameters")
+# A question to the meta-model: its own words, and a few items with answers and verdicts.
+_QUESTION_TOKENS = 400
+_LONG_QUESTION_TOKENS = 1200
+_SHOWN_ITEMS = 4
+_REASON_TOKENS = 100
+_FREE = ("local", "scripted", "replay")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostEstimate:
+    """Calls and tokens, of one evaluation or of many. None cannot be known; `why` then says why."""
+
+    calls: float | None
+    input_tokens: float = 0.0
+    output_tokens: float = 0.0
+    cost_usd: float | None = None
+    why: str = ""
+
+    def times(self, number: float) -> CostEstimate:
+        """So many of them."""
+        return CostEstimate(
+            calls=None if self.calls is None else self.calls * number,
+            input_tokens=self.input_tokens * number,
+            output_tokens=self.output_tokens * number,
+            cost_usd=None if self.cost_usd is None else self.cost_usd * number,
+            why=self.why,
+        )
+
+    def plus(self, other: CostEstimate) -> CostEstimate:
+        """Both together; what is not known of one is not known of both."""
+        unknown = self.cost_usd is None or other.cost_usd is None
+        return CostEstimate(
+            calls=None if self.calls is None or other.calls is None else self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost_usd=None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
+            why=self.why or other.why,
+        )
+
+    def within(self, budget: Budget) -> CostEstimate:
+        """As far as the limits of calls and dollars let it come."""
+        calls, cost = self.calls, self.cost_usd
+        if calls is not None and budget.max_calls is not None:
+            calls = min(calls, budget.max_calls)
+        if cost is not None and budget.max_cost_usd is not None:
+            cost = min(cost, budget.max_cost_usd)
+        return replace(self, calls=calls, cost_usd=cost)
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers by name."""
+        return {
+            "calls": None if self.calls is None else round(self.calls),
+            "input_tokens": round(self.input_tokens, 1),
+            "output_tokens": round(self.output_tokens, 1),
+            "cost_usd": self.cost_usd,
+            "why_unknown": self.why or None,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostRange:
+    """From about `least` to about `most`, which is None where nothing says how much it can be."""
+
+    least: CostEstimate
+    most: CostEstimate | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Both by name."""
+        return {
+            "least": self.least.to_json(),
+            "most": None if self.most is None else self.most.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One model call of an evaluation."""
+
+    model: str
+    messages: Sequence[Message]
+    answer_tokens: int
+    more_tokens: float = 0.0
+
+    def cost(self, tables: Mapping[str, Any]) -> CostEstimate:
+        read = count_message_tokens(self.messages, _bare(self.model)) + self.more_tokens
+        return call_cost(self.model, read, self.answer_tokens, tables)
+
+
+def call_cost(
+    model: str, input_tokens: float, output_tokens: float, tables: Mapping[str, Any]
+) -> CostEstimate:
+    """One call of a model that is named. `tables` are the models' settings."""
+    spent = Usage(calls=1, input_tokens=round(input_tokens), output_tokens=round(output_tokens))
+    price = _price(model, spent, tables)
+    return CostEstimate(
+        calls=1,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cost_usd=price,
+        why=_unknown(model) if price is None else "",
+    )
+
+
+def estimate_cost(
+    agent: Agent, suite: Suite, tables: Mapping[str, Any], *, growth: float = 0.0
+) -> CostRange:
+    """One evaluation, the mean over a few items: with the prompt as it is and nothing refined, and
+    with a prompt that is `growth` tokens longer and every output refined as often as it may be."""
+    if not isinstance(agent, PromptAgent):
+        unseen = CostEstimate(calls=None, why="the agent's own calls cannot be seen from here")
+        return CostRange(least=unseen, most=unseen)
+    items = list(islice(suite.dataset.items(), _SAMPLE))
+    refine = suite.refine
+    rounds = 0 if refine is None or refine.model is None else refine.policy.limit
+    return CostRange(
+        least=_mean(agent, suite, items, tables),
+        most=_mean(agent, suite, items, tables, growth=growth, rounds=rounds),
+    )
+
+
+def estimate_questions(
+    agent: Agent,
+    suite: Suite,
+    model: str,
+    times: tuple[int, int] | None,
+    tables: Mapping[str, Any],
+    *,
+    growth: float,
+) -> CostRange:
+    """What an optimizer asks its model, which it does from `times` to `times`; None is unknown."""
+    prompt, shown = _prompt_tokens(agent), _SHOWN_ITEMS * (_item_tokens(suite) + _REASON_TOKENS)
+    short = call_cost(model, _QUESTION_TOKENS + prompt + shown, prompt + _REASON_TOKENS, tables)
+    long = call_cost(
+        model,
+        _LONG_QUESTION_TOKENS + 2 * (prompt + growth + shown),
+        prompt + growth + 2 * _REASON_TOKENS,
+        tables,
+    )
+    if times is None:
+        return CostRange(least=short, most=None)
+    return CostRange(least=short.times(times[0]), most=long.times(times[1]))
+
+
+def growth_of(search: SearchSpec, agent: Agent, suite: Suite) -> float:
+    """How many tokens longer the optimizer may make a prompt."""
+    if search.name in _NEVER_LONGER:
+        return 0.0
+    if search.name in _EXAMPLES:
+        number = search.settings.get("max_examples", _EXAMPLES[search.name])
+        return _item_tokens(suite) * int(number)
+    prompt = _prompt_tokens(agent)
+    more = max(prompt, _WRITTEN_TOKENS) if search.settings.get("model") else _EDITED_TOKENS
+    limit = search.settings.get("max_prompt_tokens")
+    return more if limit is None else max(min(more, limit - prompt), 0)
+
+
+def require_price(
+    search: SearchSpec,
+    budget: Budget,
+    agent: AgentSpec,
+    suite: SuiteSpec,
+    tables: Mapping[str, Any],
+) -> None:
+    """Refuse, before anything is paid, to weigh or to limit a cost that nobody knows.
+
+    Models that are named are looked up; what others report shows with the baseline.
+    """
+    if "cost" in search.objective.measures and _is_unpriced(agent.model, tables):
+        raise unmeasured(
+            _unknown(agent.model),
+            "set input_price and output_price in [models], or name tokens in place of cost",
+        )
+    refine = RefinePolicy.of(suite.refine)
+    paid = {
+        "model": agent.model,
+        "scorers": list(suite.scorers),
+        "refine_model": refine.model if refine is not None and refine.trials else None,
+        "optimizer": search.settings,
+    }
+    if budget.max_cost_usd is None:
+        return
+    for _, model in models_in(paid):
+        if _is_unpriced(model, tables):
+            raise UsageError(
+                what=f"a limit of {budget.max_cost_usd:g} US dollars cannot be kept",
+                why=_unknown(model),
+                fix=f'set input_price and output_price in [models."{model}"], or limit '
+                "evaluations, calls or tokens in place of dollars",
+                code="unknown_price",
+            )
+
+
+def price_of_input(model: str, tokens: int, tables: Mapping[str, Any]) -> float | None:
+    """Dollars for so many tokens of a prompt; None where nobody knows the price."""
+    return _price(model, Usage(calls=1, input_tokens=tokens), tables)
+
+
+def _is_unpriced(model: object, tables: Mapping[str, Any]) -> bool:
+    some = Usage(calls=1, input_tokens=1000, output_tokens=1000)
+    return isinstance(model, str) and _price(model, some, tables) is None
+
+
+def _unknown(model: object) -> str:
+    return f"the price of {model} is not known"
+
+
+def _prompt_tokens(agent: Agent) -> int:
+    return sum(map(count_tokens, agent.configuration.sections.values()))
+
+
+def _item_tokens(suite: Suite) -> float:
+    items = [str(dict(item.data)) for item in islice(suite.dataset.items(), _SAMPLE)]
+    return sum(map(count_tokens, items)) / max(len(items), 1)
+
+
+def _mean(
+    agent: PromptAgent,
+    suite: Suite,
+    items: Sequence[Item],
+    tables: Mapping[str, Any],
+    *,
+    growth: float = 0.0,
+    rounds: int = 0,
+) -> CostEstimate:
+    total = CostEstimate(calls=0, cost_usd=0.0)
+    for item in items:
+        for call in _calls(agent, suite, item, growth=growth, rounds=rounds):
+            total = total.plus(call.cost(tables))
+    return total.times(1 / max(len(items), 1))
+
+
+def _calls(
+    agent: PromptAgent, suite: Suite, item: Item, *, growth: float, rounds: int
+) -> Iterator[_Call]:
+    configuration = agent.configuration
+    words = label_words(agent.labels, configuration.parameters)
+    order = tuple(configuration.sections)
+    messages = chat_messages(configuration, item.data, order=order, answers=words)
+    model = agent.model.name
+    answer = max((count_tokens(word, _bare(model)) for word in words.values()), default=0)
+    most = configuration.parameters.get("max_tokens")
+    limit = int(most) if isinstance(most, (int, float)) else _ANSWER_TOKENS
+    yield _Call(model, messages, answer + 1 if words else limit, growth)
+    output = AgentOutput(text="word " * (1 if words else limit // 2))
+    yield from _judging(suite, item, output)
+    refine = suite.refine
+    if refine is None or refine.model is None:
+        return
+    latest = Round(
+        item_id=item.id,
+        item_hash=item.hash,
+        repeat=0,
+        number=0,
+        output=output,
+        score=0.0,
+        passed=False,
+        scores=(Score(0.0, "word " * (_VERDICT_TOKENS // 2)),),
+        model=model,
+    )
+    for _ in range(rounds):
+        yield _Call(refine.model.name, refine_messages(latest, item.data), limit)
+        yield from _judging(suite, item, output)
+
+
+def _judging(suite: Suite, item: Item, output: AgentOutput) -> Iterator[_Call]:
+    scorers = suite.scorers.scorers
+    for judge in (*judges_in(scorers), *row_judges(scorers, item)):
+        names = judge.fields_needed or tuple(item.data)
+        shown = {name: item.data.get(name) for name in names}
+        system = system_text(judge.criteria, judge.threshold)
+        yield _Call(judge.model.name, judge_messages(system, output, shown), _VERDICT_TOKENS)
+
+
+def _price(model: str, usage: Usage, tables: Mapping[str, Any]) -> float | None:
+    provider = model.partition("/")[0]
+    if provider in _FREE:
+        return 0.0
+    settings = model_settings(tables, model)
+    if "/" in model and provider != "openai":
+        address = settings.base_url
+        return price_call(
+            _bare(model), usage, settings=settings, base_url=address, provider=provider
+        )
+    address = settings.base_url or os.environ.get("OPENAI_BASE_URL") or None
+    return price_call(_bare(model), usage, settings=settings, base_url=address)
+
+
+def _bare(model: str) -> str:
+    return model.partition("/")[2] or model
