@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from burnish.domain import (
     WinnerChooser,
 )
 from burnish.evaluation.item_runner import describe
+from burnish.support.deadlines import deadline
 from burnish.support.threads import DaemonThreads
 
 
@@ -91,7 +91,7 @@ class OptimizerCalls:
     async def _call(self, method: str, *arguments: Any) -> Any:
         function: Callable[..., Any] = getattr(self._optimizer, method)
         try:
-            async with asyncio.timeout(self._timeout):
+            async with deadline(self._timeout):
                 if inspect.iscoroutinefunction(function):
                     return await function(*arguments)
                 answer = await self._threads.run(function, *arguments)

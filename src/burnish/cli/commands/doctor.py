@@ -25,7 +25,8 @@ from burnish.config.schema import Settings
 from burnish.config.settings import model_settings
 from burnish.domain import BurnishError, ModelRequest
 from burnish.models import as_model
-from burnish.models.local.pull import KNOWN, installed
+from burnish.models.local.catalog import KNOWN
+from burnish.models.local.pull import installed
 from burnish.support.entry_points import Seam
 from burnish.support.secrets import without_secrets
 

@@ -7,7 +7,7 @@ import json
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from copy import copy
 from dataclasses import dataclass, field
 from queue import SimpleQueue
@@ -171,6 +171,7 @@ class Job:
     payload: Mapping[str, Any]
     lead: str
     timeout: float
+    started: Future[None] = field(default_factory=Future)
     answer: Future[dict[str, Any]] = field(default_factory=Future)
     abandoned: bool = False
 
@@ -234,7 +235,10 @@ class Worker:
             raise copy(self.broken)
         for last_try in (False, True):
             try:
-                return self._ready_child().ask(job.payload, job.timeout)
+                child = self._ready_child()
+                with contextlib.suppress(InvalidStateError):  # a second try, or nobody waits
+                    job.started.set_result(None)
+                return child.ask(job.payload, job.timeout)
             except ChildDiedError as error:
                 self._drop_child()
                 if self._stopped:
@@ -278,7 +282,7 @@ class Pool:
         self._workers = [Worker(command, self._next) for _ in range(size)]
 
     def submit(self, payload: Mapping[str, Any], *, lead: str, timeout: float) -> Job:
-        """Queue a request. Its time starts to count when a worker takes it."""
+        """Queue a request. Its time starts to count when a worker with a loaded model has it."""
         job = Job(payload=payload, lead=lead, timeout=timeout)
         with self._lock:
             if self._closed:
