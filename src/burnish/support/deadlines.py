@@ -16,20 +16,15 @@ class _Clock:
     waiting: int = 0
     left: float = 0.0
 
-    def stop(self) -> None:
-        self.waiting += 1
-        if self.waiting == 1 and (when := self.timeout.when()) is not None:
-            self.left = when - self.loop.time()
-            self._set(None)
-
-    def go_on(self) -> None:
-        self.waiting -= 1
-        if not self.waiting:
-            self._set(self.loop.time() + self.left)
-
-    def _set(self, when: float | None) -> None:
+    def add(self, waiting: int) -> None:
+        """The first who waits stops it, the last sets it going again."""
+        self.waiting += waiting
         with contextlib.suppress(RuntimeError):  # it is over already
-            self.timeout.reschedule(when)
+            if self.waiting == waiting == 1:
+                self.left = (self.timeout.when() or 0.0) - self.loop.time()
+                self.timeout.reschedule(None)
+            elif self.waiting == 0:
+                self.timeout.reschedule(self.loop.time() + self.left)
 
 
 _clocks: ContextVar[tuple[_Clock, ...]] = ContextVar("burnish_deadlines", default=())
@@ -39,10 +34,8 @@ _clocks: ContextVar[tuple[_Clock, ...]] = ContextVar("burnish_deadlines", defaul
 async def deadline(seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
     """As `asyncio.timeout`, but time within `waiting` does not count, in tasks made here too."""
     async with asyncio.timeout(seconds) as timeout:
-        if seconds is None:
-            yield timeout
-            return
-        token = _clocks.set((*_clocks.get(), _Clock(timeout)))
+        own = () if seconds is None else (_Clock(timeout),)
+        token = _clocks.set((*_clocks.get(), *own))
         try:
             yield timeout
         finally:
@@ -55,9 +48,9 @@ def waiting() -> Iterator[None]:
     loop = asyncio.get_running_loop()
     clocks = [clock for clock in _clocks.get() if clock.loop is loop]
     for clock in clocks:
-        clock.stop()
+        clock.add(1)
     try:
         yield
     finally:
         for clock in clocks:
-            clock.go_on()
+            clock.add(-1)

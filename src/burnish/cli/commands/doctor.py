@@ -77,7 +77,7 @@ async def _findings(location: ProjectLocation, *, offline: bool) -> AsyncIterato
     yield Finding(name="burnish", ok=True, detail=__version__)
     for extra, package in _EXTRAS.items():
         yield _extra(extra, package)
-    here = {model.name: model.path for model in installed()}
+    here = installed()
     for name in KNOWN:
         path = here.get(name)
         yield Finding(

