@@ -50,7 +50,8 @@ _STATEMENTS = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def model():
-    opened = open_local(_NAME, ModelSettings(workers=1))
+    # No machine is too slow for these tests.
+    opened = open_local(_NAME, ModelSettings(workers=1, timeout_seconds=7200))
     yield opened
     await opened.close()
 
@@ -101,7 +102,7 @@ async def test_it_judges_by_a_schema_of_a_score_alone(model):
 
 async def test_it_reflects_by_a_schema_in_a_context_that_holds_many_failures(model):
     failure = "input: 'A dull, lifeless movie.' expected: negative, got: 'It is a movie review.'\n"
-    prompt = f"The instruction was: Classify the review. It failed:\n{failure * 120}Improve it."
+    prompt = f"The instruction was: Classify the review. It failed:\n{failure * 90}Improve it."
 
     response = await model.complete(
         ModelRequest(
