@@ -25,7 +25,7 @@ UI_PACKAGES := ui/node_modules/.package-lock.json
 UI_WORLD := build/ui-world
 IN_BROWSER = cd ui && $(KEPT) BURNISH_UI_WORLD=$(CURDIR)/$(UI_WORLD) npm run --silent
 
-.PHONY: setup demo test styled-pytest other-venvs test-ray opik-venv wi-venv check style types pytest test-ui check-ui screenshots bench-ui ui-world chromium bench ui ui-if-possible serve openapi clean help
+.PHONY: setup demo test styled-pytest other-venvs test-ray test-qwen opik-venv wi-venv check style types pytest test-ui check-ui screenshots bench-ui ui-world chromium bench ui ui-if-possible serve openapi clean help
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -76,6 +76,10 @@ test-ray: setup  ## The run on a Ray cluster, with an environment of its own: Ra
 	$(RAY_VENV)/bin/python -m pip --disable-pip-version-check install --quiet \
 		--constraint constraints.txt --editable '.[ray]' pytest pytest-asyncio hypothesis
 	$(RAY_VENV)/bin/python -m pytest -o addopts='' -q tests/cluster
+
+test-qwen: setup  ## The larger embedded model: 1.1 GB are downloaded once, minutes on one core
+	$(BIN)/burnish models pull qwen2.5-coder-1.5b
+	BURNISH_TEST_LARGE_MODELS=1 $(BIN)/python -m pytest tests/integration/test_qwen_model.py
 
 opik-venv: $(OPIK_VENV)/.setup  ## Opik's own clients, which tests then run against a server of ours
 

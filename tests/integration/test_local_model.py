@@ -163,6 +163,7 @@ async def test_what_the_engine_refuses_is_the_users_to_correct(model):
     with pytest.raises(UsageError, match="and 2048 fit") as caught:
         await model.complete(ModelRequest.text("word " * 3000))
     assert caught.value.code == "prompt_too_long"
+    assert "context_tokens" in caught.value.fix
 
     with pytest.raises(UsageError, match="frob"):
         await model.complete(
@@ -170,6 +171,21 @@ async def test_what_the_engine_refuses_is_the_users_to_correct(model):
         )
     with pytest.raises(UsageError, match="temperature"):
         await model.complete(ModelRequest.text("Hi", temperature="hot"))
+
+
+@on_one_loop
+async def test_the_context_is_a_setting_and_part_of_the_fingerprint(model):
+    larger = open_local("smollm2-135m", ModelSettings(workers=1, context_tokens=4096))
+    try:
+        answer = await larger.complete(ModelRequest.text("word " * 2100, max_tokens=1))
+        with pytest.raises(UsageError, match="and 4096 fit"):
+            await larger.complete(ModelRequest.text("word " * 4200))
+    finally:
+        await larger.close()
+
+    assert answer.usage.input_tokens > 2100
+    assert answer.finish_reason == "length"
+    assert larger.fingerprint != model.fingerprint
 
 
 @on_one_loop
@@ -213,7 +229,7 @@ def test_two_event_loops_in_a_row(model_path):
 def test_the_worker_ends_at_once_when_its_parent_goes_in_the_middle_of_an_answer(model_path):
     request = {"messages": [{"role": "user", "content": "Count."}], "max_tokens": 2000}
     with subprocess.Popen(
-        [sys.executable, local_worker.__file__, str(model_path)],
+        [sys.executable, local_worker.__file__, str(model_path), "2048"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as worker:

@@ -25,6 +25,7 @@ from burnish.domain import (
 )
 from burnish.evaluation.scorers.judge import JUDGE_UNAVAILABLE
 from burnish.evaluation.scorers.scorer_set import ScorerSet, is_systemic
+from burnish.support.deadlines import deadline
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,10 +43,10 @@ class ItemRunner:
         """The scored result of one run."""
         started = time.perf_counter()
         try:
-            async with asyncio.timeout(self.timeout_seconds):
+            async with deadline(self.timeout_seconds) as timeout:
                 output = await self.agent.run(self.configuration, item, repeat=repeat)
         except TimeoutError as error:
-            return self._failed(item, repeat, self._timed_out(error, started), started)
+            return self._failed(item, repeat, self._timed_out(error, timeout), started)
         except UsageError as error:
             if is_systemic(error):
                 raise
@@ -99,10 +100,8 @@ class ItemRunner:
             reused=output.reused,
         )
 
-    def _timed_out(self, error: TimeoutError, started: float) -> ItemError:
-        elapsed = time.perf_counter() - started
-        if self.timeout_seconds is None or elapsed < self.timeout_seconds:
-            # The agent's own time-out, not ours.
+    def _timed_out(self, error: TimeoutError, timeout: asyncio.Timeout) -> ItemError:
+        if not timeout.expired():  # the agent's own, not ours
             return ItemError(kind=ErrorKind.AGENT, message=describe(error))
         message = f"no answer within {self.timeout_seconds:g} s"
         return ItemError(kind=ErrorKind.TIMEOUT, message=message)

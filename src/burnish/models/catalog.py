@@ -26,6 +26,7 @@ from burnish.models.pricing import PricedModel
 from burnish.models.replay import ReplayModel
 from burnish.models.scripted import ScriptedModel, last_user_message
 from burnish.models.settings import ModelSettings
+from burnish.support.deadlines import waiting
 from burnish.support.entry_points import Seam
 
 SEAM = Seam(
@@ -194,8 +195,10 @@ class CachedModel:
             request = replace(request, repeat=0)
         key = call_key(self.fingerprint, request)
         while (flight := self._under_way.get(key)) is not None:
-            # Not `await flight`: cancelling this waiter must not cancel the call of another.
-            await asyncio.wait([flight])
+            # Not `await flight`: cancelling this waiter must not cancel the call of another, by
+            # whose deadlines it ends.
+            with waiting():
+                await asyncio.wait([flight])
             if not flight.cancelled():
                 return _free(flight.result())
         return await self._lead(key, request)

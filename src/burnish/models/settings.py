@@ -14,8 +14,9 @@ from burnish.support.hints import did_you_mean
 _APIS = ("chat", "responses")
 _TEXTS = ("base_url", "api_key_env", "api")
 _SWITCHES = ("grammar", "cache")
-_COUNTS = ("max_concurrency", "max_attempts", "workers")
-_ABOVE_ZERO = ("requests_per_minute", "tokens_per_minute", "timeout_seconds", "deadline_seconds")
+_COUNTS = ("max_concurrency", "max_attempts", "workers", "context_tokens")
+_SECONDS = ("timeout_seconds", "deadline_seconds", "queue_seconds")
+_ABOVE_ZERO = ("requests_per_minute", "tokens_per_minute", *_SECONDS)
 _FROM_ZERO = ("retry_budget", "input_price", "output_price")
 
 
@@ -28,7 +29,9 @@ class ModelSettings:
     `deadline_seconds` the whole call with its waits and retries. `retry_budget` is how many
     retries a call earns: 0.2 lets a fifth of the calls be tried again. Prices are in USD per
     million tokens. `grammar` sends labels as a GBNF grammar, which llama.cpp servers understand.
-    `api` says which of OpenAI's two ways to ask for text the endpoint speaks.
+    `api` says which of OpenAI's two ways to ask for text the endpoint speaks. For local models:
+    `workers` are processes, `context_tokens` what prompt and answer may have together, and
+    `queue_seconds` how long a call waits for its turn, which no other deadline counts.
     """
 
     base_url: str | None = None
@@ -45,6 +48,8 @@ class ModelSettings:
     input_price: float | None = None
     output_price: float | None = None
     workers: int | None = None
+    context_tokens: int | None = None
+    queue_seconds: float = 3600.0
     cache: bool = True
 
     def __post_init__(self) -> None:

@@ -25,6 +25,7 @@ from burnish.evaluation.scorers.function_scorer import FunctionScorer
 from burnish.evaluation.scorers.scorer_set import ScorerSet
 from burnish.evaluation.scorers.text import ExactMatch
 from burnish.evaluation.suite import Suite, SuitePolicy
+from burnish.support import deadlines
 
 CONFIGURATION = Configuration.of({"sections": {"system": "answer"}})
 
@@ -248,6 +249,18 @@ async def test_an_item_over_its_time_is_a_failed_item(bench):
     error = bench.repository.results["e1"]["i1", 0].error
     assert error.kind is ErrorKind.TIMEOUT
     assert error.message == "no answer within 0.01 s"
+
+
+async def test_time_in_a_models_queue_does_not_count_for_the_item(bench):
+    async def behave(item, repeat):
+        around = next(clock for clock in deadlines._clocks.get())
+        with deadlines.waiting():
+            assert around.timeout.when() is None
+        return AgentOutput(text="yes")
+
+    await bench.run(FakeAgent(behave=behave), suite_of(1))
+
+    assert bench.repository.results["e1"]["i0", 0].error is None
 
 
 async def test_nothing_but_outside_failures_is_a_failed_experiment(bench):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from burnish.domain import ModelRequest, UnavailableError, UsageError
 from burnish.models.local.model import LocalModel
 from burnish.models.local.pool import MAX_JUMPS, Pool, choose_request, choose_worker, common_prefix
+from burnish.support.deadlines import deadline
 
 # Nothing takes this long unless it hangs, on any machine.
 PATIENCE = 120.0
@@ -328,6 +329,40 @@ class TestLocalModel:
         model._pool._workers[0].child.kill()  # as the grace period would, only sooner
 
         assert await self.say(model, "next") == "next"
+        await model.close()
+
+    async def test_time_in_the_queue_counts_for_no_deadline(self, model):
+        running = asyncio.create_task(self.say(model, "hang"))
+        while not model._pool or not model._pool._workers[0].job:
+            await asyncio.sleep(0)
+
+        async with deadline(PATIENCE) as timeout:
+            queued = asyncio.create_task(self.say(model, "hang"))
+            while timeout.when() is not None:
+                await asyncio.sleep(0.001)
+            assert len(model._pool._waiting) == 1
+            running.cancel()
+            while timeout.when() is None:  # its turn comes once the first is killed
+                await asyncio.sleep(0.001)
+            assert not model._pool._waiting
+            assert not queued.done()
+        queued.cancel()
+        await asyncio.gather(running, queued, return_exceptions=True)
+        await model.close()
+
+    async def test_waiting_for_a_turn_has_a_bound_of_its_own(self, model):
+        running = asyncio.create_task(self.say(model, "hang"))
+        while not model._pool or not model._pool._workers[0].job:
+            await asyncio.sleep(0)
+        model._queue_seconds = 0.01
+
+        with pytest.raises(UnavailableError, match="waited 0.01 seconds") as caught:
+            await self.say(model, "second")
+
+        assert caught.value.code == "queue_timeout"
+        assert model._pool._waiting == []
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
         await model.close()
 
     async def test_a_closed_model_starts_anew(self, model):

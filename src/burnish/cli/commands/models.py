@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from burnish.cli.console import Streams
 from burnish.cli.options import Json
 from burnish.cli.parser import Commands
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 models = typer.Typer(help="List and get the embedded models.", cls=Commands)
 
@@ -23,16 +28,18 @@ def group(context: typer.Context) -> None:
 @models.command("list")
 def list_models(context: typer.Context, json_output: Json = False) -> None:
     """Show the embedded models, and which of them are here."""
-    from burnish.models.local.pull import KNOWN, installed  # noqa: PLC0415
+    from burnish.models.local.catalog import KNOWN  # noqa: PLC0415
+    from burnish.models.local.pull import installed  # noqa: PLC0415
 
     streams: Streams = context.obj
-    here = {model.name: str(model.path) for model in installed()}
+    here = installed()
     rows: list[dict[str, Any]] = [
         {
             "name": f"local/{known.name}",
             "size_bytes": known.size_bytes,
             "licence": known.licence,
-            "path": here.get(known.name),
+            "context_tokens": known.context_tokens,
+            "path": str(here[known.name]) if known.name in here else None,
         }
         for known in KNOWN.values()
     ]
@@ -42,25 +49,53 @@ def list_models(context: typer.Context, json_output: Json = False) -> None:
     for row in rows:
         place = row["path"] or f"not here: burnish models pull {row['name'].partition('/')[2]}"
         streams.say(
-            f"{row['name']}  {row['size_bytes'] // 1_000_000} MB  {row['licence']}  {place}"
+            f"{row['name']}  {row['size_bytes'] // 1_000_000} MB  {row['licence']}  "
+            f"{row['context_tokens']} tokens  {place}"
         )
 
 
 @models.command()
 def pull(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Such as smollm2-135m.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(help="Such as smollm2-135m or qwen2.5-coder-1.5b.", show_default=False)
+    ],
     json_output: Json = False,
 ) -> None:
     """Download an embedded model, check it and keep it in the user's cache."""
     from burnish.models.local import pull as pulling  # noqa: PLC0415
 
     streams: Streams = context.obj
-    path = pulling.pull(
-        name.removeprefix("local/"),
-        progress=lambda line: streams.messages.print(line, soft_wrap=True),
-    )
+    model = name.removeprefix("local/")
     if json_output:
+        path = pulling.pull(model)
         streams.print_document({"name": name, "path": str(path)})
-    else:
-        streams.say(str(path))
+        return
+    with showing_bytes(streams.messages, pulling.known_model(model).size_bytes) as received:
+        path = pulling.pull(
+            model,
+            progress=lambda line: streams.messages.print(line, soft_wrap=True),
+            received=received,
+        )
+    streams.say(str(path))
+
+
+@contextlib.contextmanager
+def showing_bytes(console: Console, total: int) -> Iterator[Callable[[int], None]]:
+    """Say how much is here: a bar on a terminal, a line for each tenth elsewhere."""
+    if console.is_terminal:
+        from rich import progress as shown  # noqa: PLC0415
+
+        columns = (shown.BarColumn(), shown.DownloadColumn(), shown.TransferSpeedColumn())
+        with shown.Progress(*columns, console=console) as bar:
+            task = bar.add_task("", total=total)
+            yield lambda received: bar.update(task, completed=received)
+        return
+    told = {0}
+
+    def tell(received: int) -> None:
+        if (tenth := received * 10 // total) not in told:
+            told.add(tenth)
+            console.print(f"{received // 1_000_000} of {total // 1_000_000} MB")
+
+    yield tell

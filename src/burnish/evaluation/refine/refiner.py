@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Collection, Mapping
@@ -23,6 +22,7 @@ from burnish.domain import (
 )
 from burnish.evaluation.scorers.judge import fenced, field_parts, shown_output
 from burnish.evaluation.scorers.scorer_set import is_systemic
+from burnish.support.deadlines import deadline
 
 _DETERMINISTIC: Mapping[str, Json] = {"temperature": 0.0}
 # Raise it with every change of the words below: other words may give other outputs.
@@ -82,7 +82,7 @@ class Refiner:
         )
         started = time.perf_counter()
         try:
-            async with asyncio.timeout(self._timeout):
+            async with deadline(self._timeout):
                 response = await self._model.complete(request)
         except TimeoutError:
             raise RefinerFailedError(f"{self.name}: no answer within {self._timeout:g} s") from None

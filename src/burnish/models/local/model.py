@@ -7,37 +7,38 @@ import os
 import sys
 import threading
 import weakref
+from asyncio import FIRST_COMPLETED
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from burnish.domain import (
     Json,
     Model,
     ModelRequest,
     ModelResponse,
-    UnavailableError,
     Usage,
     UsageError,
     canonical_hash,
 )
 from burnish.models.local import worker as local_worker
 from burnish.models.local.grammar import label_tokens, labels_grammar
-from burnish.models.local.pool import Pool
-from burnish.models.local.pull import model_digest, path_of
-from burnish.models.local.worker import CONTEXT_TOKENS
+from burnish.models.local.pool import Pool, no_answer
+from burnish.models.local.pull import known_model, model_digest, path_of
+from burnish.models.settings import ModelSettings
+from burnish.support.deadlines import waiting
 from burnish.support.hints import did_you_mean
 from burnish.support.number_checks import is_whole
-
-if TYPE_CHECKING:
-    from burnish.models.settings import ModelSettings
 
 # Raise it when equal requests may be answered otherwise for a reason that the settings don't show.
 _DECODING_VERSION = 1
 _MOST_WORKERS_BY_DEFAULT = 2
 _MAGIC = b"GGUF"
 DEFAULT_MAX_TOKENS = 256
+_CONTEXT_TOKENS = 2048  # of files whose model is not known
+# A large model on a busy machine reads a thousand tokens in minutes.
+_USUAL_SECONDS, _TIMEOUT_SECONDS = ModelSettings().timeout_seconds, 600.0
 _LEAST_LOGPROB = -9999.0  # what is impossible has no number in JSON
 _SEEDS = 2**32 - 1  # the last of 32 bits asks the engine for a random seed
 _PARAMETERS = (
@@ -64,20 +65,26 @@ def open_local(name: str, settings: ModelSettings) -> Model:
     Checks that file and engine are there; the processes start with the first request.
     """
     engine = _engine_version()
-    path = _given_file(name) if name.lower().endswith(".gguf") else path_of(name)
+    given = name.lower().endswith(".gguf")
+    path = _given_file(name) if given else path_of(name)
+    usual = _CONTEXT_TOKENS if given else known_model(name).context_tokens
+    context = settings.context_tokens or usual
+    seconds = settings.timeout_seconds
     return LocalModel(
         name=f"local/{name}",
         path=path,
         fingerprint=canonical_hash(
             {
                 "file": model_digest(path),
-                "settings": local_worker.SETTINGS,
+                "settings": {**local_worker.SETTINGS, "n_ctx": context},
                 "decoding": _DECODING_VERSION,
                 "engine": engine,
             }
         ),
         workers=settings.workers or min(_MOST_WORKERS_BY_DEFAULT, os.cpu_count() or 1),
-        timeout_seconds=settings.timeout_seconds,
+        timeout_seconds=_TIMEOUT_SECONDS if seconds == _USUAL_SECONDS else seconds,
+        context_tokens=context,
+        queue_seconds=settings.queue_seconds,
     )
 
 
@@ -85,15 +92,27 @@ class LocalModel:
     """Answers on worker processes of its own, from any event loop, one after another or mixed.
 
     Equal requests get equal answers bit for bit, whatever the order and whoever answers. A
-    request's time counts from when a worker takes it. After `close` the next request starts anew.
+    request's time counts from when a worker computes it, and so do the deadlines around the call;
+    before, it waits for `queue_seconds` at most. After `close` the next request starts anew.
     """
 
     def __init__(
-        self, *, name: str, path: Path, fingerprint: str, workers: int, timeout_seconds: float
+        self,
+        *,
+        name: str,
+        path: Path,
+        fingerprint: str,
+        workers: int,
+        timeout_seconds: float,
+        context_tokens: int = _CONTEXT_TOKENS,
+        queue_seconds: float = 3600.0,
     ) -> None:
         self.name = name
         self.fingerprint = fingerprint
-        self._command = (sys.executable, "-P", local_worker.__file__, str(path))
+        self._context_tokens = context_tokens
+        self._queue_seconds = queue_seconds
+        script = local_worker.__file__
+        self._command = (sys.executable, "-P", script, str(path), str(context_tokens))
         self._workers = workers
         self._timeout_seconds = timeout_seconds
         self._pool: Pool | None = None
@@ -101,7 +120,7 @@ class LocalModel:
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """One answer: a label, JSON by the schema, or text."""
-        payload = chat_payload(request)
+        payload = chat_payload(request, context_tokens=self._context_tokens)
         if not may_stop_early(request):
             return chat_response(request, await self._ask(request, payload))
         # One token mostly tells which label it will be, and the rest of it costs as much again.
@@ -118,11 +137,23 @@ class LocalModel:
             lead=leading_text(request),
             timeout=request.timeout_seconds or self._timeout_seconds,
         )
+        answer, started = asyncio.wrap_future(job.answer), asyncio.wrap_future(job.started)
         try:
-            return await asyncio.wrap_future(job.answer)
-        except asyncio.CancelledError:
-            pool.abandon(job)
-            raise
+            with waiting():
+                limit = self._queue_seconds
+                await asyncio.wait((answer, started), timeout=limit, return_when=FIRST_COMPLETED)
+            if answer.done() or started.done():
+                return await answer
+        finally:
+            started.cancel()
+            if not answer.done() or answer.cancelled():
+                answer.cancel()
+                pool.abandon(job)
+        raise no_answer(
+            f"the request waited {self._queue_seconds:g} seconds for its turn",
+            "lower the concurrency, or raise queue_seconds",
+            code="queue_timeout",
+        )
 
     async def close(self) -> None:
         """End the worker processes; requests under way fail."""
@@ -183,7 +214,7 @@ def _unreadable(path: Path, why: str) -> UsageError:
     )
 
 
-def chat_payload(request: ModelRequest) -> dict[str, Any]:
+def chat_payload(request: ModelRequest, *, context_tokens: int = _CONTEXT_TOKENS) -> dict[str, Any]:
     """What the engine is sent.
 
     The seed is always set and grows with `repeat`: equal requests are answered alike, and repeats
@@ -196,7 +227,7 @@ def chat_payload(request: ModelRequest) -> dict[str, Any]:
         "temperature": 0,
         **given,
         "seed": (_whole("seed", given.get("seed", 0), at_least=0) + request.repeat) % _SEEDS,
-        "max_tokens": _max_tokens(request, limit),
+        "max_tokens": _max_tokens(request, limit, most=context_tokens),
         "cache_prompt": True,
         "messages": [message.to_json() for message in request.messages],
     }
@@ -289,12 +320,12 @@ def _check(request: ModelRequest) -> None:
             )
 
 
-def _max_tokens(request: ModelRequest, given: Json) -> int:
+def _max_tokens(request: ModelRequest, given: Json, *, most: int) -> int:
     """Never too few for a label: the grammar ends the answer by itself."""
     needed = label_tokens(request.labels) if request.labels else 1
     if given is None:
         return needed if request.labels else DEFAULT_MAX_TOKENS
-    return max(needed, min(CONTEXT_TOKENS, _whole("max_tokens", given, at_least=1)))
+    return max(needed, min(most, _whole("max_tokens", given, at_least=1)))
 
 
 def _whole(name: str, value: Json, *, at_least: int) -> int:
@@ -335,19 +366,16 @@ def _raise(error: Mapping[str, Any]) -> NoReturn:
             "correct the parameter or the schema that it names",
             code="model_refused",
         )
-    raise UnavailableError(
-        what="the local model did not answer",
-        why=f"the engine says: {message}",
-        fix="try again; BURNISH_WORKER_LOG=FILE keeps what the engine says",
-        code="engine_failed",
-    )
+    fix = "try again; BURNISH_WORKER_LOG=FILE keeps what the engine says"
+    raise no_answer(f"the engine says: {message}", fix, code="engine_failed")
 
 
 def _raise_too_long(why: str) -> NoReturn:
     raise UsageError(
         what="the prompt is too long for the local model",
         why=why,
-        fix="shorten the prompt, its examples or the item",
+        fix="shorten the prompt, its examples or the item, or raise context_tokens of the model "
+        "in [models] of burnish.toml",
         code="prompt_too_long",
     )
 

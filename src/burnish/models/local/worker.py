@@ -18,9 +18,7 @@ from typing import Any
 
 # What decides an answer beside the request. n_ubatch=32 makes answers the same bit for bit
 # whatever was cached before; one thread and one slot are fastest when there are several processes.
-CONTEXT_TOKENS = 2048
 SETTINGS: dict[str, int] = {
-    "n_ctx": CONTEXT_TOKENS,
     "n_parallel": 1,
     "cpuparams.n_threads": 1,
     "cpuparams_batch.n_threads": 1,
@@ -30,12 +28,13 @@ SETTINGS: dict[str, int] = {
 PREFIX_CACHE_MIB = 256
 
 
-def load(path: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def load(path: str, context_tokens: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """The model, as a function from a chat request to a chat response."""
     import xllamacpp  # noqa: PLC0415
 
     parameters = xllamacpp.CommonParams()
     parameters.model.path = path
+    parameters.n_ctx = context_tokens
     for name, value in SETTINGS.items():
         *holders, last = name.split(".")
         target = parameters
@@ -63,7 +62,7 @@ def main() -> None:
     lines: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_read, args=(lines,), daemon=True).start()
     try:
-        answer = load(sys.argv[1])
+        answer = load(sys.argv[1], int(sys.argv[2]))
     except ImportError as error:
         send({"failed": "import", "message": str(error)})
         os._exit(1)  # not a plain exit: the reading thread still holds stdin

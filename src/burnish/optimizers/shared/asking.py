@@ -127,7 +127,7 @@ class Asker:
         if self._loop is None:
             return asyncio.run(self.ask(prompt, turn=turn))
         future = asyncio.run_coroutine_threadsafe(self.ask(prompt, turn=turn), self._loop)
-        return future.result(_SECONDS)
+        return future.result()  # by the request's own deadline
 
 
 class ModelAsker:
