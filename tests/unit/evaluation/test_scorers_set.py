@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 
 from burnish.domain import AgentOutput, Item, Purpose, Score, Spending, Usage, UsageError
 from burnish.evaluation.scorers.function_scorer import FunctionScorer
+from burnish.evaluation.scorers.judge import LLMJudge
 from burnish.evaluation.scorers.scorer_set import ScorerSet, Weighted, combine
 from burnish.evaluation.scorers.text import ExactMatch
+from burnish.models import as_model
 
 ITEM = Item(id="1", data={"label": "yes"})
 YES = AgentOutput(text="yes")
@@ -173,3 +175,28 @@ class TestWeighted:
         assert weighted.fields_needed == ("a", "b")
         assert weighted.instant
         assert weighted.fingerprint != Weighted([(ExactMatch("a"), 1)]).fingerprint
+
+
+def test_a_set_says_what_it_goes_by_and_which_fields_hold_answers():
+    def polite(output, item):
+        """Whether it says please."""
+
+    judge = LLMJudge(as_model(lambda prompt: ""), ["Short.", "True."], fields=["question"])
+    scorers = ScorerSet(
+        [
+            ExactMatch("label"),
+            judge,
+            FunctionScorer(polite, fields=["gold"]),
+            Weighted([(ExactMatch("inner", name="word"), 1.0)]),
+            Fixed(Score(1.0)),
+        ],
+        [1, 1, 1, 1, 0],
+    )
+
+    assert scorers.answer_fields == ("label", "gold", "inner")
+    assert scorers.criteria == (
+        "exact_match: the output is compared with the item's label",
+        "judge: - Short.\n- True.",
+        "polite: Whether it says please.",
+        "weighted, word: the output is compared with the item's inner",
+    )

@@ -28,6 +28,12 @@ LABELS = ("billing", "technical", "account", "shipping")
 ROWS = [{"text": f"ticket {n} on {LABELS[n % 4]}", "label": LABELS[n % 4]} for n in range(48)]
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    """No answer is there from a run before."""
+    monkeypatch.chdir(tmp_path)
+
+
 def label(configuration, item):
     """Right only where a rule names the label."""
     known = f"rule {item['label']}" in configuration["sections"]["system"]

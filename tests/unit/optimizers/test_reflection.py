@@ -216,7 +216,7 @@ class TestBySchema:
             "reason": "Labels were not explained.",
             "task": "Route the ticket.",
             "labels": {"billing": "money", "other": "the rest"},
-            "rules": ["Read it twice."],
+            "rules": ["Read it twice.", "Read it twice."],
             "output_rule": "Answer with one word.",
         }
 

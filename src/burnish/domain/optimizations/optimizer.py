@@ -67,9 +67,8 @@ class ReasonCode(StrEnum):
 class RunContext:
     """What is fixed for a run; made only after the baseline's trial completed.
 
-    `perfect_score` is what nothing can be better than; None where the objective has no such end.
-    `evaluations_left` is what the search may spend from here on; None without a limit. `criteria` say
-    what each scorer looks at, `answer_fields` which fields of an item they compare the output with.
+    `perfect_score` is what nothing can be better than, if there is an end; `evaluations_left` what the
+    search may spend, if limited. `criteria`: what scorers go by, `answer_fields`: what they compare to.
     """
 
     optimization_id: str

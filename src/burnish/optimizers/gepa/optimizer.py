@@ -30,7 +30,14 @@ from burnish.optimizers.gepa.evidence import Evidence, Memo
 from burnish.optimizers.gepa.joining import Joining
 from burnish.optimizers.gepa.parents import ParentSelection
 from burnish.optimizers.gepa.reflecting import USELESS_IN_A_ROW, Reflection, Tally
-from burnish.optimizers.gepa.sections import directives, narrowed, require_known, rewritable
+from burnish.optimizers.gepa.sections import (
+    checked_guidance,
+    checked_section_guidance,
+    directives,
+    narrowed,
+    require_known,
+    rewritable,
+)
 from burnish.optimizers.gepa.step_view import Items, Move, Settings, StepView
 from burnish.optimizers.gepa.winner import Finals
 from burnish.optimizers.shared.asking import Asker, ModelAsker
@@ -119,8 +126,8 @@ class Gepa(ModelAsker):
         self.mutation_strategies = _strategies(mutation_strategies)
         self.max_prompt_tokens = _optional("max_prompt_tokens", max_prompt_tokens)
         self.look = _optional("look", look)
-        self.guidance = _guidance(guidance)
-        self.section_guidance = _section_guidance(section_guidance)
+        self.guidance = checked_guidance(guidance)
+        self.section_guidance = checked_section_guidance(section_guidance)
         self.evaluations_per_reflection = require_positive(
             "gepa", "evaluations_per_reflection", evaluations_per_reflection
         )
@@ -375,19 +382,6 @@ def _temperature(value: float) -> float:
             "gepa", "exploration_temperature", f"{value!r} is not a number from 0 to 10"
         )
     return float(value)
-
-
-def _guidance(value: str | None) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise bad_setting("gepa", "guidance", f"{value!r} is not text")
-    return value
-
-
-def _section_guidance(value: Mapping[str, str] | None) -> Mapping[str, str]:
-    texts = {} if value is None else value
-    if not isinstance(texts, Mapping) or not all(isinstance(one, str) for one in texts.values()):
-        raise bad_setting("gepa", "section_guidance", f"{value!r} is not a table of texts")
-    return dict(texts)
 
 
 def _strategies(value: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from burnish.domain import Configuration, SearchSpace, UsageError
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.support.hints import did_you_mean
+from burnish.support.number_checks import bad_setting
 
 _TEMPLATES = {"system_template": "system", "user_template": "user"}
 _DIRECTIVES = {
@@ -59,6 +60,21 @@ def left_out(facts: RunFacts, strategies: Sequence[str] | None) -> dict[str, str
 def directives(strategies: Sequence[str] | None) -> dict[str, str]:
     """What each strategy tells the meta-model, by section."""
     return {_TEMPLATES[one]: _DIRECTIVES[one] for one in strategies or () if one in _TEMPLATES}
+
+
+def checked_guidance(value: str | None) -> str | None:
+    """The setting, if it is text."""
+    if value is not None and not isinstance(value, str):
+        raise bad_setting("gepa", "guidance", f"{value!r} is not text")
+    return value
+
+
+def checked_section_guidance(value: Mapping[str, str] | None) -> Mapping[str, str]:
+    """The setting, if it is a table of texts."""
+    texts = {} if value is None else value
+    if not isinstance(texts, Mapping) or not all(isinstance(one, str) for one in texts.values()):
+        raise bad_setting("gepa", "section_guidance", f"{value!r} is not a table of texts")
+    return dict(texts)
 
 
 def require_known(baseline: Configuration, section_guidance: Mapping[str, str]) -> None:

@@ -164,12 +164,12 @@ class Question:
                 "the whole new text of the section between two lines of ```, with nothing left out."
             )
         if not self._in_parts:
-            return "Answer with JSON: a short `reason` first, then the whole section as `new_text`."
-        when = " `labels`: for each label when it applies;" if self.facts.labels else ""
+            return "Fill in a short `reason` first, then the whole section as `new_text`."
+        when = " `labels`: for each label, when it applies;" if self.facts.labels else ""
         return (
-            "Answer with JSON. `reason`: in one sentence, why the tasks failed; `task`: what the "
-            f"assistant has to do;{when} `rules`: short general rules; `output_rule`: how the answer "
-            "is to be written."
+            "Fill in these fields, of which the new text is made. `reason`: in one sentence, why the "
+            f"tasks failed; `task`: what the assistant has to do;{when} `rules`: short general rules; "
+            "`output_rule`: how the assistant is to write its answer."
         )
 
 
@@ -250,7 +250,7 @@ def _composed(value: Mapping[str, object]) -> str:
     if isinstance(labels, Mapping) and labels:
         parts.append("Labels:\n" + "\n".join(f"- {name}: {when}" for name, when in labels.items()))
     if isinstance(rules, list) and rules:
-        parts.append("Rules:\n" + _bullets([str(rule) for rule in rules]))
+        parts.append("Rules:\n" + _bullets(list(dict.fromkeys(map(str, rules)))))
     parts.append(str(value.get("output_rule", "")).strip())
     return "\n\n".join(part for part in parts if part)
 

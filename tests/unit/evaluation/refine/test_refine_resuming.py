@@ -32,6 +32,7 @@ async def test_a_stopped_output_goes_on_after_the_last_round_that_was_saved():
         assert len(optimizer.requests) - asked == 4 - number
         assert result.spending.total.calls == sum(one.spending.total.calls for one in whole)
         assert (result.score, result.refinement.first_score) == (0.4, 0.1)
+        assert result.refinement.first_output == "A"
 
 
 async def test_an_output_whose_last_round_was_saved_gets_its_result_without_a_call():
