@@ -232,7 +232,7 @@ class TestTheSameRun:
 LUCK = {"known": 0.75, "guessed": 0.25}
 
 
-def test_where_results_turn_by_luck_it_is_the_same_run_after_two_kills(tmp_path):
+def test_where_rules_do_not_always_help_it_is_the_same_run_after_two_kills(tmp_path):
     calm, shaken = ((tmp_path / name) for name in ("calm", "shaken"))
     calm.mkdir()
     shaken.mkdir()
@@ -338,6 +338,15 @@ class TestBudgets:
         assert result.stop_reason in ("budget", "no_candidates")
         # The search, and the confirmation on the test split.
         assert world.calls() <= limit + 2 * SHARES["test"]
+
+    @pytest.mark.xfail(
+        strict=True, reason="fewer places than a step has are taken for candidates in flight"
+    )
+    def test_fewer_trials_than_places_are_used(self, tmp_path):
+        result = optimize(World(tmp_path), budget=burnish.Budget(max_trials=3, max_evaluations=400))
+
+        assert result.best.score > result.baseline.score
+        assert 1 < len(result.trials) <= 4
 
     @pytest.mark.parametrize("limit", [60, 75])
     def test_calls_count_those_of_the_model_that_reflects(self, limit, tmp_path):

@@ -192,7 +192,9 @@ def _apart(made: list[Block], place: int) -> list[Block]:
 
 
 def _before(above: Block, block: Block) -> str:
-    if block.path != above.path and "|" in block.text and "|" in above.text:
+    if "|" in block.text and "|" in above.text and (block.path or above.path):
+        if block.path in (above.path, above.place) and "|" in block.path[-1]:
+            return "\n"
         return block.before if "\n\n" in block.before or above.is_head else "\n\n"
     for before in (block.before, "\n"):
         read = blocks_of(above.text + before + block.text)
