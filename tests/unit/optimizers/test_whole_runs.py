@@ -8,7 +8,7 @@ import re
 import pytest
 
 import burnish
-from burnish.optimizers import Auto, Bootstrap, Evolve, MetaPrompt, Parameters
+from burnish.optimizers import Auto, Bootstrap, Evolve, Gepa, MetaPrompt, Parameters
 
 
 def route(configuration, item):
@@ -54,11 +54,10 @@ def run(make, db, trials=9, **options) -> burnish.OptimizationResult:
             split={"train": 0.3, "validation": 0.4, "test": 0.3},
         ),
         optimizer=make(),
-        budget=burnish.Budget(max_trials=trials),
+        budget=options.pop("budget", burnish.Budget(max_trials=trials)),
         space={"parameters": {"temperature": {"low": 0, "high": 1}}},
-        seed=5,
         db=db,
-        **options,
+        **{"seed": 5, **options},
     )
 
 
@@ -71,6 +70,33 @@ def test_the_same_seed_gives_the_same_run(name, tmp_path):
     ]
     assert len(first.trials) == 10
     assert first.best.score > first.baseline.score
+
+
+def test_without_a_seed_each_run_draws_its_own_and_says_which(tmp_path):
+    drawn = [run(Parameters, tmp_path / f"{n}.db", trials=2, seed=None) for n in (1, 2)]
+    again = run(Parameters, tmp_path / "3.db", trials=2, seed=drawn[0].seed)
+
+    assert drawn[0].seed != drawn[1].seed
+    assert drawn[0].to_json()["seed"] == drawn[0].seed == again.seed
+    assert [one.configuration.hash for one in again.candidates.values()] == [
+        one.configuration.hash for one in drawn[0].candidates.values()
+    ]
+
+
+def test_gepa_asks_no_more_often_than_its_evaluations_pay_for(tmp_path):
+    gepa = Gepa(model=model, population_size=2, evaluations_per_reflection=40)
+
+    result = run(lambda: gepa, tmp_path / "x.db", budget=burnish.Budget(max_evaluations=400))
+
+    asked = result.usage["by_purpose"]["propose"]["calls"]
+    assert gepa.questions(400, 4) == (2, 12)
+    assert 2 <= asked <= 12
+
+
+@pytest.mark.parametrize("wrong", [0, -1, "many", True, float("inf")])
+def test_gepa_refuses_a_share_that_is_none(wrong):
+    with pytest.raises(burnish.UsageError, match="evaluations_per_reflection"):
+        Gepa(evaluations_per_reflection=wrong)
 
 
 @pytest.mark.parametrize("name", MAKERS)

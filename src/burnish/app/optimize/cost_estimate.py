@@ -177,7 +177,7 @@ def estimate_questions(
     short = call_cost(model, _QUESTION_TOKENS + prompt + shown, prompt + _REASON_TOKENS, tables)
     long = call_cost(
         model,
-        _LONG_QUESTION_TOKENS + 2 * (prompt + growth + shown),
+        _LONG_QUESTION_TOKENS + prompt + growth + shown,
         prompt + growth + 2 * _REASON_TOKENS,
         tables,
     )

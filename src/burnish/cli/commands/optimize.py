@@ -47,7 +47,9 @@ def optimize(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="Equal seeds search alike.", rich_help_panel=_SEARCH),
+        typer.Option(
+            help="Equal seeds search alike; without one it draws its own.", rich_help_panel=_SEARCH
+        ),
     ] = None,
     racing: Annotated[
         str | None,

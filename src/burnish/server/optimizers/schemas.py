@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, Discriminator, Field, Tag
+from pydantic import BaseModel, Discriminator, Field, Tag, field_validator
 
-from burnish.app.agents.optimizers.configs import AnyConfig, PromptMutationStrategy, read_config
+from burnish.app.agents.optimizers.configs import AnyConfig, GEPASettings, read_config
 from burnish.app.agents.optimizers.cron import Schedule
 from burnish.app.agents.optimizers.runs import RUN_STATES, RunState
 from burnish.app.kinds import FRAMEWORK, Kind
 from burnish.app.optimize.run_plan import RunPlan
 from burnish.domain import ExperimentStatus, ExperimentType, OptimizationStatus, SystemClock
 from burnish.domain.registry import CandidateLine, ObjectVersion, RunLine
-from burnish.optimization.racing import RacingMode
 from burnish.optimization.search_plan import candidate_id
 from burnish.server.evaluations.schemas import TrialRefineChoice
 from burnish.server.http.examples import WITH_EXAMPLES
@@ -25,12 +24,12 @@ from burnish.server.http.requests import (
     Person,
     Strict,
     VersionNumber,
+    require_shallow,
 )
 from burnish.server.http.responses import Page, View
 from burnish.server.optimizations.request_schemas import BudgetLimits
 
 _META = ("author", "expected_version", "budget")
-Count = Annotated[int, Field(ge=1, le=1_000_000)]
 CandidateState = Literal["pending", "evaluating", "evaluated", "rejected", "accepted"]
 
 
@@ -184,54 +183,16 @@ class _NewOptimizer(Strict):
         return read_config({**values, **given})
 
 
-class NewGEPAOptimizer(_NewOptimizer):
+class NewGEPAOptimizer(_NewOptimizer, GEPASettings):
     """The `gepa` optimizer; `model` is its meta-model, one that the server's configuration names.
 
     Settings of the framework that are left out are as that configuration has them.
     """
 
-    optimizer: Literal["gepa"] = "gepa"
-    max_iterations: Annotated[int, Field(ge=1, le=100_000)] = 8
-    population_size: Annotated[int, Field(ge=1, le=1000)] = 4
-    exploration_temperature: Annotated[float, Field(ge=0, le=10)] = 0.7
-    accept_threshold: float | None = None
-    stop_no_improve: Annotated[int, Field(ge=1, le=100_000)] = 3
-    mutation_strategies: Annotated[
-        list[PromptMutationStrategy | Annotated[str, Field(min_length=1, max_length=200)]],
-        Field(
-            min_length=1,
-            max_length=50,
-            description="What may be rewritten: these, or any other section by its path.",
-        ),
-    ]
-    model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    evaluations_per_reflection: Annotated[
-        float,
-        Field(gt=0, le=1e9, description="The meta-model is asked at most once for so many."),
-    ] = 12.0
-    look: Count | None = Field(
-        default=None, description="How many training items are looked at first."
-    )
-    max_prompt_tokens: Count | None = Field(default=None, description="How long prompts may get.")
-    guidance: Annotated[str, Field(max_length=20_000)] | None = Field(
-        default=None, description="What the meta-model is told besides."
-    )
-    section_guidance: dict[str, Annotated[str, Field(max_length=20_000)]] | None = Field(
-        default=None, description="The same for single sections, by their paths."
-    )
-    racing: RacingMode | None = Field(default=None, strict=False)
-    candidates_per_step: Annotated[int, Field(ge=1, le=1000)] | None = None
-    asynchronous: bool | None = None
-    timeout_seconds: Annotated[float, Field(gt=0, le=1e9)] | None = None
-    space: JsonObject | None = Field(
-        default=None,
-        description="What may change: sections, parameters with their values, examples.",
-    )
-    objective: JsonObject | None = Field(
-        default=None,
-        description="What counts besides the score: weights, or pareto with a tolerance.",
-        examples=[{"tokens": 0.1}],
-    )
+    @field_validator("space", "objective")
+    @classmethod
+    def _check(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        return None if value is None else require_shallow(value)
 
 
 class NewOtherOptimizer(_NewOptimizer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,6 +20,9 @@ from burnish.domain import UsageError
 from burnish.domain.registry import ObjectKind, ObjectVersion
 from burnish.optimizers.gepa.sections import narrowed
 from burnish.support.names import require_name
+
+Text = Annotated[str, Field(min_length=1, max_length=200)]
+LongText = Annotated[str, Field(max_length=20_000)]
 
 
 class PromptMutationStrategy(StrEnum):
@@ -46,35 +49,57 @@ class _Config(BaseModel):
     auto_promote: bool = False
 
 
-class GEPAOptimizerConfig(_Config):
-    """The `gepa` optimizer with its settings and the framework's; None leaves those as they are.
-
-    `model` is its meta-model; without one mutations are mechanical.
-    """
+class GEPASettings(BaseModel):
+    """The settings of a configured `gepa` and the framework's; None leaves those as they are."""
 
     optimizer: Literal["gepa"] = "gepa"
-    max_iterations: int = 8
-    population_size: int = 4
-    exploration_temperature: float = 0.7
+    max_iterations: Annotated[int, Field(ge=1, le=100_000)] = 8
+    population_size: Annotated[int, Field(ge=1, le=1000)] = 4
+    exploration_temperature: Annotated[float, Field(ge=0, le=10)] = 0.7
     accept_threshold: float | None = None
-    stop_no_improve: int = 3
-    mutation_strategies: list[str]
-    model: str | None = None
-    evaluations_per_reflection: float = 12.0
-    look: int | None = None
-    max_prompt_tokens: int | None = None
-    guidance: str | None = None
-    section_guidance: dict[str, str] | None = None
-    racing: str | None = None
-    candidates_per_step: int | None = None
+    stop_no_improve: Annotated[int, Field(ge=1, le=100_000)] = 3
+    mutation_strategies: list[PromptMutationStrategy | Text] = Field(
+        min_length=1,
+        max_length=50,
+        description="What may be rewritten: these, or any other section by its path.",
+    )
+    model: Text | None = None
+    evaluations_per_reflection: float = Field(
+        default=12.0, gt=0, le=1e9, description="The meta-model is asked at most once for so many."
+    )
+    look: int | None = Field(
+        default=None, ge=1, description="How many training items are looked at first."
+    )
+    max_prompt_tokens: int | None = Field(
+        default=None, ge=1, description="How long prompts may get."
+    )
+    guidance: LongText | None = Field(
+        default=None, description="What the meta-model is told besides."
+    )
+    section_guidance: dict[str, LongText] | None = Field(
+        default=None, description="The same for single sections, by their paths."
+    )
+    racing: Literal["off", "conservative", "aggressive"] | None = None
+    candidates_per_step: Annotated[int, Field(ge=1, le=1000)] | None = None
     asynchronous: bool | None = None
-    timeout_seconds: float | None = None
-    space: dict[str, Any] | None = None
-    objective: dict[str, Any] | None = None
+    timeout_seconds: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    space: dict[str, Any] | None = Field(
+        default=None, description="What may change: sections, parameters with values, examples."
+    )
+    objective: dict[str, Any] | None = Field(
+        default=None,
+        description="What counts besides the score: weights, or pareto with a tolerance.",
+        examples=[{"tokens": 0.1}],
+    )
+
+
+class GEPAOptimizerConfig(_Config, GEPASettings):
+    """The `gepa` optimizer. `model` is its meta-model; without one mutations are mechanical."""
 
     def search(self) -> dict[str, Any]:
         """The settings that stand beside its name in `[optimizer]`."""
-        return self.model_dump(exclude={*_Config.model_fields, "optimizer"}, exclude_none=True)
+        names = GEPASettings.model_fields.keys() - {"optimizer"}
+        return self.model_dump(mode="json", include=names, exclude_none=True)
 
 
 class OptimizerConfig(_Config):
