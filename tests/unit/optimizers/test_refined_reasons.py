@@ -5,8 +5,7 @@ from dataclasses import replace
 from known import result
 from worlds import REVIEWS, facts_of
 
-from burnish.optimizers.shared.refined_reasons import recurring_reasons
-from burnish.optimizers.shared.reflection import Question
+from burnish.optimizers.shared.reflection import Question, recurring_reasons
 from burnish.testing.samples.experiments import make_refinement
 
 

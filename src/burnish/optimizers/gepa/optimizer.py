@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from burnish.domain import (
@@ -19,7 +19,6 @@ from burnish.domain import (
     Proposed,
     RunContext,
     StopDecision,
-    StopReason,
     TrialHistory,
     TrialResult,
 )
@@ -27,9 +26,8 @@ from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.optimizers.edits.optimizer import Edits
 from burnish.optimizers.gepa.block_effects import block_effects
 from burnish.optimizers.gepa.evidence import Evidence, Memo
-from burnish.optimizers.gepa.joining import Joining
-from burnish.optimizers.gepa.parents import ParentSelection
 from burnish.optimizers.gepa.reflecting import USELESS_IN_A_ROW, Reflection, Tally
+from burnish.optimizers.gepa.search import Search
 from burnish.optimizers.gepa.sections import (
     checked_guidance,
     checked_section_guidance,
@@ -38,7 +36,7 @@ from burnish.optimizers.gepa.sections import (
     require_known,
     rewritable,
 )
-from burnish.optimizers.gepa.step_view import Items, Move, Settings, StepView
+from burnish.optimizers.gepa.step_view import Items, Limits, Settings, StepView
 from burnish.optimizers.gepa.winner import Finals
 from burnish.optimizers.shared.asking import Asker, ModelAsker
 from burnish.optimizers.shared.facts import RunFacts
@@ -60,7 +58,6 @@ from burnish.support.number_checks import (
     require_whole,
 )
 
-_STEPS_A_TRIAL = 6
 _DRAWN = 2
 # Item results are read from storage on each call, so the front is that of the best trials.
 _ON_FRONT = 12
@@ -71,15 +68,12 @@ _REFLECTED = 8
 _PERTURBED = 4
 # Without a limit of evaluations somebody has to end it; with one, it is there to be used.
 _PATIENCE = 12
-_SEARCH_PER_TRIAL = 2
-# Without a limit, evaluations to come pay for so many reflections.
-_MOST_AHEAD = 100_000
 # A part of the budget is kept to run the finalists again.
 _FINALS_SHARE = 0.15
 
 
 class Gepa(ModelAsker):
-    """Improves sections by reflecting on failures, one line at a time, and joins what helped.
+    """Improves sections by reflecting on failures, and joins the rewrites that helped.
 
     `model` is the meta-model: a name, a Model or a function from text to text; without one the
     mutations are mechanical. `accept_threshold` ends the search (without it, a perfect 1.0 does), and
@@ -89,8 +83,8 @@ class Gepa(ModelAsker):
     `population_size` is how many candidates run side by side, `look` how many training items are
     looked at first. `max_prompt_tokens` bounds the prompt's length. `guidance` is told to the
     meta-model with every question, `section_guidance` with questions about the section it names.
-    The meta-model is asked at most
-    once for `evaluations_per_reflection` evaluations, a first population apart.
+    The meta-model is asked at most once for `evaluations_per_reflection` evaluations, a first
+    population apart.
     """
 
     name = "gepa"
@@ -204,7 +198,7 @@ class Gepa(ModelAsker):
 
     @staticmethod
     def _answers_are_useless(state: OptimizerState) -> StopDecision | None:
-        tally = Tally(**state.algorithm_data["reflections"])
+        tally = _tally(state)
         if tally.in_a_row < USELESS_IN_A_ROW:
             return None
         return stop(
@@ -227,7 +221,7 @@ class Gepa(ModelAsker):
     ) -> dict[str, Json]:
         """How reflection went, which sections were left out, and what blocks are worth."""
         view = await self._view(state, history)
-        counted = state.algorithm_data["reflections"]
+        counted = asdict(_tally(state))
         reflections = {name: counted[name] for name in counted if name != "in_a_row"}
         sections = rewritable(view.facts, self.mutation_strategies)
         winner = view.evidence.known.get(winner_id, view.evidence.baseline)
@@ -243,90 +237,34 @@ class Gepa(ModelAsker):
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> Proposed:
         facts = RunFacts.within(state)
-        tally = Tally(**state.algorithm_data["reflections"])
         if facts.in_flight(max_candidates):
             return Proposed(proposals=(), state=state)
-        view = await self._view(state, history)
-        moves = await self._moves(view, state, history, tally, max_candidates)
-        data = {**state.algorithm_data, "reflections": asdict(tally)}
+        view, tally = await self._view(state, history), _tally(state)
+        reflection = Reflection(
+            asker=self._asker,
+            view=view,
+            history=history,
+            sections=rewritable(view.facts, self.mutation_strategies),
+            directives=directives(self.mutation_strategies),
+            guidance=self.guidance,
+            section_guidance=self.section_guidance,
+            tally=tally,
+        )
+        known = state.algorithm_data
+        search = Search(
+            view,
+            reflection,
+            reserve=known.get("reserve", 0),
+            evaluations_at_trial=known.get("evaluations_at_trial", known["trial_items"]),
+        )
+        moves = await search.moves(max_candidates)
+        data = {**known, "reflections": asdict(tally)}
         if any(move.items is None for move in moves):
             data["evaluations_at_trial"] = view.evidence.evaluations + sum(m.cost for m in moves)
         return Proposed(
             proposals=[move.proposal() for move in self._limits.within(moves, state)],
             state=replace(state, algorithm_data=data),
         )
-
-    async def _moves(
-        self,
-        view: StepView,
-        state: OptimizerState,
-        history: TrialHistory,
-        tally: Tally,
-        places: int,
-    ) -> list[Move]:
-        """Finals at the end; else what is open is joined, tried in full, or reflected on."""
-        finals = Finals(view, state.algorithm_data["reserve"])
-        if finals.is_due() and (again := finals.moves()):
-            return again[:places]
-        joining, parents = Joining(view), ParentSelection(view)
-        found = joining.moves() or self._trials(view, state)
-        if not found:
-            chosen, asked = parents.chosen(), self._may_ask(view, tally)
-            looks = parents.looks(chosen, more=asked < 1)
-            found = looks
-            if parents.is_stalled(view.tip):
-                found = [*looks, *joining.prunes(view.tip, 2), *joining.lineages()]
-            if (asked > 0 and not looks) or not found:
-                reflection = Reflection(
-                    asker=self._asker,
-                    view=view,
-                    history=history,
-                    sections=rewritable(view.facts, self.mutation_strategies),
-                    directives=directives(self.mutation_strategies),
-                    guidance=self.guidance,
-                    section_guidance=self.section_guidance,
-                    tally=tally,
-                )
-                count = min(places, max(asked, self._may_ask(view, tally, ahead=view.left)))
-                found = [*await reflection.moves(parents.tasks(chosen, count)), *found]
-        if not found and view.tip.candidate.configuration.hash not in view.tried:
-            found = [view.trial(view.tip)]
-        return view.affordable(found, places)
-
-    @staticmethod
-    def _may_ask(view: StepView, tally: Tally, *, ahead: float = 0.0) -> int:
-        """How many reflections are paid for by what was run so far, and by a population ahead.
-
-        `ahead` counts evaluations that are still to come.
-        """
-        each = view.settings.evaluations_per_reflection
-        spent = view.evidence.evaluations + min(ahead, _MOST_AHEAD)
-        return max(int(spent / each) + view.settings.population - tally.asked, 0)
-
-    def _trials(self, view: StepView, state: OptimizerState) -> list[Move]:
-        """The tip's, once the search since the last trial cost twice as much as one."""
-        tip, evidence = view.tip, view.evidence
-        found = []
-        if tip.candidate.configuration.hash not in view.tried:
-            searched = evidence.evaluations - state.algorithm_data["evaluations_at_trial"]
-            trial = view.items.trial_items
-            done = not view.failures(tip) and len(view.passes(tip)) >= view.settings.look
-            if (
-                searched >= _SEARCH_PER_TRIAL * trial * view.items.repeats
-                or done
-                or view.left < 2 * trial * view.items.repeats
-            ):
-                found.append(view.trial(tip))
-        for one in evidence.known.values():
-            parent = evidence.parent(one)
-            if (
-                one.kind == "merge"
-                and parent is not None
-                and one.candidate.configuration.hash not in view.tried
-                and evidence.gain(one, parent) > 0
-            ):
-                found.append(view.trial(one))
-        return [move for move in found if view.is_new(move)]
 
     async def _view(self, state: OptimizerState, history: TrialHistory) -> StepView:
         facts, data = RunFacts.within(state), state.algorithm_data
@@ -354,6 +292,11 @@ class Gepa(ModelAsker):
             evaluations_left=history.evaluations_left,
             tried=tried_hashes(history),
         )
+
+
+def _tally(state: OptimizerState) -> Tally:
+    """What was counted so far; runs that an older version began have counted nothing."""
+    return Tally(**state.algorithm_data.get("reflections", {}))
 
 
 def _order(seed: int, purpose: str, item_ids: Sequence[str]) -> list[str]:
@@ -393,51 +336,6 @@ def _strategies(value: Sequence[str] | None) -> tuple[str, ...] | None:
             "gepa", "mutation_strategies", f"{value!r} is not a list of strategies or section paths"
         )
     return tuple(value)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How many trials a search may take: all in all, and in a row without a better one."""
-
-    max_iterations: int | None = None
-    stop_no_improve: int | None = None
-
-    def trials_left(self, state: OptimizerState) -> int | None:
-        """Until `max_iterations`; None without one."""
-        if self.max_iterations is None:
-            return None
-        trials: int = state.algorithm_data["trials"]
-        return max(self.max_iterations - trials, 0)
-
-    def within(self, moves: Sequence[Move], state: OptimizerState) -> list[Move]:
-        """The moves without the trials that would be too many."""
-        left = self.trials_left(state)
-        found = []
-        for move in moves:
-            if move.items is None and left is not None:
-                left -= 1
-                if left < 0:
-                    continue
-            found.append(move)
-        return found
-
-    def had_enough(self, state: OptimizerState, patience: int | None) -> StopDecision | None:
-        """`patience` stands in for `stop_no_improve` where that is not set; None has no end.
-
-        Steps without any trial use it up too, if slowly.
-        """
-        data = state.algorithm_data
-        if self.trials_left(state) == 0:
-            return stop(f"max_iterations is reached: {data['trials']} trials")
-        patience = self.stop_no_improve or patience
-        idle = data["trials"] - data["best_trial"]
-        steps = state.generation - data["best_generation"]
-        if patience is None or (idle < patience and steps < _STEPS_A_TRIAL * patience):
-            return None
-        return stop(
-            f"{idle} trials in {steps} steps brought nothing better than {state.best_score:g}",
-            StopReason.NO_IMPROVEMENT,
-        )
 
 
 class FrontEdits(Edits):

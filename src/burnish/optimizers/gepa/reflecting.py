@@ -12,8 +12,7 @@ from burnish.optimizers.gepa.step_view import Move, StepView
 from burnish.optimizers.shared.answer_reading import Rewritten, Unusable
 from burnish.optimizers.shared.asking import Asker
 from burnish.optimizers.shared.candidate_metadata import metadata_of
-from burnish.optimizers.shared.refined_reasons import recurring_reasons
-from burnish.optimizers.shared.reflection import Question, Shown
+from burnish.optimizers.shared.reflection import Question, Shown, recurring_reasons
 from burnish.optimizers.shared.seeded_random import generator
 
 _MOST_EXAMPLE = 300

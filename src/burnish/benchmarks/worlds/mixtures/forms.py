@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .words import ADVICE, CODES, CUES, FILLERS
+from .spec import ADVICE, CODES, CUES, FILLERS
 
 Facts = dict[str, list[str]]
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..draws import draw, pick, shuffled
 from .forms import Knowledge, read, words_in, write
-from .words import CUES, FILLERS
+from .spec import CUES, FILLERS
 
 if TYPE_CHECKING:
     from .world import Mixture

@@ -15,8 +15,7 @@ from ..nature import Nature
 from ..world import Kind, Row, Sections, World, kind_at
 from .forms import Knowledge, read, words_in, write
 from .reflector import Reflector
-from .spec import Spec
-from .words import DESKS, FILLERS, FRAMES, Theme
+from .spec import DESKS, FILLERS, FRAMES, Spec, Theme
 
 NOTHING = "no-code"
 _REF = re.compile(r"\[no\. (\d{5})\]")

@@ -1,0 +1,87 @@
+"""Search of `gepa` with a meta-model: what one step does, by what all earlier ones showed."""
+
+from __future__ import annotations
+
+import math
+
+from burnish.optimizers.gepa.joining import Joining
+from burnish.optimizers.gepa.parents import ParentSelection
+from burnish.optimizers.gepa.reflecting import Reflection
+from burnish.optimizers.gepa.step_view import Move, StepView
+from burnish.optimizers.gepa.winner import Finals
+
+# Two thirds of the budget are for the search, a third for trials.
+_SEARCH_PER_TRIAL = 2
+
+
+class Search:
+    """Finals at the end; else what is open is joined, tried in full, or reflected on.
+
+    `reserve` is what is kept for the finals, `evaluations_at_trial` what had been spent when the last
+    trial was planned. Everything else is read from the history, so a resumed run goes on alike.
+    """
+
+    def __init__(
+        self,
+        view: StepView,
+        reflection: Reflection,
+        *,
+        reserve: int,
+        evaluations_at_trial: int,
+    ) -> None:
+        self._view = view
+        self._reflection = reflection
+        self._reserve = reserve
+        self._evaluations_at_trial = evaluations_at_trial
+
+    async def moves(self, places: int) -> list[Move]:
+        """What to run next; nothing where all was tried."""
+        view = self._view
+        finals = Finals(view, self._reserve)
+        if finals.is_due() and (again := finals.moves()):
+            return again[:places]
+        found = Joining(view).moves() or self._trials() or await self._new_ones(places)
+        if not found and view.tip.candidate.configuration.hash not in view.tried:
+            found = [view.trial(view.tip)]
+        return view.affordable(found, places)
+
+    async def _new_ones(self, places: int) -> list[Move]:
+        """Looks where failures are few, rewrites, and, of a tip that gets no better, parts of it."""
+        view, parents, joining = self._view, ParentSelection(self._view), Joining(self._view)
+        chosen, paid = parents.chosen(), self._paid_reflections()
+        looks = parents.looks(chosen, more=paid < 1)
+        found = list(looks)
+        if parents.is_stalled(view.tip):
+            found += [*joining.prunes(view.tip, 2), *joining.lineages()]
+        if (paid > 0 and not looks) or not found:
+            ahead = 0.0 if math.isinf(view.left) else view.left
+            count = min(places, max(paid, self._paid_reflections(ahead)))
+            found = [*await self._reflection.moves(parents.tasks(chosen, count)), *found]
+        return found
+
+    def _paid_reflections(self, ahead: float = 0.0) -> int:
+        """How many reflections are paid for by what was run so far, and by a population ahead.
+
+        `ahead` counts evaluations that are still to come.
+        """
+        view = self._view
+        spent = view.evidence.evaluations + ahead
+        paid = int(spent / view.settings.evaluations_per_reflection) + view.settings.population
+        return max(paid - self._reflection.tally.asked, 0)
+
+    def _trials(self) -> list[Move]:
+        """The tip's, once the search since the last trial cost twice as much as one."""
+        view, evidence = self._view, self._view.evidence
+        found = [view.trial(view.tip)] if self._is_due() else []
+        for one in evidence.known.values():
+            parent = evidence.parent(one)
+            if one.kind == "merge" and parent is not None and evidence.gain(one, parent) > 0:
+                found.append(view.trial(one))
+        return [move for move in found if view.is_new(move)]
+
+    def _is_due(self) -> bool:
+        view, tip = self._view, self._view.tip
+        trial = view.items.trial_items * view.items.repeats
+        searched = view.evidence.evaluations - self._evaluations_at_trial
+        passes_all = not view.failures(tip) and len(view.passes(tip)) >= view.settings.look
+        return searched >= _SEARCH_PER_TRIAL * trial or passes_all or view.left < 2 * trial
