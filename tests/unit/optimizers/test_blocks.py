@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.domain import placeholders
@@ -68,7 +68,6 @@ def keys(text: str) -> list[str]:
 
 class TestReading:
     @given(TEXTS)
-    @settings(max_examples=60, deadline=None)
     def test_a_text_is_what_its_blocks_make(self, text):
         assert text_of(blocks_of(text)) == text
 
@@ -204,34 +203,32 @@ class TestMerging:
         assert merged(base, first, other) == both
 
     @given(TEXTS, TEXTS)
-    @settings(max_examples=60, deadline=None)
     def test_a_text_with_itself_or_with_the_base_is_itself(self, base, text):
         assert merged(base, text, text) == text
         assert merged(base, text, base) == text
         assert restored(text, text) == text
 
     @given(TEXTS, TEXTS, TEXTS)
-    @settings(max_examples=60, deadline=None)
     def test_no_placeholder_is_lost(self, base, first, other):
         made = merged(base, first, other)
 
         assert {*placeholders(base)} & {*placeholders(first)} <= {*placeholders(made)}
 
     @given(TEXTS, st.lists(PIECES, max_size=2), st.lists(PIECES, max_size=2))
-    @settings(max_examples=60, deadline=None)
     def test_all_that_either_added_and_both_kept_is_there(self, base, mine, theirs):
         first, other = ("\n\n".join([base, *more]) for more in (mine, theirs))
         made = merged(base, first, other)
 
         assert {*keys(first), *keys(other)} - jsons(first) - jsons(other) <= {*keys(made)}
 
-    @given(TEXTS, TEXTS)
-    @settings(max_examples=60, deadline=None)
-    def test_what_was_left_out_comes_back(self, base, text):
+    @given(TEXTS, st.randoms(use_true_random=False))
+    def test_what_was_left_out_comes_back(self, base, chance):
+        plain = [one for one in blocks_of(base) if not one.is_head]
+        text = without(base, chance.sample(plain, chance.randint(0, len(plain))))
         made = restored(base, text)
 
         assert {*keys(text)} <= {*keys(made)}
-        assert restored(base, made) == made
+        assert added(base, text) or {*keys(base)} <= {*keys(made)}
 
     def test_a_dropped_block_comes_back_at_its_place_and_a_reworded_one_stays_reworded(self):
         base = "Read it.\nRoute the ticket.\nAnswer with one word."
@@ -274,7 +271,6 @@ class TestPruning:
         assert self.drop("Route {{ticket}} so:\n- refund", "refund") == "Route {{ticket}} so:"
 
     @given(TEXTS, st.randoms(use_true_random=False))
-    @settings(max_examples=60, deadline=None)
     def test_all_else_stays_as_it_is(self, text, chance):
         plain = [one for one in blocks_of(text) if not one.is_head]
         gone = {one.place for one in chance.sample(plain, chance.randint(0, len(plain)))}

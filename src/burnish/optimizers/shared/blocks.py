@@ -186,19 +186,21 @@ def _apart(made: list[Block], place: int) -> list[Block]:
     """With white space that keeps a block apart from its neighbours."""
     for number in (place, place + 1):
         if 0 < number < len(made):
-            above, here = made[number - 1], made[number]
-            made[number] = replace(here, before=_before(above, here))
+            made[number] = replace(made[number], before=_before(made[:number], made[number]))
     return made
 
 
-def _before(above: Block, block: Block) -> str:
-    if "|" in block.text and "|" in above.text and (block.path or above.path):
-        if block.path in (above.path, above.place) and "|" in block.path[-1]:
-            return "\n"
-        return block.before if "\n\n" in block.before or above.is_head else "\n\n"
+def _before(so_far: Sequence[Block], block: Block) -> str:
+    above = so_far[-1]
+    rows = "|" in (above.key if above.is_head else "".join(above.path[-1:]))
+    if rows and "|" in above.text:
+        below = block.path in (above.path, above.place)
+        return "\n" if below else max("\n\n", block.before, key=len)
+    begun = max(n for n, one in enumerate(so_far) if not n or "\n" in one.before)
+    line = text_of(so_far[begun:])
     for before in (block.before, "\n"):
-        read = blocks_of(above.text + before + block.text)
-        if before and [one.text for one in read] == [above.text, block.text]:
+        read = blocks_of(line + before + block.text)
+        if before and [one.text for one in read[-2:]] == [above.text, block.text]:
             return before
     return "\n" if above.is_head else "\n\n"
 
