@@ -36,6 +36,7 @@ from burnish.domain import (
     SystemClock,
     UnavailableError,
 )
+from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter
 from burnish.optimization.experiments.local_adapter import LocalExperimentAdapter
 from burnish.storage.engine import failpoints
 
@@ -370,6 +371,25 @@ async def test_time_ends_a_run_in_the_middle_of_a_step(tmp_path, monkeypatch):
     assert len(world.calls()) >= 50
     assert result.stop_reason == "timeout"
     assert result.status is OptimizationStatus.COMPLETED
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_a_trial_that_is_cancelled_while_it_starts_ends(tmp_path, monkeypatch, when):
+    start = BlockExperimentAdapter.trigger
+
+    async def start_and_cancel(self, request):
+        first = request.execution_params["step_index"] == 1
+        if first and when == "before":
+            await self.cancel(request.experiment_id)
+        await start(self, request)
+        if first and when == "after":
+            await self.cancel(request.experiment_id)
+
+    monkeypatch.setattr(BlockExperimentAdapter, "trigger", start_and_cancel)
+
+    result = await asyncio.wait_for(run(World(tmp_path)), 120)
+
+    assert "cancelled" in {trial.status.value for trial in result.trials}
 
 
 async def test_a_jump_of_the_clock_changes_nothing(tmp_path, monkeypatch):

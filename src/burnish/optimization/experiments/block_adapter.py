@@ -76,6 +76,8 @@ class BlockExperimentAdapter:
         self._lost: RunnerLost | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._cancelled: set[str] = set()
+        # A task that is cancelled before its first line would end without a word; it looks itself.
+        self._entered: set[str] = set()
         self._news = asyncio.Event()
         # Made in this attempt, so without earlier results.
         self._fresh: set[str] = set()
@@ -127,9 +129,8 @@ class BlockExperimentAdapter:
     async def cancel(self, experiment_id: str) -> None:
         """End it; its results so far stay."""
         self._cancelled.add(experiment_id)
-        task = self._tasks.get(experiment_id)
-        if task is not None:
-            task.cancel()
+        if experiment_id in self._entered:
+            self._tasks[experiment_id].cancel()
 
     async def wait_for_news(self, seconds: float) -> None:
         """Sleep until an experiment ended, or for so long."""
@@ -151,7 +152,10 @@ class BlockExperimentAdapter:
 
     async def _run(self, experiment: Experiment, request: ExperimentRequest) -> None:
         status, error = ExperimentStatus.FAILED, None
+        self._entered.add(experiment.id)
         try:
+            if experiment.id in self._cancelled:
+                raise asyncio.CancelledError
             status, error = await self._evaluate(experiment, request)
         except asyncio.CancelledError:
             if experiment.id not in self._cancelled:
