@@ -274,7 +274,9 @@ class TestOutages:
         assert record.status is OptimizationStatus.FAILED
         assert "is down" in record.framework_error["message"]
 
-        assert whole(asyncio.run(sit(world))) == expected
+        resumed = whole(asyncio.run(sit(world)))
+        # Where some of a step's calls were answered, the others cost their proposals only.
+        assert resumed == expected if not answers else resumed["best"][1:] == expected["best"][1:]
 
     def test_a_model_that_raises_anything_else_is_named(self, tmp_path):
         def broken(prompt):
@@ -283,9 +285,6 @@ class TestOutages:
         with pytest.raises(burnish.BurnishError, match="no such key"):
             optimize(World(tmp_path), Gepa(model=broken))
 
-    @pytest.mark.xfail(
-        strict=True, reason="a look that failed is proposed as it was, refused, and ends the run"
-    )
     def test_an_agent_that_is_away_during_a_look_costs_a_look(self, tmp_path):
         world, asked = World(tmp_path), []
         agent = world.agent
@@ -339,9 +338,6 @@ class TestBudgets:
         # The search, and the confirmation on the test split.
         assert world.calls() <= limit + 2 * SHARES["test"]
 
-    @pytest.mark.xfail(
-        strict=True, reason="fewer places than a step has are taken for candidates in flight"
-    )
     def test_fewer_trials_than_places_are_used(self, tmp_path):
         result = optimize(World(tmp_path), budget=burnish.Budget(max_trials=3, max_evaluations=400))
 
@@ -398,7 +394,7 @@ class TestBudgets:
 
         assert result.stop_reason == "algorithm_specific"
         assert "such as: “I'm sorry.”" in result.to_json()["stop_message"]
-        assert len(asked) < 16 + 8
+        assert len(asked) < 8 + 8
 
 
 class TestModes:

@@ -161,7 +161,7 @@ class OptimizerRun:
             if not accepted:
                 break
             done = [self._run(one) for one in accepted]
-            self._keep(await _awaited(self._optimizer().observe(self.states[-1], done)))
+            self._keep(await _awaited(self._optimizer().observe(self._learnt, done)))
         return self
 
     async def start(self) -> None:
@@ -198,9 +198,9 @@ class OptimizerRun:
         proposals: Any = await _awaited(
             self._optimizer().propose(self.states[-1], _History(self), self._places)
         )
+        self._learnt = self.states[-1]
         if isinstance(proposals, Proposed):
-            self._keep(proposals.state)
-            proposals = proposals.proposals
+            self._learnt, proposals = proposals.state, proposals.proposals
         known = {one.configuration.hash for one in self.candidates.values()}
         validator = CandidateValidator(
             baseline=contract.baseline, space=contract.space, item_ids=tuple(self.items)

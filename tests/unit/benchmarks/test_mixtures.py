@@ -16,8 +16,7 @@ from burnish.benchmarks.worlds import MIXTURES, make_world
 from burnish.benchmarks.worlds.draws import digest
 from burnish.benchmarks.worlds.mixtures import SETS, Spec, world_class
 from burnish.benchmarks.worlds.mixtures.forms import Knowledge, write
-from burnish.benchmarks.worlds.mixtures.spec import FORMS, SCORES
-from burnish.benchmarks.worlds.mixtures.words import ADVICE, FILLERS
+from burnish.benchmarks.worlds.mixtures.spec import ADVICE, FILLERS, FORMS, SCORES
 
 every_mixture = pytest.mark.parametrize("name", MIXTURES)
 

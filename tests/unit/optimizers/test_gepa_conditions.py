@@ -38,13 +38,6 @@ from burnish.domain import (
 from burnish.models import as_model, count_tokens
 from burnish.optimizers import Gepa
 
-UNVERIFIED = pytest.mark.xfail(
-    strict=True, reason="a rewrite that saw all training items is never tried further"
-)
-UNLIMITED = pytest.mark.xfail(
-    strict=True, reason="without a limit of evaluations 672 reflections are paid for 54 evaluations"
-)
-
 
 class TestItems:
     def test_without_a_train_split_it_reflects_on_validation_items(self):
@@ -57,8 +50,8 @@ class TestItems:
     @pytest.mark.parametrize(
         "train",
         [
-            pytest.param(1, marks=UNVERIFIED),
-            pytest.param(3, marks=UNVERIFIED),
+            1,
+            3,
             7,
         ],
     )
@@ -128,7 +121,6 @@ class TestScales:
         run.go(max_trials=60)
 
         assert run.best.objective_score == pytest.approx(factor + offset)
-        assert run.decision.should_stop
 
 
 class TestBadModels:
@@ -157,7 +149,7 @@ class TestBadModels:
         assert len(asked) <= 300 / 12 + 8
         assert run.spent <= 300
 
-    @pytest.mark.parametrize("kind", ["a refusal", pytest.param("the same text", marks=UNLIMITED)])
+    @pytest.mark.parametrize("kind", ["a refusal", "the same text"])
     def test_without_a_limit_of_evaluations_too(self, kind):
         run, asked = self.run(kind, None)
 

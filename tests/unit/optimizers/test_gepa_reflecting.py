@@ -150,7 +150,7 @@ class TestRuns:
             lambda prompt: asked.append(prompt) or "I'm sorry, I can't help with that."
         )
 
-        assert 16 <= len(asked) <= 24
+        assert 8 <= len(asked) <= 16
         assert f"(of {len(asked)}: {len(asked)} refusal)" in found.document["stop_message"]
         assert "I can't help with that" in found.document["stop_message"]
 

@@ -29,13 +29,17 @@ _DOUBT = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """Everything that one candidate showed so far; `pruned` is a trial that was ended early."""
+    """Everything that one candidate showed so far.
+
+    `pruned` is a trial that was ended early, `lost` how many mini-batches showed nothing at all.
+    """
 
     candidate: Candidate
     results: Mapping[str, ItemResult]
     repeats: Mapping[str, tuple[float, ...]]
     trial_score: float | None
     pruned: bool = False
+    lost: int = 0
 
     @property
     def id(self) -> str:
@@ -213,6 +217,7 @@ def _known(candidate: Candidate, trials: list[TrialResult], results: list[ItemRe
             one.status is ExperimentStatus.PRUNED and one.type is ExperimentType.TRIAL
             for one in trials
         ),
+        lost=sum(1 for one in trials if one.status not in _USED),
     )
 
 

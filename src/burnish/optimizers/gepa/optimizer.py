@@ -199,7 +199,8 @@ class Gepa(ModelAsker):
     @staticmethod
     def _answers_are_useless(state: OptimizerState) -> StopDecision | None:
         tally = _tally(state)
-        if tally.in_a_row < USELESS_IN_A_ROW:
+        never = tally.in_a_row == tally.asked >= _REFLECTED
+        if tally.in_a_row < USELESS_IN_A_ROW and not never:
             return None
         return stop(
             f"the last {tally.in_a_row} answers of the meta-model could not be used "
@@ -236,9 +237,6 @@ class Gepa(ModelAsker):
     async def _reflect(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
     ) -> Proposed:
-        facts = RunFacts.within(state)
-        if facts.in_flight(max_candidates):
-            return Proposed(proposals=(), state=state)
         view, tally = await self._view(state, history), _tally(state)
         reflection = Reflection(
             asker=self._asker,

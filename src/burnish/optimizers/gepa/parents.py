@@ -75,10 +75,9 @@ class ParentSelection:
             ]
             new = [item for item in fresh if item not in before]
             half = view.settings.look // 2
-            chosen = [*before[:half], *new]
-            found.append(
-                view.move(parent.candidate.configuration, parent, chosen[: view.settings.look])
-            )
+            size = max(view.settings.look - parent.lost, 1)
+            chosen = [*before[:half], *new][:size]
+            found.append(view.move(parent.candidate.configuration, parent, chosen))
         return found
 
     def tasks(self, parents: list[Known], places: int) -> list[Task]:

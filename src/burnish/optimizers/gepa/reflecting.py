@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from burnish.domain import ModelResponse, TrialHistory, UnavailableError
+from burnish.domain import ModelResponse, TrialHistory
 from burnish.optimizers.gepa.evidence import Known
 from burnish.optimizers.gepa.parents import Task
 from burnish.optimizers.gepa.step_view import Move, StepView
@@ -19,7 +19,7 @@ _MOST_EXAMPLE = 300
 _MOST_SAID = 160
 _MOST_TRIED = 5
 # So many answers in a row of which none could be used end a search.
-USELESS_IN_A_ROW = 16
+USELESS_IN_A_ROW = 12
 
 
 @dataclass(slots=True)
@@ -70,6 +70,10 @@ class Reflection:
         """Rewrites, each to be tried on the failures that it saw and an item that passed."""
         questions = [await self._question(task, place) for place, task in enumerate(tasks)]
         answers = await self.asker.ask_each([(one.prompt(), one.schema()) for one in questions])
+        failed = [one for one in answers if isinstance(one, BaseException)]
+        if failed and len(failed) == len(answers):
+            # Nobody is there: that is no result of a search, and a resumed run may go on.
+            raise failed[0]
         found: dict[str, Move] = {}
         for task, question, answer in zip(tasks, questions, answers, strict=True):
             read = self._read(question, answer)
@@ -88,11 +92,6 @@ class Reflection:
             )
             if self.view.is_new(move) and made.hash not in self.view.evidence.by_hash:
                 found.setdefault(made.hash, move)
-        if self.tally.in_a_row >= USELESS_IN_A_ROW:
-            # Nobody is there: that is no result of a search, and a resumed run may go on.
-            for answer in answers:
-                if isinstance(answer, UnavailableError):
-                    raise answer
         return list(found.values())
 
     def _read(

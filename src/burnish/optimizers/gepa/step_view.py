@@ -137,12 +137,15 @@ class StepView:
         )
 
     def is_verified(self, one: Known) -> bool:
-        """Whether it was put together, or ran more of its parent's items than its reflection saw."""
+        """Whether it was put together, or ran more of its parent's items than its reflection saw.
+
+        Where the reflection saw all of them, there is nothing more to try it on but a trial.
+        """
         parent = self.evidence.parent(one)
-        return one.kind == "join" or (
-            parent is not None
-            and any(item in parent.results and item not in one.shown for item in one.results)
-        )
+        if parent is None or one.kind == "join":
+            return parent is not None
+        others = [i for i in self.items.pool if i in parent.results and i not in one.shown]
+        return not others or any(item in one.results for item in others)
 
     def is_accepted(self, one: Known) -> bool:
         """Whether it did better than its parent, on more items than its reflection saw.
