@@ -28,7 +28,14 @@ export interface JsonSchema {
 }
 
 export type FieldKind =
-  'integer' | 'number' | 'boolean' | 'text' | 'choice' | 'ticks' | 'list' | 'json';
+  | 'integer'
+  | 'number'
+  | 'boolean'
+  | 'text'
+  | 'choice'
+  | 'ticks'
+  | 'list'
+  | 'json';
 
 export interface SchemaField {
   name: string;
