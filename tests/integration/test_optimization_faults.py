@@ -348,13 +348,25 @@ async def test_a_budget_too_small_for_a_trial_says_so(tmp_path):
     assert "no candidate was run" in result.why_not_improved
 
 
-async def test_time_ends_a_run_in_the_middle_of_a_step(tmp_path):
+async def test_time_ends_a_run_in_the_middle_of_a_step(tmp_path, monkeypatch):
     world = World(tmp_path)
     # The baseline's 20 calls are answered; of the first step's, some are and some never.
     hang_from(world, 50)
+    honest, sleep = SystemClock.monotonic, SystemClock.sleep
 
-    # Fifty calls take a tenth of a second: ten are enough on a machine that is very busy.
-    result = await run(world, budget=burnish.Budget(max_seconds=10))
+    def passed():
+        return 3600 if len(world.calls()) >= 50 else 0
+
+    async def until_late(self, seconds):
+        while seconds > 600 and not passed():
+            await asyncio.sleep(0.01)
+        await sleep(self, seconds - passed())
+
+    # The hour is over as soon as those calls are made.
+    monkeypatch.setattr(SystemClock, "monotonic", lambda self: honest(self) + passed())
+    monkeypatch.setattr(SystemClock, "sleep", until_late)
+
+    result = await run(world, budget=burnish.Budget(max_seconds=3600))
 
     assert len(world.calls()) >= 50
     assert result.stop_reason == "timeout"

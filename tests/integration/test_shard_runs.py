@@ -2,13 +2,14 @@
 
 import asyncio
 import dataclasses
+import multiprocessing
 import signal
 import time
 
 import pytest
 from optimization_world import World, agent_of, fingerprint, run, suite
 from redis.asyncio import Redis
-from shard_world import QUICK, ShardWorld, run_sharded, wait_until
+from shard_world import QUICK, ShardWorld, run_sharded, serve, wait_until
 from tests.servers.s3 import Fault
 
 import burnish
@@ -208,23 +209,31 @@ async def test_garbage_in_the_mailbox_blocks_nobody(world, valkey, expected):
 
 
 async def test_masks_in_a_slow_and_failing_s3_make_a_run_slower_and_not_wrong(world, s3, expected):
-    def masks():
-        store = S3PromptOverridesStore.from_url(
-            f"s3://overrides/{world.mailbox}",
-            patience=Patience(first_wait_seconds=0.02),
-            **s3.settings,
-        )
-        agent = agent_of(world)
-        return MaskTags(store, descriptor_of(agent.name, agent.configuration))
-
-    world.start_worker(overlays=masks)
+    # No fork: the client's threads, once this process has used it, would be missing in the worker.
+    process = multiprocessing.get_context("spawn").Process(
+        target=_serve_with_masks_in_s3, args=(world, s3.settings)
+    )
+    process.start()
+    world.workers.append(process.pid)
     s3.misbehave(*[Fault(status=503), Fault(seconds=0.05), Fault(status=500)] * 3)
     try:
-        result = await run_sharded(world, overlays=masks(), **SMALL)
+        result = await run_sharded(world, overlays=_masks_in_s3(world, s3.settings), **SMALL)
     finally:
         s3.misbehave()
 
     assert (fingerprint(result), len(world.calls())) == expected
+
+
+def _serve_with_masks_in_s3(world, settings):
+    asyncio.run(serve(world, overlays=lambda: _masks_in_s3(world, settings)))
+
+
+def _masks_in_s3(world, settings):
+    store = S3PromptOverridesStore.from_url(
+        f"s3://overrides/{world.mailbox}", patience=Patience(first_wait_seconds=0.02), **settings
+    )
+    agent = agent_of(world)
+    return MaskTags(store, descriptor_of(agent.name, agent.configuration))
 
 
 async def test_compress_runs_alike_on_workers(world, tmp_path):

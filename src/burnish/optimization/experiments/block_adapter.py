@@ -76,8 +76,9 @@ class BlockExperimentAdapter:
         self._lost: RunnerLost | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._cancelled: set[str] = set()
-        # A task that is cancelled before its first line would end without a word; it looks itself.
-        self._entered: set[str] = set()
+        # Whose task may be cancelled: before its first line it would end without a word, and after
+        # the last block the record of its end would not be written.
+        self._evaluating: set[str] = set()
         self._news = asyncio.Event()
         # Made in this attempt, so without earlier results.
         self._fresh: set[str] = set()
@@ -129,7 +130,7 @@ class BlockExperimentAdapter:
     async def cancel(self, experiment_id: str) -> None:
         """End it; its results so far stay."""
         self._cancelled.add(experiment_id)
-        if experiment_id in self._entered:
+        if experiment_id in self._evaluating:
             self._tasks[experiment_id].cancel()
 
     async def wait_for_news(self, seconds: float) -> None:
@@ -152,10 +153,10 @@ class BlockExperimentAdapter:
 
     async def _run(self, experiment: Experiment, request: ExperimentRequest) -> None:
         status, error = ExperimentStatus.FAILED, None
-        self._entered.add(experiment.id)
         try:
             if experiment.id in self._cancelled:
                 raise asyncio.CancelledError
+            self._evaluating.add(experiment.id)
             status, error = await self._evaluate(experiment, request)
         except asyncio.CancelledError:
             if experiment.id not in self._cancelled:
@@ -170,6 +171,8 @@ class BlockExperimentAdapter:
             error = f"{failure.code}: {failure.why}"
         except Exception as failure:  # noqa: BLE001 - the trial fails, the optimization goes on
             error = f"internal: {type(failure).__name__}: {failure}"
+        finally:
+            self._evaluating.discard(experiment.id)
         try:
             await self._experiments.update_experiment(
                 experiment.id,
