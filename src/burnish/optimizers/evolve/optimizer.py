@@ -52,6 +52,7 @@ class Evolve(ModelAsker, TrainingSearch):
     A parent is the best of `tournament` drawn ones. `crossover` is the share of children with two
     parents. A child whose model answered badly is bred mechanically, with at most `max_edits` edits.
     The model sees `failures` failed tasks; with a train split the best is run on `batch` of its items.
+    `target` ends the search at that score, and so do `patience` trials without a better one.
     """
 
     name = "evolve"

@@ -47,7 +47,8 @@ class Bootstrap(TrainingSearch):
     """Shows up to `max_examples` training items with outputs of the agent that passed.
 
     The first step runs the baseline on `batch` training items. Later rounds, `rounds` in all, run the
-    best on items that nobody passed yet, for examples that the baseline could not give.
+    best on items that nobody passed yet, for examples that the baseline could not give. `target` ends
+    the search at that score, and so do `patience` trials without a better one.
     """
 
     name = "bootstrap"

@@ -21,6 +21,7 @@ class FewShot(TrainingSearch):
 
     Answers come from `answer_field`; without it from the field that holds the labels, else from one
     of the usual names. Labels are balanced and take turns; later rows are changes of the best ones.
+    `target` ends the search at that score, and so do `patience` trials without a better one.
     """
 
     name = "few_shot"

@@ -44,7 +44,11 @@ class GepaReference(ModelAsker):
     """Runs the `gepa` package; `model` reflects, and the settings are the package's own.
 
     Without `max_metric_calls` (counted as the package counts, repeated evaluations included) it goes on
-    until the run's budget is spent or the package goes in circles.
+    until the run's budget is spent or the package goes in circles. A rewrite is tried on
+    `minibatch_size` items, its parent is chosen by `candidate_selection` (`pareto`, `current_best`,
+    `epsilon_greedy` or `top_k_pareto`) and its section by `module_selector` (`round_robin` or `all`).
+    `use_merge` crosses lineages, at most `max_merge_invocations` times. With `skip_perfect_score` it
+    asks nothing where all items of a batch passed.
     """
 
     name = "gepa_reference"

@@ -41,7 +41,8 @@ class Parameters(HistorySearch):
 
     The space is the search space's parameters, such as model or temperature, and `sections`: texts to
     choose from by section path, beside the baseline's own. The study is rebuilt from the history in
-    each step, so a killed run goes on as if nothing had happened.
+    each step, so a killed run goes on as if nothing had happened. `target` ends the search at that
+    score, and so do `patience` trials without a better one.
     """
 
     name = "parameters"
