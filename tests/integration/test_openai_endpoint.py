@@ -189,7 +189,7 @@ async def test_a_lasting_fault_is_unavailable_and_says_why(open_at, move, why):
 
 async def test_a_hanging_endpoint_is_tried_again(open_at):
     async with MisbehavingServer([hang(), ok("after all")]) as server:
-        response = await asked(open_at(server, timeout_seconds=2))
+        response = await asked(open_at(server, timeout_seconds=5))
 
     assert response.text == "after all"
     assert server.requests == 2
@@ -197,10 +197,10 @@ async def test_a_hanging_endpoint_is_tried_again(open_at):
 
 async def test_an_endpoint_that_always_hangs_is_unavailable(open_at):
     async with MisbehavingServer(otherwise=hang()) as server:
-        model = open_at(server, timeout_seconds=1, max_attempts=2)
+        model = open_at(server, timeout_seconds=3, max_attempts=2)
         error = await failure(model, UnavailableError)
 
-    assert "did not answer within 1 s; gave up after 2 attempts" in error.why
+    assert "did not answer within 3 s; gave up after 2 attempts" in error.why
     assert server.requests == 2
 
 
@@ -419,7 +419,7 @@ LEAKY = f"Incorrect API key provided: {CANARY}."
 async def test_the_key_appears_in_no_error_and_no_log(open_at, caplog, move):
     caplog.set_level(logging.DEBUG)
     async with MisbehavingServer(otherwise=move) as server:
-        model = open_at(server, timeout_seconds=1, max_attempts=1)
+        model = open_at(server, timeout_seconds=3, max_attempts=1)
         error = await failure(model, (UsageError, UnavailableError))
 
     assert server.seen[0].authorization == f"Bearer {CANARY}"
