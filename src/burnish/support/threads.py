@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import os
-import queue
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -26,9 +26,11 @@ class DaemonThreads:
 
     def _begin(self) -> None:
         self._process = os.getpid()
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._threads = self._idle = 0
-        self._lock = threading.Lock()
+        self._jobs: deque[_Job | None] = deque()
+        self._threads = self._waiting = 0
+        # Jobs and who waits for one change together, or else a job would be left to a thread that
+        # has just taken another.
+        self._changed = threading.Condition()
 
     async def run(self, function: Callable[..., T], *arguments: Any) -> T:
         """The function's result, under the caller's context variables."""
@@ -37,34 +39,38 @@ class DaemonThreads:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         context = contextvars.copy_context()
-        self._jobs.put((lambda: context.run(function, *arguments), future, loop))
-        self._start_thread_if_needed()
+        self._give((lambda: context.run(function, *arguments), future, loop))
         return await future
 
     def close(self) -> None:
         """Let idle threads end; a hung one is left behind."""
-        with self._lock:
-            for _ in range(self._threads):
-                self._jobs.put(None)
+        with self._changed:
+            self._jobs.extend([None] * self._threads)
+            self._changed.notify_all()
 
-    def _start_thread_if_needed(self) -> None:
-        with self._lock:
-            if self._idle >= self._jobs.qsize() or self._threads >= self._limit:
+    def _give(self, job: _Job) -> None:
+        with self._changed:
+            self._jobs.append(job)
+            if len(self._jobs) <= self._waiting or self._threads >= self._limit:
+                self._changed.notify()
                 return
             self._threads += 1
         threading.Thread(target=self._work, name="burnish-work", daemon=True).start()
 
     def _work(self) -> None:
-        while True:
-            with self._lock:
-                self._idle += 1
-            job = self._jobs.get()
-            with self._lock:
-                self._idle -= 1
-                if job is None:
-                    self._threads -= 1
-                    return
+        while (job := self._take()) is not None:
             _finish(job)
+
+    def _take(self) -> _Job | None:
+        with self._changed:
+            self._waiting += 1
+            while not self._jobs:
+                self._changed.wait()
+            self._waiting -= 1
+            job = self._jobs.popleft()
+            if job is None:
+                self._threads -= 1
+            return job
 
 
 def _finish(job: _Job) -> None:
