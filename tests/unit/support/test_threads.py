@@ -21,7 +21,7 @@ def quick_switches():
 async def test_no_function_is_left_to_a_thread_that_is_busy():
     threads = DaemonThreads(8)
 
-    for number in range(300):
+    for number in range(2000):
         # Were the second to wait for the first one's thread, neither would pass it.
         barrier = threading.Barrier(2, timeout=60)
         await asyncio.gather(threads.run(barrier.wait), threads.run(barrier.wait))
