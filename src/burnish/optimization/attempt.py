@@ -159,7 +159,7 @@ class Attempt:
             steps=steps,
             gate=self.gate,
             reserve=self._reserve,
-            items=inputs.items,
+            items={one: inputs.items[one] for one in plan.search_items},
         )
 
     async def run(self) -> None:

@@ -76,6 +76,14 @@ class History:
 
     def items(self, item_ids: Sequence[str]) -> Sequence[Item]:
         """Items of the train and validation splits by id."""
+        for item_id in item_ids:
+            if item_id not in self._items:
+                raise UsageError(
+                    what=f"there is no item {item_id!r}",
+                    why="it is in neither the train nor the validation split",
+                    fix="ask for items of the context's splits",
+                    code="unknown_item",
+                )
         return [self._items[item_id] for item_id in item_ids]
 
     async def load_item_results(self, candidate_id: str) -> Sequence[ItemResult]:

@@ -67,6 +67,7 @@ class ReasonCode(StrEnum):
 class RunContext:
     """What is fixed for a run; made only after the baseline's trial completed.
 
+    `splits` are train and validation: the test split is for the confirmation, and no optimizer sees it.
     `perfect_score` is what nothing can be better than, if there is an end; `evaluations_left` what the
     search may spend, if limited. `criteria`: what scorers go by, `answer_fields`: what they compare to.
     """
