@@ -24,8 +24,6 @@ def suite(rows=ROWS):
 class Four:
     """The four methods of the contract, and nothing else."""
 
-    name = "four"
-
     def initialize(self, context):
         return burnish.OptimizerState()
 
@@ -98,3 +96,45 @@ def test_the_test_split_is_out_of_an_optimizers_reach(tmp_path):
     assert [word for word in optimizer.words if "test-" in word or "of test" in word] == []
     assert optimizer.refused == ["unknown_item"] * 4
     assert result.to_json()["rejections"] == 2
+
+
+def search(tmp_path, optimizer, run=lambda configuration, item: "x"):
+    budget = burnish.Budget(max_trials=3)
+    return burnish.optimize(agent(run), suite(), optimizer, budget, db=tmp_path / "b.db")
+
+
+def test_four_methods_are_enough_and_a_reason_may_be_its_text(tmp_path):
+    class Contented(Four):
+        def should_stop(self, state, history):
+            stops = state.generation > 0
+            return burnish.StopDecision(
+                should_stop=stops, reason="target_reached" if stops else None
+            )
+
+    result = search(tmp_path, Contented())
+
+    assert result.record.optimizer_name == "Contented"
+    assert (result.stop_reason, len(result.trials)) == ("target_reached", 2)
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "words"),
+    [
+        ("observe", None, "it has no such method"),
+        ("should_stop", lambda *_: burnish.StopDecision(should_stop=True, reason="bored"), "bored"),
+        (
+            "should_stop",
+            lambda *_: burnish.StopDecision(should_stop=True, reason=burnish.StopReason.CANCELLED),
+            "not among its own",
+        ),
+    ],
+)
+def test_a_mistake_of_an_optimizer_is_told_as_its_own(method, answer, words, tmp_path):
+    optimizer = Four()
+    setattr(optimizer, method, answer)
+
+    with pytest.raises(burnish.BurnishError, match=f"'Four' failed in {method}.*{words}") as caught:
+        search(tmp_path, optimizer)
+
+    assert (caught.value.code, caught.value.exit_code) == ("optimizer_failed", 5)
+    assert "bug in burnish" not in str(caught.value)

@@ -12,6 +12,7 @@ from burnish.domain import (
     BurnishError,
     CandidateProposal,
     ConfirmedChooser,
+    InvariantError,
     Json,
     Optimizer,
     OptimizerState,
@@ -19,27 +20,48 @@ from burnish.domain import (
     RunContext,
     SearchReporter,
     StopDecision,
+    StopReason,
     TrialHistory,
     TrialResult,
     WinnerChooser,
+    optimizer_name,
 )
 from burnish.evaluation.item_runner import describe
 from burnish.support.threads import DaemonThreads
 
+# The reasons that an optimizer may stop by; the others are the framework's.
+_OWN_REASONS = (
+    StopReason.TARGET_REACHED,
+    StopReason.CONVERGENCE,
+    StopReason.NO_IMPROVEMENT,
+    StopReason.ALGORITHM_SPECIFIC,
+)
 
-class OptimizerFailed(BurnishError):  # noqa: N818 - names what happened to the run
+
+class ExtensionFailed(BurnishError):  # noqa: N818 - names what happened to the run
+    """Code of somebody else's that a run was given failed: an optimizer, adapter or repository."""
+
+    exit_code = 5
+    default_code = "extension_failed"
+
+
+class OptimizerFailed(ExtensionFailed):
     """An optimizer method raised, hung or returned something else than it promised."""
 
-    exit_code = 70
     default_code = "optimizer_failed"
+    advice = "mend the optimizer, then `burnish resume` goes on from the last step"
 
     def __init__(self, optimizer: str, method: str, why: str) -> None:
-        super().__init__(
-            what=f"the optimizer {optimizer!r} failed in {method}",
-            why=why,
-            fix="mend the optimizer, then `burnish resume` goes on from the last step",
-        )
+        what = f"the optimizer {optimizer!r} failed in {method}"
+        super().__init__(what=what, why=why, fix=self.advice)
         self.method = method
+
+
+class BuiltInOptimizerFailed(OptimizerFailed):
+    """One of Burnish's own."""
+
+    exit_code = InvariantError.exit_code
+    advice = "this is a bug in burnish: report it; `burnish resume` goes on from the last step"
 
 
 class OptimizerCalls:
@@ -89,6 +111,10 @@ class OptimizerCalls:
         answer = await self._call("should_stop", state, history)
         if not isinstance(answer, StopDecision):
             raise self._failed("should_stop", f"it returned a {type(answer).__name__}")
+        if answer.reason is not None and answer.reason not in _OWN_REASONS:
+            own = ", ".join(_OWN_REASONS)
+            why = f"its reason is {answer.reason!s}, which is not among its own: {own}"
+            raise self._failed("should_stop", why)
         return answer
 
     async def choice(self, state: OptimizerState, history: TrialHistory) -> str | None:
@@ -123,7 +149,9 @@ class OptimizerCalls:
         self._threads.close()
 
     async def _call(self, method: str, *arguments: Any) -> Any:
-        function: Callable[..., Any] = getattr(self._optimizer, method)
+        function: Callable[..., Any] | None = getattr(self._optimizer, method, None)
+        if function is None:
+            raise self._failed(method, "it has no such method")
         try:
             return await self._in_time(self._run(function, *arguments))
         except TimeoutError:
@@ -155,8 +183,10 @@ class OptimizerCalls:
         try:
             # Through JSON and back: a resumed run must not see another state than this one.
             return OptimizerState.of(json.loads(json.dumps(answer.to_json(), allow_nan=False)))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise self._failed(method, f"its state is not JSON: {error}") from error
 
     def _failed(self, method: str, why: str) -> OptimizerFailed:
-        return OptimizerFailed(self._optimizer.name, method, why)
+        own = type(self._optimizer).__module__.startswith("burnish.optimizers.")
+        kind = BuiltInOptimizerFailed if own else OptimizerFailed
+        return kind(optimizer_name(self._optimizer), method, why)

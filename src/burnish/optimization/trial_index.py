@@ -45,14 +45,19 @@ class History:
         self._experiments = experiments
         self._items = items
         self._candidates = dict(candidates)
-        self._trials = tuple(r for r in results if r.type is ExperimentType.TRIAL)
+        self._tried = tuple(r for r in results if r.type is ExperimentType.TRIAL)
         self._mini_batches = tuple(r for r in results if r.type is ExperimentType.MINI_BATCH)
         self._loop = asyncio.get_running_loop()
 
     @property
     def trials(self) -> Sequence[TrialResult]:
-        """Observed trials, the baseline's first."""
-        return self._trials
+        """Observed trials that ran to their end, the baseline's first."""
+        return tuple(one for one in self._tried if one.counts and one.objective_score is not None)
+
+    @property
+    def tried(self) -> Sequence[TrialResult]:
+        """Observed trials, however they ended."""
+        return self._tried
 
     @property
     def mini_batches(self) -> Sequence[TrialResult]:
@@ -92,7 +97,7 @@ class History:
         An answer counts more than an outage, in whichever order the experiments come.
         """
         found: dict[tuple[str, int], ItemResult] = {}
-        for trial in (*self._mini_batches, *self._trials):
+        for trial in (*self._mini_batches, *self._tried):
             if trial.candidate_id == candidate_id:
                 for result in await self._experiments.get_results(trial.experiment_id):
                     key = result.item_id, result.repeat
