@@ -22,7 +22,7 @@ from burnish.domain import (
 )
 from burnish.evaluation.statistics import PairedComparison, paired_permutation_test
 from burnish.optimization.budget_gate import BudgetGate
-from burnish.optimization.experiments.adapter import ExperimentAdapter, ExperimentRequest
+from burnish.optimization.experiments.adapter import ExperimentRequest, RunAdapter
 from burnish.optimization.experiments.aggregator import ResultAggregator
 from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.optimization.objective import Measures
@@ -50,7 +50,7 @@ class Confirmer:
 
     suite_id: str
     materializer: CandidateMaterializer
-    adapter: ExperimentAdapter
+    adapter: RunAdapter
     aggregator: ResultAggregator
     experiments: ExperimentRepository
     _running: list[str] = field(default_factory=list, init=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
@@ -27,6 +26,7 @@ from burnish.domain import (
     optimizer_name,
 )
 from burnish.evaluation.item_runner import describe
+from burnish.optimization.extensions import ExtensionFailed, run_either
 from burnish.support.threads import DaemonThreads
 
 # The reasons that an optimizer may stop by; the others are the framework's.
@@ -36,13 +36,6 @@ _OWN_REASONS = (
     StopReason.NO_IMPROVEMENT,
     StopReason.ALGORITHM_SPECIFIC,
 )
-
-
-class ExtensionFailed(BurnishError):  # noqa: N818 - names what happened to the run
-    """Code of somebody else's that a run was given failed: an optimizer, adapter or repository."""
-
-    exit_code = 5
-    default_code = "extension_failed"
 
 
 class OptimizerFailed(ExtensionFailed):
@@ -153,19 +146,13 @@ class OptimizerCalls:
         if function is None:
             raise self._failed(method, "it has no such method")
         try:
-            return await self._in_time(self._run(function, *arguments))
+            return await self._in_time(run_either(self._threads, function, *arguments))
         except TimeoutError:
             raise self._failed(method, f"no answer within {self._timeout:g} s") from None
         except BurnishError:
             raise
         except Exception as error:
             raise self._failed(method, describe(error)) from error
-
-    async def _run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        if inspect.iscoroutinefunction(function):
-            return await function(*arguments)
-        answer = await self._threads.run(function, *arguments)
-        return await answer if inspect.isawaitable(answer) else answer
 
     async def _in_time(self, work: Coroutine[Any, Any, Any]) -> Any:
         task = asyncio.create_task(work)
