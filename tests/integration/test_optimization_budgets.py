@@ -30,13 +30,13 @@ def paying(world):
     return replace(agent_of(world), run=run)
 
 
-async def search(world, **limits):
+async def search(world, *, seed=5, **limits):
     async with Workspace.open(world.db) as workspace:
         optimization = Optimization(
             workspace,
             paying(world),
             suite(),
-            SearchSpec(optimizer=Climber(), seed=5),
+            SearchSpec(optimizer=Climber(), seed=seed),
             burnish.Budget(**limits),
         )
         try:
@@ -98,3 +98,30 @@ async def test_an_interrupted_run_keeps_back_the_same(tmp_path):
 
     assert expected["test"] is not None
     assert fingerprint(result) == expected
+
+
+@pytest.mark.parametrize("limits", [{"max_evaluations": 60}, {"max_calls": 60}])
+async def test_where_all_test_items_do_not_fit_a_drawn_part_of_them_is_compared(limits, tmp_path):
+    """Baseline and one trial take 40 of 60; all 12 items twice would take 24."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    result = await search(World(tmp_path / "a"), seed=3, **limits)
+    world = World(tmp_path / "b")
+    # Stopped in the midst of the confirmation.
+    hang_from(world, 45)
+    task = asyncio.create_task(search(world, seed=3, **limits))
+    while len(world.calls()) < 45 and not task.done():
+        await asyncio.sleep(0.005)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    world.on_call = None
+    resumed = await search(world, seed=3, **limits)
+
+    document = result.to_json()
+    assert document["test"]["items"] == 10
+    assert document["test"]["of_items"] == 12
+    assert result.improvement.held_out
+    assert result.improvement.detectable > 0.2
+    assert "of 12 held-out items, what the budget left room for" in document["confirmation"]
+    assert fingerprint(resumed) == fingerprint(result)

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from burnish.app.evaluate.evaluations import Evaluation, Selection
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.optimize.optimizations import Optimization, run_prepared
+from burnish.app.optimize.own_repository import OwnRepository
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.runners import RunnerChoice
 from burnish.app.wiring import Workspace, database_location
 from burnish.config.search import SearchSpec, racing_mode
 from burnish.config.specs import AgentSpec, SuiteSpec
-from burnish.domain import Budget, Optimizer, SearchSpace, UsageError
+from burnish.domain import Budget, OptimizationRepository, Optimizer, SearchSpace, UsageError
 from burnish.evaluation.progress import Progress
-from burnish.optimization.attempt import Attempt
+from burnish.optimization.attempt import Attempt, MakeAdapter
+from burnish.optimization.experiments.adapter import ExperimentAdapter
+from burnish.optimization.experiments.own_adapter import OwnExperimentAdapter
 from burnish.optimization.objective import read_objective
 
 if TYPE_CHECKING:
@@ -103,6 +107,9 @@ async def optimize_async(
     watch: Callable[[Attempt], None] | None = None,
     mailbox: str | None = None,
     runner: str | None = None,
+    timeout_seconds: float = 600.0,
+    adapter: ExperimentAdapter | None = None,
+    repository: OptimizationRepository | None = None,
 ) -> OptimizationResult:
     """`optimize` for callers that have an event loop of their own.
 
@@ -113,6 +120,8 @@ async def optimize_async(
     given the same agent, suite, optimizer and objective. `mailbox`, such as redis://HOST:6379/0,
     has the evaluations done by the workers there that serve this agent: see `burnish.work`.
     `runner` names where they are done instead: mailbox, or what an installed package registers.
+    `timeout_seconds` is how long a method of the optimizer may take. `adapter` runs the experiments
+    in place of Burnish, and `repository` keeps the run in place of its database: see docs/extend.md.
     """
     search = SearchSpec(
         optimizer=optimizer,
@@ -121,21 +130,42 @@ async def optimize_async(
         racing=racing_mode(racing),
         candidates_per_step=candidates_per_step,
         asynchronous=asynchronous,
+        timeout_seconds=timeout_seconds,
         space=space if isinstance(space, SearchSpace) else SearchSpace.of(space or {}),
         objective=read_objective(objective),
     )
     location = database_location(Path.cwd(), None if db is None else str(db))
     choice = RunnerChoice(runner=runner, mailbox=mailbox)
+    make_adapter = choice.make_adapter(location, Path.cwd())
+    if adapter is not None:
+        make_adapter = _make_own(adapter, choice)
     async with Workspace.open(location) as workspace:
+        own = None if repository is None else OwnRepository(repository, workspace.optimizations)
         optimization = Optimization(
             workspace,
             agent,
             suite,
             search,
             budget or Budget(),
-            make_adapter=choice.make_adapter(location, Path.cwd()),
+            make_adapter=make_adapter,
+            repository=own,
         )
-        return await run_prepared(optimization, name=name, resume=resume, watch=watch)
+        try:
+            return await run_prepared(optimization, name=name, resume=resume, watch=watch)
+        finally:
+            if own is not None:
+                own.close()
+
+
+def _make_own(adapter: ExperimentAdapter, choice: RunnerChoice) -> MakeAdapter:
+    if choice.name != "local":
+        raise UsageError(
+            what="the run cannot be started",
+            why=f"it is given an adapter and the runner {choice.name!r}, and each runs experiments",
+            fix="leave one of them out",
+            code="invalid_request",
+        )
+    return partial(OwnExperimentAdapter, adapter)
 
 
 def compress(

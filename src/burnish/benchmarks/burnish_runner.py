@@ -11,7 +11,7 @@ from typing import Any
 import burnish
 from burnish.benchmarks.curves import Curve, Point
 from burnish.benchmarks.worlds import World
-from burnish.domain import InvariantError, Optimizer, UsageError
+from burnish.domain import InvariantError, Optimizer, UsageError, optimizer_name
 from burnish.optimizers.catalog import build_optimizer
 
 
@@ -59,7 +59,7 @@ def run_burnish(
     _check(calls, result.evaluations, budget)
     return Curve(
         world=world.name,
-        optimizer=optimizer if isinstance(optimizer, str) else optimizer.name,
+        optimizer=optimizer if isinstance(optimizer, str) else optimizer_name(optimizer),
         seed=seed,
         budget=budget,
         start=world.start,

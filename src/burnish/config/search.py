@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.config.schema import BudgetTable, Settings
-from burnish.domain import Budget, Optimizer, SearchSpace, UsageError
+from burnish.domain import Budget, Optimizer, SearchSpace, UsageError, optimizer_name
 from burnish.optimization.objective import Objective, read_objective
 from burnish.optimization.racing import RacingMode
 from burnish.support.number_checks import is_whole
@@ -67,7 +67,8 @@ class SearchSpec:
     @property
     def name(self) -> str:
         """The optimizer's name."""
-        return self.optimizer if isinstance(self.optimizer, str) else self.optimizer.name
+        own = self.optimizer
+        return own if isinstance(own, str) else optimizer_name(own)
 
     @property
     def racing_in_effect(self) -> RacingMode:

@@ -63,6 +63,7 @@ from burnish.domain.optimizations.optimizer import (
     TrialHistory,
     TrialResult,
     TrialSummary,
+    optimizer_name,
 )
 from burnish.domain.optimizations.optimizer_roles import (
     ConfirmedChooser,
@@ -162,6 +163,7 @@ __all__ = [
     "exact_hash",
     "experiment_scope",
     "lookup",
+    "optimizer_name",
     "placeholders",
     "render",
     "require_json",

@@ -25,6 +25,10 @@ _MAX_FLIPPED = 1_024
 # Means over repeats differ by rounding where they are the same in truth.
 _ROUNDING = 1e-12
 _NORMAL_95 = 1.959963984540054
+# Of five pairs even all changes in one direction are chance (p = 0.0625).
+_FEWEST_PAIRS = 6
+# Normal quantiles of 97.5 and 80 %: a test at 5 % that finds four in five.
+_FOUR_IN_FIVE = 2.801585
 _SAME = 1e-9
 
 
@@ -39,7 +43,11 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedComparison:
-    """What changed between two experiments on the same items; `delta` is after less before."""
+    """What changed between two experiments on the same items; `delta` is after less before.
+
+    `detectable` is the difference that so many items show four times in five; None where they are too
+    few to show any.
+    """
 
     delta: float
     ci_low: float
@@ -49,6 +57,7 @@ class PairedComparison:
     worsened: int
     unchanged: int
     items: int
+    detectable: float | None = None
 
 
 def wilson_interval(passed: int, total: int, confidence: float = 0.95) -> Interval:
@@ -123,7 +132,17 @@ def paired_permutation_test(
         worsened=len(changes) - improved,
         unchanged=len(differences) - len(changes),
         items=len(differences),
+        detectable=_detectable(differences),
     )
+
+
+def _detectable(differences: Sequence[float]) -> float | None:
+    """By the spread of the differences, with one item more that changed: none may have."""
+    size = len(differences)
+    if size < _FEWEST_PAIRS:
+        return None
+    spread = math.sqrt((math.fsum(one * one for one in differences) + 1.0) / (size + 1))
+    return _FOUR_IN_FIVE * spread / math.sqrt(size)
 
 
 def chance_of_gain(before: Sequence[float], after: Sequence[float], *, seed: int = 0) -> float:

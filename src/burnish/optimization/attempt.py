@@ -27,7 +27,12 @@ from burnish.models import as_model
 from burnish.optimization import events
 from burnish.optimization.budget_gate import BudgetGate, ModelOpener, OwnModels
 from burnish.optimization.checkpoint import Checkpoint, Phase
-from burnish.optimization.confirmation import Confirmation, ConfirmationReserve, Confirmer
+from burnish.optimization.confirmation import (
+    Confirmation,
+    ConfirmationReserve,
+    Confirmer,
+    drawn_part,
+)
 from burnish.optimization.experiments.aggregator import ResultAggregator
 from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, ExperimentInputs
 from burnish.optimization.experiments.local_adapter import LocalExperimentAdapter
@@ -101,7 +106,9 @@ class Attempt:
             inputs.settings.budget,
             self.gate,
             stores.experiments,
-            runs=len(plan.splits.get("test", ())) * plan.repeats,
+            items=len(plan.splits.get("test", ())),
+            trial_items=len(plan.trial_items),
+            repeats=plan.repeats,
             concurrency=inputs.settings.options.concurrency,
         )
         if isinstance(inputs.optimizer, ModelUser):
@@ -159,7 +166,7 @@ class Attempt:
             steps=steps,
             gate=self.gate,
             reserve=self._reserve,
-            items=inputs.items,
+            items={one: inputs.items[one] for one in plan.search_items},
         )
 
     async def run(self) -> None:
@@ -207,8 +214,13 @@ class Attempt:
         if not test:
             return await self._confirmer.compare(baseline, best, held_out=False)
         candidates = orchestrator.trial_index.candidates
+        many = orchestrator.checkpoint.confirmed_items
+        part = drawn_part(test, len(test) if many is None else many, seed=plan.seed)
         return await self._confirmer.run(
-            candidates[baseline.candidate_id], candidates[best.candidate_id], test
+            candidates[baseline.candidate_id],
+            candidates[best.candidate_id],
+            part,
+            of_items=len(test),
         )
 
     async def _finish(self, confirmation: Confirmation | str | None) -> None:

@@ -129,6 +129,16 @@ class BudgetGate:
         ]
         return max(math.floor(min(left)), 0) if left else None
 
+    def left(self) -> dict[str, float]:
+        """What is left of each limit that is set but trials, also where it is kept back."""
+        spent = {
+            "max_evaluations": float(self.evaluations),
+            **Budget.amounts(self.spending.total),
+            "max_seconds": self.elapsed_seconds,
+        }
+        limits = self._budget.to_json()
+        return {name: limits[name] - amount for name, amount in spent.items() if name in limits}
+
     @property
     def foresees(self) -> bool:
         """Whether it knows what one run likely takes of all that is limited."""

@@ -57,6 +57,8 @@ class Checkpoint:
     elapsed_seconds: float = 0.0
     stop_reason: StopReason | None = None
     stop_message: str | None = None
+    # How many of the test items the budget left room for; fixed when the search ended.
+    confirmed_items: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The stored form, with its version."""
@@ -77,6 +79,7 @@ class Checkpoint:
             "elapsed_seconds": self.elapsed_seconds,
             "stop_reason": None if self.stop_reason is None else self.stop_reason.value,
             "stop_message": self.stop_message,
+            "confirmed_items": self.confirmed_items,
         }
 
     @classmethod
@@ -110,6 +113,8 @@ class Checkpoint:
             elapsed_seconds=value["elapsed_seconds"],
             stop_reason=None if reason is None else StopReason(reason),
             stop_message=value["stop_message"],
+            # Checkpoints of earlier versions have none.
+            confirmed_items=value.get("confirmed_items"),
         )
 
     def stopped(self, reason: StopReason, message: str | None) -> Checkpoint:

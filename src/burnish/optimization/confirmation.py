@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import fmean, pvariance
 
 from burnish.domain import (
@@ -20,7 +22,7 @@ from burnish.domain import (
 )
 from burnish.evaluation.statistics import PairedComparison, paired_permutation_test
 from burnish.optimization.budget_gate import BudgetGate
-from burnish.optimization.experiments.adapter import ExperimentAdapter, ExperimentRequest
+from burnish.optimization.experiments.adapter import ExperimentRequest, RunAdapter
 from burnish.optimization.experiments.aggregator import ResultAggregator
 from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.optimization.objective import Measures
@@ -36,7 +38,8 @@ class Confirmation:
     baseline_score: float
     best_score: float
     held_out: bool
-    note: str = ""
+    # How many items are held out, of which the budget may have left room for a part.
+    of_items: int = 0
     baseline_measures: Measures = field(default_factory=Measures)
     best_measures: Measures = field(default_factory=Measures)
 
@@ -47,7 +50,7 @@ class Confirmer:
 
     suite_id: str
     materializer: CandidateMaterializer
-    adapter: ExperimentAdapter
+    adapter: RunAdapter
     aggregator: ResultAggregator
     experiments: ExperimentRepository
     _running: list[str] = field(default_factory=list, init=False)
@@ -58,9 +61,11 @@ class Confirmer:
             await self.adapter.cancel(experiment)
 
     async def run(
-        self, baseline: Candidate, best: Candidate, item_ids: tuple[str, ...]
+        self, baseline: Candidate, best: Candidate, item_ids: tuple[str, ...], *, of_items: int
     ) -> Confirmation | str:
-        """The comparison on the items, or in words why there is none."""
+        """The comparison on the items, which are some `of_items`, or in words why there is none."""
+        if not item_ids:
+            return "the budget left no room for it"
         candidates = [baseline] if best.id == baseline.id else [baseline, best]
         planned = [self._plan(one, item_ids) for one in candidates]
         self._running = [one.experiment_id for one in planned]
@@ -73,7 +78,9 @@ class Confirmer:
                 return trial.error or trial.status.value
             trials[trial.experiment_id] = trial
         first, last = planned[0].experiment_id, planned[-1].experiment_id
-        return await self.compare(trials[first], trials[last], held_out=True)
+        return replace(
+            await self.compare(trials[first], trials[last], held_out=True), of_items=of_items
+        )
 
     async def compare(
         self, baseline: TrialResult, best: TrialResult, *, held_out: bool
@@ -124,8 +131,10 @@ class Confirmer:
         )
 
 
-# A confirmation that would take more of a limit than this gets only what the search leaves of it.
+# The most of a limit that is kept back; where that is too little for all items, a part is compared.
 LARGEST_SHARE = 0.3
+# What is kept back leaves the search its baseline and a trial.
+_TRIALS_LEFT = 2
 # Test items may take more than those that were measured: so many deviations of their sum more.
 _DEVIATIONS = 2.0
 # The winner may be a longer prompt than the best so far: so many times its tokens and dollars.
@@ -136,8 +145,21 @@ _SPENT = ("max_calls", "max_tokens", "max_cost_usd")
 Measured = Mapping[str, tuple[float, float]]
 
 
+def most_kept(limit: float, trial: float) -> float:
+    """How much of a limit may be kept back, where one trial takes so much of it."""
+    return max(min(LARGEST_SHARE * limit, limit - _TRIALS_LEFT * trial), 0.0)
+
+
+def drawn_part(item_ids: Sequence[str], many: int, *, seed: int) -> tuple[str, ...]:
+    """So many of the items, drawn by the seed, in their order; of fewer items all."""
+    if many >= len(item_ids):
+        return tuple(item_ids)
+    chosen = set(random.Random(f"confirmation:{seed}").sample(sorted(item_ids), many))  # noqa: S311
+    return tuple(item for item in item_ids if item in chosen)
+
+
 class ConfirmationReserve:
-    """Keeps back what two candidates on all test items will take, so that the search leaves it.
+    """Keeps back what two candidates on the test items will take, so that the search leaves it.
 
     Evaluations are known from the start. Calls, tokens, dollars and time are estimated from the
     stored runs of the baseline and of the best so far, so a resumed run keeps back the same.
@@ -149,15 +171,19 @@ class ConfirmationReserve:
         gate: BudgetGate,
         experiments: ExperimentRepository,
         *,
-        runs: int,
+        items: int,
+        trial_items: int,
+        repeats: int,
         concurrency: int,
     ) -> None:
         self._limits = budget.to_json()
         self._measures = any(name in self._limits for name in (*_SPENT, "max_seconds"))
         self._gate = gate
         self._experiments = experiments
-        self._runs = runs
-        self._concurrency = min(concurrency, 2 * runs)
+        self._items = items
+        self._trial_runs = trial_items * repeats
+        self._repeats = repeats
+        self._concurrency = concurrency
         self._measured: dict[str, Measured] = {}
 
     async def keep(self, trial_index: TrialIndex) -> None:
@@ -166,12 +192,29 @@ class ConfirmationReserve:
         self._gate.expected = {
             name: max(one[name][0] for one in measured) for name in _SPENT if measured
         }
-        needed = {"max_evaluations": 2.0 * self._runs, **self._estimate(measured)}
+        trial = {"max_evaluations": float(self._trial_runs)}
+        if measured:
+            trial |= {name: self._trial_runs * one for name, (one, _) in measured[0].items()}
+            trial["max_seconds"] /= min(self._concurrency, self._trial_runs) or 1
         self._gate.reserved = {
-            name: amount
-            for name, amount in needed.items()
-            if name in self._limits and amount <= LARGEST_SHARE * self._limits[name]
+            name: min(amount, most_kept(self._limits[name], trial[name]))
+            for name, amount in self._needed(measured, self._items, arms=2).items()
+            if name in self._limits
         }
+
+    async def fitting(self, trial_index: TrialIndex) -> int:
+        """How many of the test items can be compared with what is left of the budget."""
+        measured = await self._measure_both(trial_index) if self._measures else []
+        best, baseline = trial_index.best(), trial_index.baseline()
+        arms = 1 if best is baseline else 2
+        left = self._gate.left()
+
+        def fits(items: int) -> bool:
+            needed = self._needed(measured, items, arms=arms)
+            return all(amount <= left[name] for name, amount in needed.items() if name in left)
+
+        # None of the amounts gets less with more items.
+        return bisect.bisect_left(range(1, self._items + 1), x=True, key=lambda one: not fits(one))
 
     def release(self) -> None:
         """Let the confirmation have it."""
@@ -184,16 +227,19 @@ class ConfirmationReserve:
             return []
         return [await self._measure(one.experiment_id) for one in (baseline, best)]
 
-    def _estimate(self, measured: list[Measured]) -> dict[str, float]:
-        if not measured or not self._runs:
-            return {}
-        needed = {}
-        for name in (*_SPENT, "max_seconds"):
+    def _needed(self, measured: list[Measured], items: int, *, arms: int) -> dict[str, float]:
+        """What the comparison on so many items takes, as far as is known, by limit."""
+        runs = items * self._repeats
+        needed = {"max_evaluations": float(arms * runs)}
+        for name in (*_SPENT, "max_seconds") if measured and runs else ():
             (baseline, baseline_variance), (best, best_variance) = (one[name] for one in measured)
-            spread = math.sqrt(self._runs * (baseline_variance + best_variance))
-            both = baseline + best * _GROWTH.get(name, 1.0)
-            needed[name] = self._runs * both + _DEVIATIONS * spread
-        needed["max_seconds"] /= self._concurrency
+            both, variance = baseline, baseline_variance
+            if arms > 1:
+                both += best * _GROWTH.get(name, 1.0)
+                variance += best_variance
+            needed[name] = runs * both + _DEVIATIONS * math.sqrt(runs * variance)
+        if "max_seconds" in needed:
+            needed["max_seconds"] /= min(self._concurrency, arms * runs)
         return needed
 
     async def _measure(self, experiment_id: str) -> Measured:

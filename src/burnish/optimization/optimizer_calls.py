@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
@@ -12,6 +11,7 @@ from burnish.domain import (
     BurnishError,
     CandidateProposal,
     ConfirmedChooser,
+    InvariantError,
     Json,
     Optimizer,
     OptimizerState,
@@ -19,27 +19,42 @@ from burnish.domain import (
     RunContext,
     SearchReporter,
     StopDecision,
+    StopReason,
     TrialHistory,
     TrialResult,
     WinnerChooser,
+    optimizer_name,
 )
 from burnish.evaluation.item_runner import describe
+from burnish.optimization.extensions import ExtensionFailed, run_either
 from burnish.support.threads import DaemonThreads
 
+# The reasons that an optimizer may stop by; the others are the framework's.
+_OWN_REASONS = (
+    StopReason.TARGET_REACHED,
+    StopReason.CONVERGENCE,
+    StopReason.NO_IMPROVEMENT,
+    StopReason.ALGORITHM_SPECIFIC,
+)
 
-class OptimizerFailed(BurnishError):  # noqa: N818 - names what happened to the run
+
+class OptimizerFailed(ExtensionFailed):
     """An optimizer method raised, hung or returned something else than it promised."""
 
-    exit_code = 70
     default_code = "optimizer_failed"
+    advice = "mend the optimizer, then `burnish resume` goes on from the last step"
 
     def __init__(self, optimizer: str, method: str, why: str) -> None:
-        super().__init__(
-            what=f"the optimizer {optimizer!r} failed in {method}",
-            why=why,
-            fix="mend the optimizer, then `burnish resume` goes on from the last step",
-        )
+        what = f"the optimizer {optimizer!r} failed in {method}"
+        super().__init__(what=what, why=why, fix=self.advice)
         self.method = method
+
+
+class BuiltInOptimizerFailed(OptimizerFailed):
+    """One of Burnish's own."""
+
+    exit_code = InvariantError.exit_code
+    advice = "this is a bug in burnish: report it; `burnish resume` goes on from the last step"
 
 
 class OptimizerCalls:
@@ -89,6 +104,10 @@ class OptimizerCalls:
         answer = await self._call("should_stop", state, history)
         if not isinstance(answer, StopDecision):
             raise self._failed("should_stop", f"it returned a {type(answer).__name__}")
+        if answer.reason is not None and answer.reason not in _OWN_REASONS:
+            own = ", ".join(_OWN_REASONS)
+            why = f"its reason is {answer.reason!s}, which is not among its own: {own}"
+            raise self._failed("should_stop", why)
         return answer
 
     async def choice(self, state: OptimizerState, history: TrialHistory) -> str | None:
@@ -123,21 +142,17 @@ class OptimizerCalls:
         self._threads.close()
 
     async def _call(self, method: str, *arguments: Any) -> Any:
-        function: Callable[..., Any] = getattr(self._optimizer, method)
+        function: Callable[..., Any] | None = getattr(self._optimizer, method, None)
+        if function is None:
+            raise self._failed(method, "it has no such method")
         try:
-            return await self._in_time(self._run(function, *arguments))
+            return await self._in_time(run_either(self._threads, function, *arguments))
         except TimeoutError:
             raise self._failed(method, f"no answer within {self._timeout:g} s") from None
         except BurnishError:
             raise
         except Exception as error:
             raise self._failed(method, describe(error)) from error
-
-    async def _run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        if inspect.iscoroutinefunction(function):
-            return await function(*arguments)
-        answer = await self._threads.run(function, *arguments)
-        return await answer if inspect.isawaitable(answer) else answer
 
     async def _in_time(self, work: Coroutine[Any, Any, Any]) -> Any:
         task = asyncio.create_task(work)
@@ -155,8 +170,10 @@ class OptimizerCalls:
         try:
             # Through JSON and back: a resumed run must not see another state than this one.
             return OptimizerState.of(json.loads(json.dumps(answer.to_json(), allow_nan=False)))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise self._failed(method, f"its state is not JSON: {error}") from error
 
     def _failed(self, method: str, why: str) -> OptimizerFailed:
-        return OptimizerFailed(self._optimizer.name, method, why)
+        own = type(self._optimizer).__module__.startswith("burnish.optimizers.")
+        kind = BuiltInOptimizerFailed if own else OptimizerFailed
+        return kind(optimizer_name(self._optimizer), method, why)

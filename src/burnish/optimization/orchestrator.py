@@ -160,7 +160,8 @@ class Orchestrator:
         if self.checkpoint.pending:
             await self._finish_pending(wait_for_all=not self._plan.asynchronous)
         elif self.checkpoint.stop_reason is not None:
-            self.checkpoint = replace(self.checkpoint, phase=Phase.CONFIRM)
+            items = await self._components.reserve.fitting(self.trial_index)
+            self.checkpoint = replace(self.checkpoint, phase=Phase.CONFIRM, confirmed_items=items)
             await self._save()
 
     def _free_places(self) -> int:

@@ -131,8 +131,16 @@ def _evidence(confirmation: Confirmation | str | None) -> dict[str, Any]:
         "baseline_score": confirmation.baseline_score,
         "best_score": confirmation.best_score,
         "items": comparison.items,
+        "of_items": confirmation.of_items,
     }
     where = "held-out items" if confirmation.held_out else "the items of the search: no test split"
+    if confirmation.of_items > comparison.items:
+        least = comparison.detectable
+        where = f"of {confirmation.of_items} held-out items, what the budget left room for; " + (
+            "so few show nothing"
+            if least is None
+            else f"they show differences from about {least:.2f}"
+        )
     return {
         "test": scores if confirmation.held_out else None,
         "improvement": {
@@ -140,6 +148,7 @@ def _evidence(confirmation: Confirmation | str | None) -> dict[str, Any]:
             "ci_low": comparison.ci_low,
             "ci_high": comparison.ci_high,
             "p_value": comparison.p_value,
+            "detectable": comparison.detectable,
             "fixed": comparison.improved,
             "broken": comparison.worsened,
             "held_out": confirmation.held_out,

@@ -48,6 +48,16 @@ class SearchPlan:
         """The items that a trial runs on."""
         return self.splits["validation"]
 
+    @property
+    def search_splits(self) -> dict[str, tuple[str, ...]]:
+        """The splits that an optimizer may know: those that it is not judged by in the end."""
+        return {name: self.splits[name] for name in ("train", "validation")}
+
+    @property
+    def search_items(self) -> frozenset[str]:
+        """The items of those splits."""
+        return frozenset(item for ids in self.search_splits.values() for item in ids)
+
     def context(self, baseline: TrialResult, *, evaluations_left: int | None = None) -> RunContext:
         """What the optimizer is told, once the baseline has a score."""
         return RunContext(
@@ -59,7 +69,7 @@ class SearchPlan:
             max_candidates_per_step=self.max_candidates_per_step,
             baseline=self.baseline,
             space=self.space,
-            splits=self.splits,
+            splits=self.search_splits,
             seed=self.seed,
             labels=self.labels,
             placeholders=self.baseline.placeholders,

@@ -30,7 +30,7 @@ class StepPlanner:
         self._validator = CandidateValidator(
             baseline=plan.baseline,
             space=plan.space,
-            item_ids={*plan.splits["train"], *plan.splits["validation"]},
+            item_ids=plan.search_items,
         )
 
     async def plan(

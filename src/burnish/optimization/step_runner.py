@@ -19,7 +19,7 @@ from burnish.domain import (
 from burnish.optimization import events
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.checkpoint import Pending
-from burnish.optimization.experiments.adapter import UNSCORED, ExperimentAdapter, ExperimentRequest
+from burnish.optimization.experiments.adapter import UNSCORED, ExperimentRequest, RunAdapter
 from burnish.optimization.experiments.aggregator import ResultAggregator, trial_of
 from burnish.optimization.experiments.masks import CandidateMaterializer
 
@@ -32,7 +32,7 @@ class StepRunner:
     trial_items: tuple[str, ...]
     repository: OptimizationRepository
     materializer: CandidateMaterializer
-    adapter: ExperimentAdapter
+    adapter: RunAdapter
     aggregator: ResultAggregator
     gate: BudgetGate
     clock: Clock

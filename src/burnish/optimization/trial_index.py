@@ -45,14 +45,19 @@ class History:
         self._experiments = experiments
         self._items = items
         self._candidates = dict(candidates)
-        self._trials = tuple(r for r in results if r.type is ExperimentType.TRIAL)
+        self._tried = tuple(r for r in results if r.type is ExperimentType.TRIAL)
         self._mini_batches = tuple(r for r in results if r.type is ExperimentType.MINI_BATCH)
         self._loop = asyncio.get_running_loop()
 
     @property
     def trials(self) -> Sequence[TrialResult]:
-        """Observed trials, the baseline's first."""
-        return self._trials
+        """Observed trials that ran to their end, the baseline's first."""
+        return tuple(one for one in self._tried if one.counts and one.objective_score is not None)
+
+    @property
+    def tried(self) -> Sequence[TrialResult]:
+        """Observed trials, however they ended."""
+        return self._tried
 
     @property
     def mini_batches(self) -> Sequence[TrialResult]:
@@ -76,6 +81,14 @@ class History:
 
     def items(self, item_ids: Sequence[str]) -> Sequence[Item]:
         """Items of the train and validation splits by id."""
+        for item_id in item_ids:
+            if item_id not in self._items:
+                raise UsageError(
+                    what=f"there is no item {item_id!r}",
+                    why="it is in neither the train nor the validation split",
+                    fix="ask for items of the context's splits",
+                    code="unknown_item",
+                )
         return [self._items[item_id] for item_id in item_ids]
 
     async def load_item_results(self, candidate_id: str) -> Sequence[ItemResult]:
@@ -84,7 +97,7 @@ class History:
         An answer counts more than an outage, in whichever order the experiments come.
         """
         found: dict[tuple[str, int], ItemResult] = {}
-        for trial in (*self._mini_batches, *self._trials):
+        for trial in (*self._mini_batches, *self._tried):
             if trial.candidate_id == candidate_id:
                 for result in await self._experiments.get_results(trial.experiment_id):
                     key = result.item_id, result.repeat

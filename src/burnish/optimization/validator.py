@@ -101,17 +101,17 @@ class CandidateValidator:
             broken = first_violation(configuration, baseline=self._baseline, space=self._space)
             if broken is not None:
                 raise _Refusal(broken.reason, broken.message)
-            for parent in proposal.parent_candidate_ids:
+            parents = _checked_ids("parent_candidate_ids", proposal.parent_candidate_ids)
+            for parent in parents:
                 if parent not in known_candidates:
                     raise _Refusal(
                         ReasonCode.UNKNOWN_PARENT, f"its parent {parent!r} is no accepted candidate"
                     )
-            _ = configuration.hash  # hashed here, off the loop
             return Accepted(
                 index=index,
                 configuration=configuration,
-                parent_candidate_ids=tuple(dict.fromkeys(proposal.parent_candidate_ids)),
-                rationale=proposal.rationale,
+                parent_candidate_ids=tuple(dict.fromkeys(parents)),
+                rationale=_checked_rationale(proposal),
                 item_ids=self._checked_items(proposal.item_ids),
                 repeats=_checked_repeats(proposal),
                 metadata=_checked_metadata(proposal),
@@ -127,15 +127,16 @@ class CandidateValidator:
     def _checked_items(self, item_ids: Sequence[str] | None) -> tuple[str, ...] | None:
         if item_ids is None:
             return None
-        unknown = [item for item in item_ids if item not in self._item_ids]
-        if unknown or not item_ids:
+        checked = _checked_ids("item_ids", item_ids)
+        unknown = [item for item in checked if item not in self._item_ids]
+        if unknown or not checked:
             raise _Refusal(
                 ReasonCode.UNKNOWN_ITEM,
                 f"the item {unknown[0]!r} is in neither the train nor the validation split"
                 if unknown
                 else "its list of items is empty",
             )
-        return tuple(sorted(set(item_ids)))
+        return tuple(sorted(set(checked)))
 
 
 def _without_duplicates(
@@ -164,6 +165,25 @@ def _without_duplicates(
             taken.add(key)
             accepted.append(one)
     return accepted, refused
+
+
+def _checked_ids(name: str, value: Any) -> tuple[str, ...]:
+    listed = isinstance(value, Collection) and not isinstance(value, (str, bytes, Mapping))
+    if not listed or not all(isinstance(one, str) for one in value):
+        raise _Refusal(
+            ReasonCode.INVALID_CONFIGURATION, f"its {name} are {value!r}, not a list of ids"
+        )
+    return tuple(value)
+
+
+def _checked_rationale(proposal: CandidateProposal) -> str | None:
+    value: Any = proposal.rationale
+    if value is not None and not isinstance(value, str):
+        raise _Refusal(
+            ReasonCode.INVALID_CONFIGURATION,
+            f"its rationale is a {type(value).__name__}, not text",
+        )
+    return value
 
 
 def _checked_repeats(proposal: CandidateProposal) -> int | None:
@@ -199,16 +219,22 @@ def _checked_metadata(proposal: CandidateProposal) -> dict[str, Json]:
 def _configuration(proposal: CandidateProposal) -> Configuration:
     value: Any = proposal.configuration
     try:
-        return Configuration.of(value)
+        configuration = Configuration.of(value)
+        _ = configuration.hash  # hashed here, off the loop, and refused where it cannot be stored
+    except RecursionError as error:
+        raise _Refusal(
+            ReasonCode.INVALID_CONFIGURATION, "its configuration is nested too deeply"
+        ) from error
     except UsageError as error:
         known = {code.value for code in ReasonCode}
         reason = ReasonCode(error.code) if error.code in known else ReasonCode.INVALID_CONFIGURATION
         raise _Refusal(reason, f"{error.what}: {error.why}") from error
+    return configuration
 
 
 def _hash_of(proposal: CandidateProposal) -> str | None:
     value = proposal.configuration
     try:
         return Configuration.of(value).hash if isinstance(value, (Configuration, Mapping)) else None
-    except BurnishError:
+    except (BurnishError, RecursionError):
         return None

@@ -58,7 +58,7 @@ class ChoiceCheck:
 
     async def _mean_scores(self, candidate_id: str, history: TrialHistory) -> Mapping[str, float]:
         experiments = sum(
-            one.candidate_id == candidate_id for one in (*history.trials, *history.mini_batches)
+            one.candidate_id == candidate_id for one in (*history.tried, *history.mini_batches)
         )
         kept = self._scores.get(candidate_id)
         if kept is None or kept[0] != experiments:

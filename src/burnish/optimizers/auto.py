@@ -132,7 +132,7 @@ class Auto:
 def _is_first(state: OptimizerState, history: TrialHistory) -> bool:
     """Whether nothing but the baseline ran so far."""
     baseline = RunFacts.within(state).baseline_candidate_id
-    return all(one.candidate_id == baseline for one in (*history.trials, *history.mini_batches))
+    return all(one.candidate_id == baseline for one in (*history.tried, *history.mini_batches))
 
 
 async def _called(method: Callable[..., Any], *arguments: Any) -> Any:

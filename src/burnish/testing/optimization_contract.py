@@ -22,7 +22,12 @@ from burnish.domain import (
     OverlayStore,
     UsageError,
 )
-from burnish.testing.optimization_writes_contract import LEASED_WRITES, OptimizationTrialsContract
+from burnish.testing.optimization_writes_contract import (
+    LEASED_WRITES,
+    OF_EXPERIMENTS,
+    LeaseContract,
+    OptimizationTrialsContract,
+)
 from burnish.testing.samples.experiments import (
     AWKWARD_JSON,
     AWKWARD_TEXTS,
@@ -42,9 +47,9 @@ class OptimizationRecordsContract:
     """Provide `optimizations`, and `experiments` and `datasets` on the same store."""
 
     async def test_every_field_of_an_optimization_comes_back(
-        self, optimizations: OptimizationRepository, datasets: DatasetRepository
+        self, optimizations: OptimizationRepository, datasets: DatasetRepository | None
     ) -> None:
-        dataset = await datasets.ensure_dataset("d", "f", [])
+        dataset = None if datasets is None else await datasets.ensure_dataset("d", "f", [])
         given = make_record(
             AWKWARD_TEXTS[2],
             name=AWKWARD_TEXTS[6],
@@ -53,7 +58,7 @@ class OptimizationRecordsContract:
             agent_name=AWKWARD_TEXTS[4],
             suite_name=AWKWARD_TEXTS[8],
             optimizer_name=AWKWARD_TEXTS[5],
-            dataset_id=dataset.id,
+            dataset_id=None if dataset is None else dataset.id,
             seed=2**62,
             spec=AWKWARD_JSON,
             checkpoint={"state": AWKWARD_JSON},
@@ -91,12 +96,12 @@ class OptimizationRecordsContract:
         assert (stored.name, stored.spec) == (winner.name, winner.spec)
 
     async def test_what_is_not_there_is_not_found(
-        self, optimizations: OptimizationRepository, experiments: ExperimentRepository
+        self, optimizations: OptimizationRepository, experiments: ExperimentRepository | None
     ) -> None:
-        await experiments.create_experiment(make_experiment())
+        if experiments is not None:
+            await experiments.create_experiment(make_experiment())
         nobodys = Lease(job_id="none\x00", owner="me", token=1)
         attempts: list[Callable[[], Awaitable[Any]]] = [
-            lambda: optimizations.create_optimization(make_record(dataset_id="nowhere")),
             lambda: optimizations.get_optimization("none\x00"),
             lambda: optimizations.list_optimizations(before="none\x00"),
             lambda: optimizations.acquire_lease("none\x00", owner="me", seconds=1),
@@ -104,9 +109,13 @@ class OptimizationRecordsContract:
             lambda: optimizations.cancel_requested("none\x00"),
             *(
                 lambda write=write: write(optimizations, experiments, nobodys)
-                for write in LEASED_WRITES.values()
+                for name, write in LEASED_WRITES.items()
+                if experiments is not None or name not in OF_EXPERIMENTS
             ),
         ]
+        if experiments is not None:
+            lost = make_record(dataset_id="nowhere")
+            attempts.append(lambda: optimizations.create_optimization(lost))
         for attempt in attempts:
             with pytest.raises(UsageError) as caught:
                 await attempt()
@@ -274,6 +283,18 @@ class OptimizationRepositoryContract(
     OptimizationRecordsContract, OptimizationTrialsContract, OptimizationEventsContract
 ):
     """Provide `optimizations`, and `experiments` and `datasets` on the same store."""
+
+
+class OwnRepositoryContract(OptimizationRepositoryContract, LeaseContract):
+    """For what `burnish.optimize(repository=…)` is given: provide `optimizations`, and no more."""
+
+    @pytest.fixture
+    def experiments(self) -> None:
+        """Of Burnish's database."""
+
+    @pytest.fixture
+    def datasets(self) -> None:
+        """Of Burnish's database."""
 
 
 class OverlayStoreContract:

@@ -293,7 +293,8 @@ class _History:
 
     def __init__(self, run: OptimizerRun) -> None:
         self._run = run
-        self.trials: Sequence[TrialResult] = tuple(run.trials)
+        self.tried: Sequence[TrialResult] = tuple(run.trials)
+        self.trials = tuple(one for one in self.tried if one.counts)
         self.mini_batches: Sequence[TrialResult] = tuple(run.mini_batches)
 
     def candidate(self, candidate_id: str) -> Candidate:

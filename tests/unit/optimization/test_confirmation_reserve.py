@@ -8,13 +8,13 @@ from tests.support.memory_experiments import MemoryExperimentRepository
 from burnish.domain import Budget, ErrorKind, ItemError, ModelRequest, Purpose, Spending, Usage
 from burnish.models import as_model
 from burnish.optimization.budget_gate import BudgetGate, BudgetReached, OwnModels
-from burnish.optimization.confirmation import ConfirmationReserve
+from burnish.optimization.confirmation import ConfirmationReserve, drawn_part
 from burnish.optimization.trial_index import TrialIndex
 from burnish.testing.clocks import FakeClock
 from burnish.testing.samples.experiments import make_experiment, make_result
 from burnish.testing.samples.optimizations import make_candidate, make_trial
 
-RUNS = 10
+SHAPE = {"items": 10, "trial_items": 5, "repeats": 1, "concurrency": 4}
 
 
 def cost(calls: int = 1, tokens: int = 100, dollars: float | None = 0.01) -> Spending:
@@ -30,9 +30,7 @@ class Run:
         self.experiments = MemoryExperimentRepository()
         self.gate = BudgetGate(budget, FakeClock())
         self.trial_index = TrialIndex("o1")
-        self.reserve = ConfirmationReserve(
-            budget, self.gate, self.experiments, runs=RUNS, concurrency=4
-        )
+        self.reserve = ConfirmationReserve(budget, self.gate, self.experiments, **SHAPE)
 
     async def kept(self) -> dict[str, float]:
         await self.reserve.keep(self.trial_index)
@@ -83,11 +81,47 @@ async def test_uneven_runs_get_a_margin() -> None:
     assert await run.kept() == {"max_tokens": pytest.approx(2250 + 2 * 50 * 20**0.5)}
 
 
-async def test_a_confirmation_that_takes_more_than_its_share_gets_what_is_left() -> None:
-    run = Run(max_calls=66, max_tokens=7500)
+async def test_no_more_than_a_share_is_kept_back_and_the_rest_of_the_items_left_out() -> None:
+    run = Run(max_calls=40, max_tokens=7500)
     await run.trial(0, *[cost()] * 5)
 
-    assert await run.kept() == {"max_tokens": 2250}
+    assert await run.kept() == {"max_calls": pytest.approx(12.0), "max_tokens": 2250}
+    run.gate.spend(cost(calls=28, tokens=2))
+    await run.trial(1, *[cost()] * 5)
+
+    # Two candidates, one call an item: twelve calls are six items.
+    assert await run.reserve.fitting(run.trial_index) == 6
+
+
+@pytest.mark.parametrize(
+    ("limit", "kept", "items"), [(1000, 20, 10), (40, 12, 6), (14, 4, 2), (9, 0, 0)]
+)
+async def test_every_search_leaves_evaluations_that_its_baseline_and_a_trial_do_not_need(
+    limit: int, kept: float, items: int
+) -> None:
+    run = Run(max_evaluations=limit)
+    for number in (0, 1):
+        await run.trial(number, *[cost()] * 5)
+
+    assert await run.kept() == {"max_evaluations": pytest.approx(kept)}
+    run.gate.evaluations = limit - int(kept)
+    assert await run.reserve.fitting(run.trial_index) == items
+
+
+async def test_without_limits_all_items_fit() -> None:
+    assert await Run().reserve.fitting(TrialIndex("o1")) == 10
+
+
+def test_a_part_is_drawn_by_the_seed_and_keeps_its_order() -> None:
+    items = [f"item {number}" for number in range(40)]
+
+    part = drawn_part(items, 12, seed=3)
+
+    assert len(part) == 12
+    assert list(part) == sorted(part, key=items.index)
+    assert part == drawn_part(items, 12, seed=3)
+    assert part != drawn_part(items, 12, seed=4)
+    assert drawn_part(items, 40, seed=3) == tuple(items)
 
 
 async def test_results_from_a_cache_tell_what_they_cost_when_they_were_paid_for() -> None:
@@ -124,8 +158,7 @@ async def test_another_sitting_keeps_back_the_same() -> None:
         Budget(max_tokens=100_000, max_seconds=1000.0),
         run.gate,
         run.experiments,
-        runs=RUNS,
-        concurrency=4,
+        **SHAPE,
     )
     run.gate.reserved = {}
     await again.keep(run.trial_index)
@@ -151,8 +184,8 @@ async def test_the_search_stops_short_of_what_is_kept_back_and_the_confirmation_
 async def test_runs_under_way_count_with_what_they_will_likely_take() -> None:
     run = Run(max_calls=100)
     await run.trial(0, *[cost(calls=2)] * 5)
-    await run.kept()  # 40 is more than its share, so nothing is kept back.
-    run.gate.spend(cost(calls=97))
+    await run.kept()  # 30: 40 is more than its share.
+    run.gate.spend(cost(calls=67))
 
     run.gate.admit()
     with run.gate.running():

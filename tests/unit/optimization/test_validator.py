@@ -46,6 +46,13 @@ def proposal(sections=None, parameters=None, **more):
     return CandidateProposal(configuration=configuration, **more)
 
 
+def _nested(depth):
+    value = {}
+    for _ in range(depth):
+        value = {"temperature": value}
+    return value
+
+
 @pytest.mark.parametrize(
     ("bad", "reason", "words"),
     [
@@ -72,6 +79,12 @@ def proposal(sections=None, parameters=None, **more):
         (proposal({"system": "B"}, parent_candidate_ids=["c9"]), "unknown_parent", "'c9'"),
         (proposal({"system": "B"}, item_ids=["i9"]), "unknown_item", "'i9'"),
         (proposal({"system": "B"}, item_ids=[]), "unknown_item", "empty"),
+        (proposal({"system": "B"}, item_ids=7), "invalid_configuration", "item_ids are 7"),
+        (proposal(parent_candidate_ids=None), "invalid_configuration", "not a list of ids"),
+        (proposal(parent_candidate_ids=[["c0"]]), "invalid_configuration", "not a list of ids"),
+        (proposal(rationale={"a": 1}), "invalid_configuration", "rationale is a dict"),
+        (proposal({"system": "half \ud800"}), "invalid_configuration", "$.sections.system"),
+        (proposal(parameters=_nested(2_000)), "invalid_configuration", "too deeply"),
         (
             proposal(extra={"examples": [{"input": {}}, {"input": {"a": 1}}]}),
             "too_many_examples",

@@ -35,7 +35,8 @@ class FakeHistory:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self.trials: Sequence[TrialResult] = tuple(run.trials)
+        self.tried: Sequence[TrialResult] = tuple(run.trials)
+        self.trials = tuple(one for one in self.tried if one.counts)
         self.mini_batches: Sequence[TrialResult] = ()
 
     def candidate(self, candidate_id: str) -> Candidate:

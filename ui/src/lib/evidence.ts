@@ -28,10 +28,17 @@ export function verdictWords(evidence: Evidence): string {
   return VERDICTS[verdictOf(evidence)];
 }
 
+/** "132", or "72 of 240" where the budget left room for a part of the held-out items. */
+export function comparedItems(evidence: Pick<Evidence, 'items' | 'of_items'>): string {
+  const all = evidence.of_items ?? 0;
+  const part = all > (evidence.items ?? 0) ? ` of ${count(all)}` : '';
+  return `${count(evidence.items)}${part}`;
+}
+
 /** "+0.180 on 132 held-out items (95% interval 0.112 to 0.246, p < 0.001)". */
 export function evidenceWords(evidence: Evidence): string {
   const kind = evidence.held_out ? 'held-out items' : 'items of the search';
-  const on = evidence.items === null ? kind : `${count(evidence.items)} ${kind}`;
+  const on = evidence.items === null ? kind : `${comparedItems(evidence)} ${kind}`;
   const range = interval(evidence.ci_low, evidence.ci_high);
   return `${change(evidence.delta)} on ${on} (95% interval ${range}, ${chance(evidence.p_value)})`;
 }

@@ -208,6 +208,9 @@ describe('evidence in words', () => {
     expect(evidenceWords({ ...evidence, proven: false, refuted: true, delta: 0 }).verdict).toBe(
       'not proven',
     );
+    expect(evidenceWords({ ...evidence, of_items: 240 }).headline).toBe(
+      '+18 points on 132 of 240 held-out items',
+    );
     expect(evidenceWords({ ...evidence, held_out: false }).headline).toContain(
       'items of the search',
     );

@@ -24,6 +24,7 @@ from burnish.domain import (
     ConflictError,
     Lease,
     OptimizationRecord,
+    OptimizationRepository,
     OptimizationStatus,
     OverlayStore,
     UsageError,
@@ -53,8 +54,10 @@ class Optimization:
         lease_seconds: float = LEASE_SECONDS,
         make_adapter: MakeAdapter | None = None,
         overlays: OverlayStore | None = None,
+        repository: OptimizationRepository | None = None,
     ) -> None:
         self._workspace = workspace
+        self._repository = repository or workspace.optimizations
         self._spec = agent
         self._suite_spec = suite
         self._search = search
@@ -108,7 +111,7 @@ class Optimization:
             seed=draw_seed() if seed is None else seed,
             spec=with_objective(spec or {}, self._search.objective),
         )
-        await self._workspace.optimizations.create_optimization(record)
+        await self._repository.create_optimization(record)
         return record
 
     def require_affordable(self) -> None:
@@ -132,12 +135,12 @@ class Optimization:
 
         A record saves reading it, whether it was read or has just been created.
         """
-        repository = self._workspace.optimizations
+        repository = self._repository
         record = await repository.get_optimization(of) if isinstance(of, str) else of
         await self._require_unchanged(record)
         if record.status is not OptimizationStatus.COMPLETED:
             await self._lease_and_run(record, watch)
-        return await load_result(self._workspace, record.id)
+        return await _result_of(self._repository, record.id)
 
     async def driver(
         self, record: OptimizationRecord, lease: Lease, watch: Callable[[Attempt], None]
@@ -161,7 +164,7 @@ class Optimization:
     async def _lease_and_run(
         self, record: OptimizationRecord, watch: Callable[[Attempt], None] | None
     ) -> None:
-        repository, dead = self._workspace.optimizations, record.lease_owner
+        repository, dead = self._repository, record.lease_owner
         lease = await repository.acquire_lease(
             record.id,
             owner=ownership.new_owner(),
@@ -229,7 +232,7 @@ class Optimization:
             plan=plan,
             settings=settings,
             stores=Stores(
-                optimizations=workspace.optimizations,
+                optimizations=self._repository,
                 experiments=workspace.experiments,
                 overlays=self._overlays,
             ),
@@ -284,7 +287,13 @@ async def run_prepared(
 
 async def load_result(workspace: Workspace, optimization_id: str) -> OptimizationResult:
     """The result of a finished optimization."""
-    record = await workspace.optimizations.get_optimization(optimization_id)
+    return await _result_of(workspace.optimizations, optimization_id)
+
+
+async def _result_of(
+    repository: OptimizationRepository, optimization_id: str
+) -> OptimizationResult:
+    record = await repository.get_optimization(optimization_id)
     if record.result is None:
         raise UsageError(
             what=f"optimization {optimization_id} has no result yet",
@@ -292,10 +301,10 @@ async def load_result(workspace: Workspace, optimization_id: str) -> Optimizatio
             fix=f"run `burnish resume {optimization_id}`",
             code="no_result",
         )
-    candidates = await workspace.optimizations.list_candidates(optimization_id)
+    candidates = await repository.list_candidates(optimization_id)
     return OptimizationResult(
         record=record,
         document=record.result,
         candidates={one.id: one for one in candidates},
-        trials=await workspace.optimizations.list_trials(optimization_id),
+        trials=await repository.list_trials(optimization_id),
     )

@@ -35,6 +35,8 @@ class Improvement:
     fixed: int
     broken: int
     held_out: bool
+    # What so many items can show; None for too few, and in runs of older versions.
+    detectable: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec
 from burnish.domain import SPLITS, Agent, Budget, Optimizer, Usage, UsageError
 from burnish.evaluation.suite import Suite
+from burnish.optimization.confirmation import most_kept
 from burnish.optimizers.shared.asking import QuestionForecast
 
 # Those whose every candidate is a trial. Others run some items of many candidates besides: `gepa`
@@ -46,6 +47,8 @@ class PlannedWork:
         splits = {name: len(ids) for name, ids in split_ids(suite).items()}
         repeats = suite.policy.repeats
         trial, confirmation = splits["validation"] * repeats, 2 * splits["test"] * repeats
+        if budget.max_evaluations is not None:
+            confirmation = min(confirmation, int(most_kept(budget.max_evaluations, trial)))
         own = None if search is None else search.max_trials
         trials = _least(budget.max_trials, own)
         alone = search is None or search.name in _TRIALS_ALONE or _is_mechanical(search)

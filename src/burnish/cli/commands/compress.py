@@ -33,7 +33,7 @@ from burnish.cli.search import SearchWatch, chosen_runner, resume_search, start
 from burnish.cli.wording import count, harmless, money
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of
-from burnish.domain import Configuration, OptimizationStatus, UsageError
+from burnish.domain import Configuration, OptimizationStatus, UsageError, optimizer_name
 from burnish.optimizers.compress.examples import require_parts
 from burnish.optimizers.compress.optimizer import Compress
 
@@ -151,7 +151,7 @@ async def _finish(
     if not isinstance(optimizer, Compress):
         raise UsageError(
             what=f"optimization {result.optimization_id} is no compression",
-            why=f"its optimizer is {optimizer.name!r}",
+            why=f"its optimizer is {optimizer_name(optimizer)!r}",
             fix=f"look at it with `burnish show {result.optimization_id}`",
             code="not_a_compression",
         )

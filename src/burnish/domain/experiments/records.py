@@ -79,11 +79,11 @@ class ItemResult:
     """
 
     item_id: str
-    item_hash: str
-    repeat: int
+    item_hash: str = ""
+    repeat: int = 0
     score: float
     passed: bool
-    output: AgentOutput | None
+    output: AgentOutput | None = None
     scores: tuple[Score, ...] = ()
     error: ItemError | None = None
     spending: Spending = field(default_factory=Spending)

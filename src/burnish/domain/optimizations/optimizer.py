@@ -67,6 +67,7 @@ class ReasonCode(StrEnum):
 class RunContext:
     """What is fixed for a run; made only after the baseline's trial completed.
 
+    `splits` are train and validation: the test split is for the confirmation, and no optimizer sees it.
     `perfect_score` is what nothing can be better than, if there is an end; `evaluations_left` what the
     search may spend, if limited. `criteria`: what scorers go by, `answer_fields`: what they compare to.
     """
@@ -213,6 +214,9 @@ class Proposed:
 class TrialHistory(Protocol):
     """What has been tried. Holds the results that were observed, and no later ones.
 
+    `trials` ran to their end and have a score; `tried` has every trial that was observed, also those
+    that failed, were ended early or stopped.
+
     `evaluations_left` is how many more the search may spend; None without a limit.
 
     `item_results` and `items` read storage on demand. Call them from plain optimizer methods,
@@ -221,6 +225,9 @@ class TrialHistory(Protocol):
 
     @property
     def trials(self) -> Sequence[TrialResult]: ...
+
+    @property
+    def tried(self) -> Sequence[TrialResult]: ...
 
     @property
     def mini_batches(self) -> Sequence[TrialResult]: ...
@@ -241,11 +248,15 @@ class TrialHistory(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopDecision:
-    """Whether the optimizer has had enough, and why."""
+    """Whether the optimizer has had enough, and why. The reason may be given as its text."""
 
     should_stop: bool
     reason: StopReason | None = None
     message: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.reason is not None:
+            object.__setattr__(self, "reason", StopReason(self.reason))
 
 
 class Optimizer(Protocol):
@@ -253,9 +264,10 @@ class Optimizer(Protocol):
 
     State in, state out: an optimizer keeps nothing between calls that the state does not hold, so a
     killed run resumes into the same run. `observe` gets results in the order of the candidates.
-    """
 
-    name: str
+    The four methods are all that is needed. An attribute `name` is shown in lists; without it the
+    class's is.
+    """
 
     def initialize(self, context: RunContext) -> OptimizerState | Awaitable[OptimizerState]: ...
 
@@ -272,6 +284,12 @@ class Optimizer(Protocol):
     def should_stop(
         self, state: OptimizerState, history: TrialHistory
     ) -> StopDecision | Awaitable[StopDecision]: ...
+
+
+def optimizer_name(optimizer: Optimizer) -> str:
+    """Its own name, or that of its class."""
+    name = getattr(optimizer, "name", None)
+    return name if name and isinstance(name, str) else type(optimizer).__name__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from burnish.domain import (
     Agent,
+    BurnishError,
+    Configuration,
     Experiment,
     ExperimentContext,
     ExperimentStatus,
@@ -32,7 +34,8 @@ class ExperimentRequest:
 
     The experiment's id comes with the request, so that asking twice can never run it twice. With
     `retry_errors`, what failed outside the agent in an earlier attempt is run again, also when the
-    experiment ended without a score.
+    experiment ended without a score. `configuration`, `items` and `agent_name` are there for adapters
+    of others, which need not know what Burnish keeps under a mask or an id.
     """
 
     optimization_id: str
@@ -46,19 +49,90 @@ class ExperimentRequest:
     retry_errors: bool = False
     # How often each item runs; None is the suite's policy.
     repeats: int | None = None
+    configuration: Configuration | None = None
+    items: tuple[Item, ...] = ()
+    agent_name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriggeredExperiment:
+    """An experiment that was started or goes on; its id is the request's."""
+
+    experiment_id: str
+
+
+def _no_summary() -> ExperimentSummary:
+    return ExperimentSummary(
+        runs=0,
+        passed=0,
+        failed=0,
+        errors=0,
+        infrastructure_errors=0,
+        score=None,
+        pass_rate=None,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawExperimentResults:
-    """What an experiment came to, before it is made a trial."""
+    """What an experiment came to, before it is made a trial.
+
+    An adapter of your own gives `results`, one for each item and repeat; Burnish stores and sums them
+    up. The status may be given as its text.
+    """
 
     status: ExperimentStatus
-    summary: ExperimentSummary
+    results: Sequence[ItemResult] = ()
     error: str | None = None
+    summary: ExperimentSummary = field(default_factory=_no_summary)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "status", ExperimentStatus(self.status))
 
 
 class ExperimentAdapter(Protocol):
-    """Runs experiments. The aggregator decides when one is done and what it means.
+    """Runs experiments wherever you like: what `burnish.optimize(adapter=…)` takes.
+
+    Four methods, plain or async; plain ones are called off the event loop, one at a time. `trigger`
+    returns at once and is idempotent by experiment id: a request for an experiment that is there
+    already, as after a kill, continues it. With `retry_errors` in the request, results whose error is
+    not the agent's are run again. Raise UnavailableError for what may pass: it is tried again.
+    """
+
+    def trigger(
+        self, request: ExperimentRequest
+    ) -> TriggeredExperiment | Awaitable[TriggeredExperiment | None] | None:
+        """Start or continue an experiment."""
+        ...
+
+    def get_status(
+        self, experiment_id: str
+    ) -> ExperimentStatus | str | Awaitable[ExperimentStatus | str | None] | None:
+        """Its status; None when there is no such experiment."""
+        ...
+
+    def get_results(
+        self, experiment_id: str
+    ) -> RawExperimentResults | Awaitable[RawExperimentResults]:
+        """What it came to, once its status is final."""
+        ...
+
+    def cancel(self, experiment_id: str) -> Awaitable[None] | None:
+        """End it; an experiment that is over or unknown is fine."""
+        ...
+
+
+@runtime_checkable
+class NewsSource(Protocol):
+    """An adapter that says when to look again; the others are asked now and then."""
+
+    def wait_for_news(self, seconds: float) -> Awaitable[None] | None:
+        """Return when some experiment may have ended, or after so long."""
+        ...
+
+
+class RunAdapter(Protocol):
+    """Runs the experiments of one attempt. The aggregator decides when one is done and what it means.
 
     `trigger` returns at once and is idempotent by experiment id: an experiment that is there already
     is continued, never run anew. `wait_for_news` returns when some experiment may have ended, or
@@ -136,6 +210,14 @@ class BlockRunner(Protocol):
     async def close(self) -> None:
         """Stop; nothing that was asked for is waited for."""
         ...
+
+
+class ExperimentEnded(BurnishError):  # noqa: N818 - an outcome, not a failure of ours
+    """An experiment ended without a score, by the word of whoever ran it."""
+
+    def __init__(self, status: ExperimentStatus, why: str) -> None:
+        super().__init__(what="the experiment ended", why=why, fix="look at what ran it")
+        self.status = status
 
 
 class RunnerLost(UnavailableError):  # noqa: N818 - named after what happened

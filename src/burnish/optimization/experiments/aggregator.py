@@ -18,7 +18,7 @@ from burnish.domain import (
     TrialSummary,
     UnavailableError,
 )
-from burnish.optimization.experiments.adapter import ExperimentAdapter, RawExperimentResults
+from burnish.optimization.experiments.adapter import RawExperimentResults, RunAdapter
 from burnish.support.retry import RetryPolicy, retry
 
 ORPHANED = "orphaned_experiment"
@@ -43,7 +43,7 @@ class ResultAggregator:
 
     def __init__(
         self,
-        adapter: ExperimentAdapter,
+        adapter: RunAdapter,
         clock: Clock,
         settings: AggregatorSettings | None = None,
         draw: Callable[[], float] = random.random,

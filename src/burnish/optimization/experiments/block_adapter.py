@@ -29,11 +29,13 @@ from burnish.optimization.experiments.adapter import (
     UNSCORED,
     Block,
     BlockRunner,
+    ExperimentEnded,
     ExperimentRequest,
     RawExperimentResults,
     RunnerLost,
 )
 from burnish.optimization.experiments.masks import CandidateMaterializer
+from burnish.optimization.extensions import ExtensionFailed
 from burnish.optimization.racing import Racing, RacingMode
 
 
@@ -73,7 +75,7 @@ class BlockExperimentAdapter:
         self._lease = lease
         self._slots = asyncio.Semaphore(inputs.options.concurrency)
         self._blocks = blocks
-        self._lost: RunnerLost | None = None
+        self._lost: RunnerLost | ExtensionFailed | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._cancelled: set[str] = set()
         # Whose task may be cancelled: before its first line it would end without a word, and after
@@ -162,9 +164,11 @@ class BlockExperimentAdapter:
             if experiment.id not in self._cancelled:
                 raise  # The program is stopping: the experiment is continued on resume.
             status, error = ExperimentStatus.CANCELLED, "cancelled"
-        except RunnerLost as lost:
+        except (RunnerLost, ExtensionFailed) as lost:
             self._lost = lost
             return  # As when the program stops: the experiment is continued on resume.
+        except ExperimentEnded as ended:
+            status, error = ended.status, ended.why
         except BurnishError as failure:
             if failure.code == "budget":
                 status = ExperimentStatus.CANCELLED

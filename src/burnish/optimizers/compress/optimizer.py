@@ -192,7 +192,7 @@ class Compress:
 
     def _untried(self, state: OptimizerState, history: TrialHistory) -> Solution | None:
         """The first solution without a trial; None when all have had theirs."""
-        seen = (state.generation, len(history.trials), len(history.mini_batches))
+        seen = (state.generation, len(history.tried), len(history.mini_batches))
         if self._replayed is None or self._replayed[0] != (_run_of(state), seen):
             self._replayed = (_run_of(state), seen), self._replay(state, history)
         answer = self._replayed[1]
@@ -202,7 +202,7 @@ class Compress:
 
     def _replay(self, state: OptimizerState, history: TrialHistory) -> Solution | _Wanted | None:
         search = self._search(state, history)
-        tried = {history.candidate(one.candidate_id).configuration.hash for one in history.trials}
+        tried = {history.candidate(one.candidate_id).configuration.hash for one in history.tried}
         try:
             for solution in self._solutions(search, history):
                 if solution.configuration.hash not in tried:

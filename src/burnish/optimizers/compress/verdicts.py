@@ -89,7 +89,7 @@ class Verdicts:
     @classmethod
     def of(cls, history: TrialHistory, facts: RunFacts, memo: Memo) -> Verdicts:
         """All that was observed."""
-        experiments = Counter(one.candidate_id for one in (*history.trials, *history.mini_batches))
+        experiments = Counter(one.candidate_id for one in (*history.tried, *history.mini_batches))
         read = {one: memo.read(history, one, number) for one, number in experiments.items()}
         base = read.pop(facts.baseline_candidate_id, {})
         passed = sorted(item for item, runs in base.items() if runs and all(runs))

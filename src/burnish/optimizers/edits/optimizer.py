@@ -95,7 +95,7 @@ class Edits(HistorySearch):
         """When all that the edits can make was tried."""
         catalog = self._catalog(state)
         # While fewer sets were tried than there are edits alone, something is left.
-        tried = len(history.trials)  # the baseline's is among them
+        tried = len(history.tried)  # the baseline's is among them
         alone = len(list(islice(catalog.singles(), tried)))
         if alone < tried and not self._picks(catalog, state, history, 1):
             return stop(

@@ -281,7 +281,7 @@ def pick_rows(
 ) -> list[Row]:
     """Up to `count` rows of at most `most` examples that were never tried."""
     rows: dict[str, tuple[int, ...]] = {}
-    for trial in history.trials:
+    for trial in history.tried:
         shown = pool.places_in(history.candidate(trial.candidate_id).configuration)
         if shown is not None:
             rows[trial.candidate_id] = shown

@@ -89,7 +89,7 @@ class Evidence:
     ) -> Evidence:
         """From a history; `pool` are the items that mini-batches take."""
         by_candidate: dict[str, list[TrialResult]] = {}
-        for trial in (*history.trials, *history.mini_batches):
+        for trial in (*history.tried, *history.mini_batches):
             by_candidate.setdefault(trial.candidate_id, []).append(trial)
         known = []
         for candidate_id, trials in by_candidate.items():

@@ -76,9 +76,9 @@ class Journal:
         self._history = history
         self._memory = memory
         self._experiments: dict[str, list[str]] = {}
-        for one in (*history.trials, *history.mini_batches):
+        for one in (*history.tried, *history.mini_batches):
             self._experiments.setdefault(one.candidate_id, []).append(one.experiment_id)
-        self._with_trial = {one.candidate_id for one in history.trials}
+        self._with_trial = {one.candidate_id for one in history.tried}
         candidates = [history.candidate(one) for one in self._experiments]
         self._by_hash = {one.configuration.hash: one for one in candidates}
         self._reflections = dict(memory.reflections) | dict(reflections)

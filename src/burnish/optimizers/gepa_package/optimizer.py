@@ -140,7 +140,7 @@ class GepaReference(ModelAsker):
     def _outcome(self, state: OptimizerState, history: TrialHistory) -> Outcome | BurnishError:
         """Where the package stands; a second question about the same history costs nothing."""
         kept = self._recall(state)
-        key = (len(history.trials), len(history.mini_batches), state.algorithm_data["refusals"])
+        key = (len(history.tried), len(history.mini_batches), state.algorithm_data["refusals"])
         if kept.outcome is None or kept.key != key:
             session = self._session(kept, key)
             kept.session = None

@@ -128,7 +128,7 @@ class Parameters(HistorySearch):
 def _told(axes: Axes, history: TrialHistory) -> list[Told]:
     placed = [
         (axes.point(history.candidate(trial.candidate_id).configuration), trial)
-        for trial in history.trials
+        for trial in history.tried
     ]
     return [Told(point=point, trial=trial) for point, trial in placed if point is not None]
 

@@ -87,7 +87,7 @@ def stale(state: OptimizerState, patience: int) -> StopDecision | None:
 def tried_hashes(history: TrialHistory) -> frozenset[str]:
     """Hashes of the configurations that have had their trial."""
     return frozenset(
-        history.candidate(one.candidate_id).configuration.hash for one in history.trials
+        history.candidate(one.candidate_id).configuration.hash for one in history.tried
     )
 
 

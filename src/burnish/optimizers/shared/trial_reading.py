@@ -53,7 +53,7 @@ def read_trials(
     """Every scored trial but the baseline's whose features are known, in order of its number."""
     scored = [
         trial
-        for trial in history.trials
+        for trial in history.tried
         if trial.candidate_id != facts.baseline_candidate_id
         and trial.status in (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED)
         and trial.objective_score is not None

@@ -54,6 +54,13 @@ class Evidence(BaseModel):
 
     held_out: bool = Field(description="Whether it is on items that the search never saw.")
     items: int | None
+    of_items: int | None = Field(
+        default=None,
+        description="How many are held out; more than `items` where the budget left room for a part.",
+    )
+    detectable: float | None = Field(
+        default=None, description="The difference that so many items show four times in five."
+    )
     baseline_score: float | None
     best_score: float | None
     delta: float

@@ -1,5 +1,5 @@
 import type { Schemas } from '@/api/client';
-import { chance } from '@/lib/evidence';
+import { chance, comparedItems } from '@/lib/evidence';
 import { count, score } from '@/lib/format';
 import type { RunView } from './view';
 
@@ -24,7 +24,7 @@ export function points(delta: number): string {
 /** What speaks for the winner, for people who do not read tables. */
 export function evidenceWords(evidence: Evidence, compression = false): EvidenceWords {
   const where = evidence.held_out
-    ? `on ${count(evidence.items)} held-out items`
+    ? `on ${comparedItems(evidence)} held-out items`
     : 'on the items of the search, which it was chosen on';
   const unit = /^[+−]?1$/.test(points(evidence.delta)) ? 'point' : 'points';
   return {

@@ -22,6 +22,7 @@ from burnish.app.report.html.markup import (
 from burnish.app.report.html.material import Material
 from burnish.app.report.runs.evidence import (
     counted_measures,
+    held_out_items,
     is_proven,
     is_refuted,
     overruled_words,
@@ -73,7 +74,7 @@ def _improved(material: Material) -> Verdict:
         headline = f"{delta} on the items of the search, without held-out proof"
         return Verdict("warn", headline, (evidence, caution))
     items = (result.get("test") or {}).get("items")
-    where = "held-out items" if items is None else count(items, "held-out item")
+    where = "held-out items" if items is None else held_out_items(result["test"])
     if counted_measures(result):
         return _by_objective(material, where, (evidence, searched))
     if improvement["ci_low"] > 0 and improvement["p_value"] < _CERTAIN_P:
@@ -119,7 +120,7 @@ def _not_improved(material: Material) -> Verdict:
         )
     test = material.result.get("test")
     if test is not None:
-        items = count(test.get("items", 0), "held-out item")
+        items = held_out_items(test)
         sentences.append(f"On {items} the baseline scores {score(test['baseline_score'])}.")
     return Verdict("plain", "No improvement: nothing beat the baseline", tuple(sentences))
 
@@ -253,7 +254,7 @@ def _cards(material: Material) -> Iterator[tuple[str, str, str]]:
     test = material.result.get("test")
     if test is not None:
         confirmed = score(test["best_score"]) if material.beaten else None
-        below = f"{count(test.get('items', 0), 'item')} that the search never saw"
+        below = f"{held_out_items(test, 'item')} that the search never saw"
         yield "Score held out", _arrow(score(test["baseline_score"]), confirmed), below
     else:
         yield "Score held out", "–", "not confirmed on held-out items"

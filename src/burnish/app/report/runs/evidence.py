@@ -125,6 +125,25 @@ async def _warning(workspace: Workspace, experiment: Experiment, name: str) -> s
     )
 
 
+def held_out_items(test: Mapping[str, Any], noun: str = "held-out item") -> str:
+    """How many items were compared, such as `72 of 240 held-out items` for a part of them."""
+    items, every = test.get("items") or 0, test.get("of_items") or 0
+    part = f"{items:,} of " if every > items else ""
+    return f"{part}{max(items, every):,} {noun}{'' if max(items, every) == 1 else 's'}"
+
+
+def part_words(document: Mapping[str, Any]) -> str | None:
+    """What a comparison on a part of the held-out items could show; None for all of them."""
+    test, improvement = document.get("test") or {}, document.get("improvement") or {}
+    if (test.get("of_items") or 0) <= (test.get("items") or 0):
+        return None
+    least = improvement.get("detectable")
+    shows = "too few to show any difference"
+    if least is not None:
+        shows = f"which show differences from about {least:.2f}"
+    return f"the budget left room for {held_out_items(test)}, {shows}"
+
+
 COMPRESS = "compress"
 _RUN_AGAIN = ("gepa", "auto")
 _LUCK = "takes that for luck: run again, the winner is better"
@@ -143,6 +162,8 @@ def evidence_of(record: OptimizationRecord) -> dict[str, Any] | None:
     return {
         **{name: improvement[name] for name in _COMPARED},
         "items": test.get("items"),
+        "of_items": test.get("of_items"),
+        "detectable": improvement.get("detectable"),
         "baseline_score": test.get("baseline_score", record.baseline_score),
         "best_score": test.get("best_score", record.best_score),
         "proven": is_proven(result),

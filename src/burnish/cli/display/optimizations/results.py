@@ -15,9 +15,11 @@ from burnish.app.report.differences import difference
 from burnish.app.report.runs.evidence import (
     change_words,
     counted_measures,
+    held_out_items,
     is_proven,
     is_refuted,
     overruled_words,
+    part_words,
     top_of_front,
     trade_words,
 )
@@ -59,7 +61,8 @@ def print_search_result(
     overruled = overruled_words(result.document, result.record.optimizer_name)
     if overruled is not None:
         console.print(Text(overruled, style="dim"), soft_wrap=not console.is_terminal)
-    for warning in (*warnings, *objective_warnings(result.document)):
+    part = part_words(result.document)
+    for warning in (*warnings, *([part] if part else []), *objective_warnings(result.document)):
         console.print(Text.assemble(("! ", "bold yellow"), (harmless(warning), "yellow")))
     if counted_measures(result.document) and result.front:
         console.print()
@@ -104,7 +107,7 @@ def score_rows(result: OptimizationResult) -> list[tuple[str, Text]]:
     rows = [("validation", _pair(result.baseline.score, result.best.score, _who(result)))]
     test = document["test"]
     if test is not None:
-        items = count(test["items"], "item")
+        items = held_out_items(test, "item")
         rows.append(
             (
                 "held out",
@@ -227,7 +230,7 @@ def search_verdict(document: Mapping[str, Any]) -> Text:
             "nothing was held out, so the gain likely looks larger than it is. Add a test split.",
             "yellow",
         )
-    items = count(document["test"]["items"], "held-out item")
+    items = held_out_items(document["test"])
     if counted_measures(document):
         return _by_objective(document, items)
     p_value = _equals(improvement["p_value"])
