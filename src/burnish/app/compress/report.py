@@ -81,7 +81,7 @@ class CompressionReport(CompressionOutcome):
     @property
     def worth_keeping(self) -> bool:
         """Whether there is something to tag or apply."""
-        return self.has_modifications and not self.refuted
+        return self.has_modifications and not self.refuted and not self.regressions
 
     def to_json(self) -> dict[str, Any]:
         """What `burnish compress --json` prints."""

@@ -37,7 +37,7 @@ from burnish.domain import Configuration, OptimizationStatus, UsageError
 from burnish.optimizers.compress.examples import require_parts
 from burnish.optimizers.compress.optimizer import Compress
 
-_REFUTED, _STOPPED_BY_SOMEBODY = 1, 130
+_GATE_FAILED, _STOPPED_BY_SOMEBODY = 1, 130
 _MOST_REJECTED = 5
 
 
@@ -125,7 +125,8 @@ def compress(
         _print(streams.console, done, location)
     if cancelled:
         raise typer.Exit(_STOPPED_BY_SOMEBODY)
-    raise typer.Exit(_REFUTED if done.report.refuted else 0)
+    failed = done.report.refuted or done.report.regressions
+    raise typer.Exit(_GATE_FAILED if failed else 0)
 
 
 def _settings(settings: Settings, asked: Mapping[str, Any]) -> Settings:

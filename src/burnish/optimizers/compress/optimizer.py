@@ -22,6 +22,7 @@ from burnish.domain import (
     StopReason,
     TrialHistory,
     TrialResult,
+    UnavailableError,
 )
 from burnish.optimizers.compress.cuts import Cut, section_cuts, unit_cuts
 from burnish.optimizers.compress.examples import (
@@ -46,6 +47,7 @@ from burnish.support.number_checks import require_whole
 
 _PLACES = 8
 _SCREENED = 4
+_MOST_UNANSWERED = 3
 
 
 class Compress:
@@ -84,6 +86,7 @@ class Compress:
                 own.append(LLMCompressStrategy(model, min_section_tokens=least))
             self.strategies = tuple(own)
         self._memo = Memo()
+        self._unanswered = 0
         self._made: tuple[str, dict[frozenset[str], Configuration | None]] = "", {}
         # The last replay: `should_stop` and `propose` ask for the same one after the other.
         self._replayed: tuple[Any, Solution | _Wanted | None] | None = None
@@ -126,6 +129,7 @@ class Compress:
         try:
             solution = self._untried(state, history)
         except _Wanted as wanted:
+            self._require_answers(wanted)
             by_hash = wanted.configurations
             return [
                 CandidateProposal(
@@ -146,6 +150,18 @@ class Compress:
                 rationale=_words(solution.accepted),
             )
         ]
+
+    def _require_answers(self, wanted: _Wanted) -> None:
+        """Stop once what is asked for stays unanswered; a resumed run asks again."""
+        lacking = any(wanted.verdicts.lacks_answers(ask) for ask in wanted.unknown.asks)
+        self._unanswered = self._unanswered + 1 if lacking else 0
+        if self._unanswered >= _MOST_UNANSWERED:
+            raise UnavailableError(
+                what="the compression stopped",
+                why=f"items were run {self._unanswered} times in a row and failed outside the agent",
+                fix="`burnish resume` goes on once the agent's model answers; what is known is kept",
+                code="endpoint_unavailable",
+            )
 
     def observe(
         self, state: OptimizerState, trial_results: Sequence[TrialResult]
@@ -173,8 +189,14 @@ class Compress:
         return GOING_ON
 
     def choice(self, state: OptimizerState, history: TrialHistory) -> str | None:
-        """The winner: the shortest candidate that regresses nothing."""
-        return state.best_candidate_id
+        """The winner: the latest trial that nothing speaks against; in the end the baseline."""
+        verdicts = self.verdicts(state, history)
+        sound = (
+            one.candidate_id
+            for one in reversed(history.trials)
+            if one.counts and verdicts.is_sound(history.candidate(one.candidate_id).configuration.hash)
+        )
+        return next(sound, RunFacts.within(state).baseline_candidate_id)
 
     def solution(self, state: OptimizerState, history: TrialHistory) -> Solution | None:
         """The last solution that is known by now, with what was refused on the way."""
@@ -208,14 +230,13 @@ class Compress:
                 if solution.configuration.hash not in tried:
                     return solution
         except Unknown as unknown:
-            return _Wanted(unknown, search.built)
+            return _Wanted(unknown, search.built, self.verdicts(state, history))
         return None
 
     def _solutions(self, search: CompressSearch, history: TrialHistory) -> Iterator[Solution]:
         """What is worth a trial: within a budget also what lines might still improve on."""
-        safe = not self.lines or history.evaluations_left is not None
-        sections = search.sections(final=safe)
-        if safe:
+        sections = search.sections()
+        if not self.lines or history.evaluations_left is not None:
             yield sections
         if self.lines:
             yield search.lines(sections)
@@ -250,11 +271,15 @@ class _NoGate(Exception):  # noqa: N818 - never leaves this module
 
 class _Wanted(Exception):  # noqa: N818 - never leaves this module
     def __init__(
-        self, unknown: Unknown, configurations: Mapping[str, tuple[Configuration, str]]
+        self,
+        unknown: Unknown,
+        configurations: Mapping[str, tuple[Configuration, str]],
+        verdicts: Verdicts,
     ) -> None:
         super().__init__()
         self.unknown = unknown
         self.configurations = configurations
+        self.verdicts = verdicts
 
 
 def _run_of(state: OptimizerState) -> str:
