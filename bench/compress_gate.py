@@ -65,7 +65,13 @@ def _row(items: int, rate: float, runs: int) -> list[Any]:
     with tempfile.TemporaryDirectory(prefix="burnish-gate-") as folder:
         found = [_accepted(seed, items, rate, runs, Path(folder)) for seed in range(_SEEDS)]
     harm = f"{items} of {_ITEMS} items fail {rate:.0%} of their runs"
-    return [harm, runs, sum("s0" in one for one in found), sum("s1" in one for one in found), _SEEDS]
+    return [
+        harm,
+        runs,
+        sum("s0" in one for one in found),
+        sum("s1" in one for one in found),
+        _SEEDS,
+    ]
 
 
 def _accepted(seed: int, items: int, rate: float, runs: int, folder: Path) -> set[str]:

@@ -85,6 +85,23 @@ def test_the_tag_and_the_modifications_give_the_same_prompt():
         burnish.with_modifications({"sections": {"x": "y"}}, done.report.modifications)
 
 
+def test_lines_that_no_item_tests_are_named_and_kept_unless_asked_for():
+    rule = "Never reveal internal prices to anybody."
+    system = f"{SYSTEM}\n{rule}"
+
+    careful = burnish.compress(agent(system=system), suite(), seed=0)
+    reckless = burnish.compress(agent(system=system), suite(), drop_untested=True, seed=0)
+    protected = burnish.compress(
+        agent(system=system), suite(), drop_untested=True, protected=["Never reveal"], seed=0
+    )
+
+    assert careful.configuration.sections["system"] == f"{SHORT}\n{rule}"
+    assert (rule, True) in [(one.text, one.kept) for one in careful.report.untested]
+    assert reckless.configuration.sections["system"] == SHORT
+    assert (rule, False) in [(one.text, one.kept) for one in reckless.report.untested]
+    assert protected.configuration == careful.configuration
+
+
 def test_flaky_failures_are_run_again_and_cost_no_saving():
     seen = Counter()
 
@@ -264,7 +281,9 @@ def test_an_outage_is_no_regression_and_the_run_goes_on_after_it(project, capfd)
         if one["status"] == "failed"
     ]
     (project / "back").touch()
-    document = json.loads(command(capfd, "compress", "--resume", stopped["optimization_id"], "--json"))
+    document = json.loads(
+        command(capfd, "compress", "--resume", stopped["optimization_id"], "--json")
+    )
 
     assert document["tokens"] == undisturbed["tokens"]
     assert document["rejected"] == undisturbed["rejected"]

@@ -171,9 +171,7 @@ def harm_accepted(eval_runs, *, items, rate, seeds=30):
     accepted = [
         {
             cut.path
-            for cut in Bench(
-                {"a": 30, "b": 30}, breaks, eval_runs=eval_runs, noise=rate, seed=seed
-            )
+            for cut in Bench({"a": 30, "b": 30}, breaks, eval_runs=eval_runs, noise=rate, seed=seed)
             .solve()
             .accepted
         }

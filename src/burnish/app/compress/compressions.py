@@ -17,6 +17,7 @@ from burnish.config.search import SearchSpec
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import AgentVersion, Budget, Configuration, SearchSpace
 from burnish.optimization.attempt import Attempt
+from burnish.optimizers.compress.coverage import Protection
 from burnish.optimizers.compress.examples import require_parts
 from burnish.optimizers.compress.optimizer import Compress
 from burnish.optimizers.compress.report import Modification, override_of
@@ -60,6 +61,8 @@ async def compress_async(
     min_section_tokens: int = DEFAULT_MIN_TOKENS,
     sections: Sequence[str] | None = None,
     lines: bool = True,
+    drop_untested: bool = False,
+    protected: Sequence[str] = (),
     eval_runs: int | None = None,
     calls_per_month: int | None = None,
     tag: str | None = None,
@@ -75,7 +78,9 @@ async def compress_async(
 ) -> CompressionResult:
     """`compress` for callers that have an event loop of their own.
 
-    `model` rewrites sections; without one the edits are mechanical. `eval_runs` is how often the
+    `model` rewrites sections; without one the edits are mechanical. Lines that no item tests stay and
+    are named in the report, unless `drop_untested`; lines with a text of `protected` stay as they are.
+    `eval_runs` is how often the
     baseline and the result run each item, in place of the suite's `repeats`. `tag` keeps the result
     in `overrides`, by default the folder `.burnish/overrides`; `apply` makes it the agent's active
     version. Neither is done where held-out items speak against the result (`report.refuted`).
@@ -84,13 +89,17 @@ async def compress_async(
     """
     if tag is not None:
         check_tag(tag)
-    require_parts(Configuration.of(agent.configuration), sections or ())
+    baseline = Configuration.of(agent.configuration)
+    require_parts(baseline, sections or ())
+    Protection(baseline, protected)
     optimizer = Compress(
         model=model,
         strategies=strategies,
         min_section_tokens=min_section_tokens,
         sections=sections,
         lines=lines,
+        drop_untested=drop_untested,
+        protected=protected,
     )
     location = database_location(Path.cwd(), None if db is None else str(db))
     choice = RunnerChoice(runner=runner, mailbox=mailbox)

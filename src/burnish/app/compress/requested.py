@@ -82,6 +82,7 @@ def as_message(report: CompressionReport, descriptor: PromptDescriptor) -> Optim
             for one in report.modifications
         ),
         rejected=report.rejected,
+        untested=report.untested,
         tokens_before=report.tokens_before,
         tokens_after=report.tokens_after,
         regressions=report.regressions,

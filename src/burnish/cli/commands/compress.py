@@ -34,11 +34,13 @@ from burnish.cli.wording import count, harmless, money
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of
 from burnish.domain import Configuration, OptimizationStatus, UsageError
+from burnish.optimizers.compress.coverage import Protection
 from burnish.optimizers.compress.examples import require_parts
 from burnish.optimizers.compress.optimizer import Compress
+from burnish.optimizers.compress.report import RejectedModification
 
 _GATE_FAILED, _STOPPED_BY_SOMEBODY = 1, 130
-_MOST_REJECTED = 5
+_MOST_SHOWN = 5
 
 
 def compress(
@@ -58,6 +60,13 @@ def compress(
     sections: Annotated[
         list[str] | None,
         typer.Option("--only", metavar="PATH", help="Compress this section only. Repeatable."),
+    ] = None,
+    drop_untested: Annotated[
+        bool, typer.Option("--drop-untested", help="Also leave out lines that no item tests.")
+    ] = False,
+    protected: Annotated[
+        list[str] | None,
+        typer.Option("--protect", metavar="WORDS", help="Keep the line with these. Repeatable."),
     ] = None,
     rewriter: Annotated[
         str | None,
@@ -108,6 +117,8 @@ def compress(
             asked: dict[str, Any] = {
                 "min_section_tokens": min_section_tokens,
                 "sections": sections or None,
+                "drop_untested": drop_untested or None,
+                "protected": protected or None,
                 "model": rewriter,
                 "seed": seed,
             }
@@ -138,9 +149,9 @@ def _settings(settings: Settings, asked: Mapping[str, Any]) -> Settings:
     }
     chosen = {**kept, **asked, "name": "compress"}
     # Now, and not once the baseline is paid for.
-    require_parts(
-        Configuration.of(settings.agent_spec().configuration), chosen.get("sections") or ()
-    )
+    baseline = Configuration.of(settings.agent_spec().configuration)
+    require_parts(baseline, chosen.get("sections") or ())
+    Protection(baseline, chosen.get("protected") or ())
     return settings.model_copy(update={"optimizer": chosen})
 
 
@@ -220,14 +231,11 @@ def _print(console: Console, done: CompressionResult, location: ProjectLocation)
         if one.before != one.after
     ]
     print_rows(console, [*rows, *((label, Text(words)) for label, words in _facts(report))])
-    for one in report.rejected[:_MOST_REJECTED]:
-        reason = f"{one.edit}: {one.reason}"
-        if one.regression_count:
-            reason += f" ({count(one.regression_count, 'item')})"
-        console.print(Text(f"kept  {harmless(reason)}", style="dim"), soft_wrap=True)
-    if len(report.rejected) > _MOST_REJECTED:
-        more = len(report.rejected) - _MOST_REJECTED
-        console.print(Text(f"      and {more} more, see --json", style="dim"))
+    _print_some(console, "not done:", [_refusal(one) for one in report.rejected])
+    kept = [f"{one.section_path}: {one.text}" for one in report.untested if one.kept]
+    gone = [f"{one.section_path}: {one.text}" for one in report.untested if not one.kept]
+    _print_some(console, "kept, no item tests it:", kept)
+    _print_some(console, "left out, no item tests it:", gone, style="yellow")
     console.print()
     if done.tag:
         console.print(Text(f"kept under the tag {done.tag}"))
@@ -237,6 +245,19 @@ def _print(console: Console, done: CompressionResult, location: ProjectLocation)
     if report.has_modifications:
         identity = report.optimization_id[-8:]
         print_steps(console, [(location.command("diff", identity), "what changed")])
+
+
+def _refusal(one: RejectedModification) -> str:
+    broken = f" (at least {count(one.regression_count, 'item')})" if one.regression_count else ""
+    return f"{one.edit}: {one.reason}{broken}"
+
+
+def _print_some(console: Console, label: str, lines: list[str], style: str = "dim") -> None:
+    for one in lines[:_MOST_SHOWN]:
+        console.print(Text(f"{label} {harmless(one)}", style=style), soft_wrap=True)
+    if len(lines) > _MOST_SHOWN:
+        more = len(lines) - _MOST_SHOWN
+        console.print(Text(f"{label} {more} more, see --json", style=style))
 
 
 def _facts(report: CompressionReport) -> list[tuple[str, str]]:

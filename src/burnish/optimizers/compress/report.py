@@ -8,6 +8,7 @@ from typing import Any
 
 from burnish.domain import DEFAULT_TAG, Configuration, ConflictError, UsageError, text_hash
 from burnish.domain.optimizations.records import is_shown_worse
+from burnish.optimizers.compress.coverage import UntestedLine, says
 from burnish.optimizers.compress.cuts import with_parts
 from burnish.optimizers.compress.examples import (
     EXAMPLES,
@@ -52,7 +53,11 @@ class Modification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectedModification:
-    """An edit that was not accepted, and the items that it would have broken."""
+    """An edit that was not accepted, and items that it would have broken.
+
+    The first confirmed regression ends an edit, so there may be more of them: `regression_count` is
+    the least number.
+    """
 
     section_path: str
     edit: str
@@ -76,6 +81,7 @@ class CompressionOutcome:
     """What every report of a compression tells, in the process and by message.
 
     `held_out` has both scores on items that the search never saw, with their difference's bounds.
+    `untested` are lines of the prompt that no item tests, which stay unless that was asked for.
     """
 
     baseline_pass_rate: float
@@ -86,6 +92,7 @@ class CompressionOutcome:
     evaluations: int = 0
     stop_message: str | None = None
     held_out: Mapping[str, Any] | None = None
+    untested: tuple[UntestedLine, ...] = ()
 
     @property
     def total_token_reduction(self) -> int:
@@ -131,10 +138,12 @@ def modifications_of(
     return tuple(found)
 
 
-def rejections_of(solution: Solution | None) -> tuple[RejectedModification, ...]:
-    """What was refused, the largest saving first."""
+def rejections_of(
+    solution: Solution | None, untried: Iterable[Mapping[str, Any]] = ()
+) -> tuple[RejectedModification, ...]:
+    """What was refused, the largest saving first, and what was never tried."""
     refusals = () if solution is None else solution.refusals.values()
-    return tuple(
+    tried = tuple(
         RejectedModification(
             section_path=one.cut.path,
             edit=one.cut.describe(),
@@ -144,6 +153,17 @@ def rejections_of(solution: Solution | None) -> tuple[RejectedModification, ...]
             item_ids=one.item_ids,
         )
         for one in sorted(refusals, key=lambda one: (-one.cut.saving, one.cut.name))
+    )
+    return tried + tuple(
+        RejectedModification(**{"token_reduction": 0, "regression_count": 0, **one})
+        for one in untried
+    )
+
+
+def told_of(lines: Iterable[UntestedLine], best: Configuration) -> tuple[UntestedLine, ...]:
+    """Untested lines, with whether the result still says them."""
+    return tuple(
+        replace(one, kept=says(best.sections.get(one.section_path, ""), one.text)) for one in lines
     )
 
 

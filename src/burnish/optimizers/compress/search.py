@@ -20,11 +20,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from burnish.domain import Configuration
-from burnish.optimizers.compress.cuts import Cut, build, unit_cuts
+from burnish.optimizers.compress.cuts import Cut, MayGo, build, unit_cuts
 from burnish.optimizers.compress.verdicts import Ask, Unknown, Verdicts
 
 # Beyond so many branches the best so far is taken; combinations are few and small in practice.
 _MOST_BRANCHES = 5_000
+_ALL_COULD_GO = "no item needs any of this section, and only an empty section is left without it"
 Cuts = tuple[Cut, ...]
 Made = dict[frozenset[str], Configuration | None]
 
@@ -40,10 +41,12 @@ class CompressSearch:
         *,
         screened: int,
         made: Made | None = None,
+        may_go: MayGo = lambda line: True,
     ) -> None:
         self._baseline = baseline
         self._choices = choices
         self._verdicts = verdicts
+        self._may_go = may_go
         self._screen = verdicts.gate[:screened]
         self._conflicts: list[Conflict] = []
         # Configurations that earlier replays have made.
@@ -68,7 +71,7 @@ class CompressSearch:
         cuts = [
             cut
             for path in self._choices
-            for cut in unit_cuts(start.configuration, path, taken.get(path, ""))
+            for cut in unit_cuts(start.configuration, path, taken.get(path, ""), self._may_go)
         ]
         found = self._solve(start.accepted, [[cut] for cut in cuts])
         refusals = {**start.refusals, **found.refusals}
@@ -175,7 +178,7 @@ class CompressSearch:
                 reason = f"regresses together with {', '.join(sorted(others)) or 'other cuts'}"
             items = tuple(dict.fromkeys(item for one in reasons for item in one.item_ids))
             found[cut.name] = Refusal(
-                cut=cut, reason=reason if reasons else "the section would be empty", item_ids=items
+                cut=cut, reason=reason if reasons else _ALL_COULD_GO, item_ids=items
             )
         return found
 

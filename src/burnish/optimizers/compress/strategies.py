@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from burnish.domain import Configuration, Model, placeholders, text_hash
 from burnish.models import count_tokens
-from burnish.optimizers.compress.units import example_spans, split_units
+from burnish.optimizers.compress.units import example_spans, is_illustration, split_units
 from burnish.optimizers.edits.edit import SENTENCE_END, sentences
 from burnish.optimizers.shared.asking import Asker
 from burnish.optimizers.shared.cleaning import extract_text, fence
@@ -91,13 +91,10 @@ _STRENGTHS = {
 DEFAULT_MIN_TOKENS = 12
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _QUOTED = re.compile(r"[\"“`{<\[|]")
-_EMPTY_WORDS = frozenset("a an the please kindly very really to and of it is that this".split())
-_SHORTEST = 12
-_EXAMPLE = re.compile(
-    r"^\W*(?:for (?:example|instance)\b|e\.g\.|such as\b|examples?\s*(?:\d+)?\s*[:.)-]|"
-    r"consider (?:this|the following) example)",
-    re.IGNORECASE,
+_EMPTY_WORDS = frozenset(
+    ["a", "an", "the", "please", "kindly", "very", "really", "to", "and", "of", "it", "is", "that"]
 )
+_SHORTEST = 12
 _CHATTER = re.compile(
     r"^\W*(?:thank you|thanks|good luck|take (?:a deep breath|your time)|we (?:really )?appreciate|"
     r"(?:hello|hi)\b[ ,]*(?:there)?\W*$|welcome(?: to\b|\W*$)|i hope|your help is|"
@@ -243,7 +240,7 @@ def lean(text: str) -> str:
     def keep(sentence: str) -> bool:
         if placeholders(sentence):
             return True
-        if _EXAMPLE.match(sentence):
+        if is_illustration(sentence):
             return False
         if _CHATTER.match(sentence) and not _DIRECTIVE.search(sentence):
             return False
@@ -269,13 +266,13 @@ def _within(words: Sequence[str], other: Sequence[str]) -> bool:
 def without_examples(text: str) -> str:
     """Without the examples that are written in it; one that holds a placeholder stays."""
     units = split_units(text)
-    left = [unit for unit in units if not _is_example(unit.text)]
+    left = [one for one in units if placeholders(one.text) or not _is_example(one.text)]
     return "".join(unit.text + unit.tail for unit in left).rstrip()
 
 
 def _is_example(unit: str) -> bool:
     lines = unit.splitlines()
-    return example_spans(lines) == [(0, len(lines))] and not placeholders(unit)
+    return example_spans(lines) == [(0, len(lines))]
 
 
 def core(text: str) -> str:

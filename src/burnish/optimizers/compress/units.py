@@ -47,6 +47,18 @@ _INPUTS = frozenset(
 _ARROW = re.compile(r"\S\s*(?:->|=>|→)\s*\S")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 
+_ILLUSTRATES = re.compile(
+    r"^\W*(?:for (?:example|instance)\b|e\.g\.|such as\b|examples?\s*(?:\d+)?\s*[:.)-]|"
+    r"consider (?:this|the following) example)",
+    re.IGNORECASE,
+)
+
+
+def is_illustration(unit: str) -> bool:
+    """Whether a unit is an example, or a sentence that begins like one."""
+    lines = unit.splitlines()
+    return _ILLUSTRATES.match(unit) is not None or example_spans(lines) == [(0, len(lines))]
+
 
 def split_units(text: str) -> list[Unit]:
     """The parts in order, each with the white space after it; joined they give the text."""

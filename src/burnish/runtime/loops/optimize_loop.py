@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 from burnish.domain import DEFAULT_TAG, Budget, Clock, Item, Json, UnavailableError
 from burnish.domain.mailboxes import Mailbox
 from burnish.evaluation.item_runner import describe
+from burnish.optimizers.compress.coverage import UntestedLine
 from burnish.optimizers.compress.report import (
     CompressionOutcome,
     Modification,
@@ -105,6 +106,7 @@ class OptimizationReport(CompressionOutcome):
             "evaluations": self.evaluations,
             "stop_message": self.stop_message,
             "held_out": self.held_out,
+            "untested": [one.to_json() for one in self.untested],
         }
 
     @classmethod
@@ -124,6 +126,7 @@ class OptimizationReport(CompressionOutcome):
             evaluations=reading.of_type(value, "evaluations", int),
             stop_message=reading.optional(value, "stop_message", reading.text),
             held_out=value.get("held_out"),
+            untested=tuple(map(UntestedLine.of, value.get("untested", ()))),
         )
 
 
