@@ -9,9 +9,8 @@ import pytest
 from kills import die, killed
 
 import burnish
-from burnish.app.compress.compressions import local_overrides
 from burnish.cli.invocation import run_command
-from burnish.overrides import descriptor_of
+from burnish.overrides import LocalPromptOverridesStore, SectionOverride, descriptor_of
 
 SYSTEM = """Please note that you are a very helpful assistant. It is very important to read it all.
 Tickets about a refund or a bill are billing. Thank you very much for your help.
@@ -74,7 +73,9 @@ def test_the_tag_and_the_modifications_give_the_same_prompt():
     baseline = done.result.baseline.configuration
 
     found = asyncio.run(
-        local_overrides(Path.cwd()).resolve(descriptor_of("tickets", baseline), tag="short")
+        LocalPromptOverridesStore(Path(".burnish/overrides")).resolve(
+            descriptor_of("tickets", baseline), tag="short"
+        )
     )
 
     assert found.apply(baseline) == done.configuration
@@ -313,6 +314,46 @@ def test_a_result_that_fails_in_its_trial_is_not_chosen_and_not_tagged(monkeypat
 
     assert done.configuration.sections["system"] == SYSTEM
     assert (done.tag, done.report.regressions) == (None, ())
+
+
+def test_a_tag_is_built_on_or_refused_and_one_place_is_for_all_commands(
+    project, capfd, monkeypatch
+):
+    monkeypatch.setenv("BURNISH_OVERRIDES", str(project / "elsewhere"))
+    prompt = descriptor_of("tickets", agent().configuration)
+    store = LocalPromptOverridesStore(project / "elsewhere")
+    user = SectionOverride(
+        path="user",
+        expected_hash=prompt.section("user").content_hash,
+        body="A ticket: {{text}}",
+    )
+    asyncio.run(store.store(prompt, user, tag="live"))
+
+    command(capfd, "compress", "--tag", "live", "--json", code=3)
+    command(capfd, "compress", "--baseline-tag", "gone", "--json", code=2)
+    copied = json.loads(
+        command(capfd, "compress", "--tag", "next", "--baseline-tag", "live", "--json")
+    )
+    built = json.loads(
+        command(capfd, "compress", "--tag", "live", "--baseline-tag", "live", "--json")
+    )
+    under = asyncio.run(store.resolve(prompt, tag="live"))
+    plain = command(capfd, "compress", "--tag", "live", "--replace", "--json")
+
+    assert built["configuration"]["sections"]["user"] == "A ticket: {{text}}"
+    assert built["configuration"]["sections"]["system"] == SHORT
+    assert {path: one.body for path, one in under.sections.items()} == {
+        "user": "A ticket: {{text}}",
+        "system": SHORT,
+    }
+    assert copied["tokens"]["after"] == built["tokens"]["after"]
+    assert json.loads(plain)["configuration"]["sections"]["user"] == "{{text}}"
+    listed = json.loads(command(capfd, "tags", "--json"))["tags"]
+    assert {one["tag"]: sorted(one["sections"]) for one in listed} == {
+        "live": ["system"],
+        "next": ["system", "user"],
+    }
+    assert "live  1 section, " in command(capfd, "tags", "--overrides", "elsewhere")
 
 
 def test_apply_without_a_terminal_needs_yes_and_a_bad_tag_is_refused(project, capfd):

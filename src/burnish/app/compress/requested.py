@@ -34,7 +34,7 @@ from burnish.evaluation.datasets import Dataset
 from burnish.jobs.lease_renewer import LEASE_SECONDS
 from burnish.optimization.attempt import MakeAdapter
 from burnish.optimizers.compress.optimizer import Compress
-from burnish.overrides import PromptDescriptor, PromptOverridesStore, descriptor_of
+from burnish.overrides import PromptDescriptor, PromptOverridesStore, descriptor_of, resolve_tag
 from burnish.runtime.loops import OptimizationReport, OptimizeRequest, OptimizeResult
 
 
@@ -68,8 +68,13 @@ def suite_for(
     )
 
 
-def as_message(report: CompressionReport, descriptor: PromptDescriptor) -> OptimizationReport:
-    """The report with hashes of the prompt's own texts, as an overrides store wants them."""
+def as_message(
+    report: CompressionReport, descriptor: PromptDescriptor, *, built_on: str | None = None
+) -> OptimizationReport:
+    """The report with hashes of the prompt's own texts, as an overrides store wants them.
+
+    `built_on` is the baseline tag, where it had overrides that everything was tried with.
+    """
     hashes = descriptor.hashes
     return OptimizationReport(
         experiment_id=report.optimization_id,
@@ -78,7 +83,11 @@ def as_message(report: CompressionReport, descriptor: PromptDescriptor) -> Optim
         baseline_pass_rate=report.baseline_pass_rate,
         candidate_pass_rate=report.candidate_pass_rate,
         modifications=tuple(
-            replace(one, original_hash=hashes.get(one.section_path, one.original_hash))
+            replace(
+                one,
+                original_hash=hashes.get(one.section_path, one.original_hash),
+                built_on=built_on,
+            )
             for one in report.modifications
         ),
         rejected=report.rejected,
@@ -89,6 +98,8 @@ def as_message(report: CompressionReport, descriptor: PromptDescriptor) -> Optim
         evaluations=report.evaluations,
         stop_message=report.stop_message,
         held_out=None if report.held_out is None else dict(report.held_out),
+        baseline_tag=built_on,
+        usage=dict(report.usage),
     )
 
 
@@ -165,8 +176,11 @@ class RequestedCompressions:
             report = await self._report(optimization, result)
         finally:
             await optimization.close()
+        own = Configuration.of(self._project.agent.configuration)
+        built_on = None if baseline == own else request.baseline_tag
         return OptimizeResult(
-            request_id=request.request_id, report=as_message(report, request.descriptor)
+            request_id=request.request_id,
+            report=as_message(report, request.descriptor, built_on=built_on),
         )
 
     def _require_own(self, descriptor: PromptDescriptor) -> None:
@@ -219,9 +233,7 @@ class RequestedCompressions:
         if record is not None:
             return Configuration.of(record.spec["request"]["baseline"])
         own = Configuration.of(self._project.agent.configuration)
-        if self._store is None:
-            return own
-        found = await self._store.resolve(request.descriptor, tag=request.baseline_tag)
+        found = await resolve_tag(self._store, request.descriptor, request.baseline_tag)
         return own if found is None else found.apply(own)
 
     async def _items(self, request: OptimizeRequest) -> Sequence[Item] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,13 @@ from burnish.app.compress.requested import Project, RequestedCompressions
 from burnish.app.evaluate.queued import EvaluationExecutor
 from burnish.app.optimize.executor import RunExecutor
 from burnish.app.optimize.runners import MailboxRunner, check_mailbox, place_of, require_answer
-from burnish.app.wiring import STATE_FOLDER, Workspace, build_agent, build_suite, database_location
+from burnish.app.wiring import (
+    Workspace,
+    build_agent,
+    build_suite,
+    database_location,
+    overrides_location,
+)
 from burnish.app.worker.shard_worker import shard_evaluator
 from burnish.config.served_project import ServedProject
 from burnish.config.settings import CONFIG_NAME
@@ -41,14 +46,6 @@ from burnish.runtime.mailboxes.rules import MAX_DELIVERIES
 from burnish.runtime.shards.loop import ShardLoop
 from burnish.runtime.shards.messages import SHARD_REQUESTS
 from burnish.support.redis_client import open_client
-
-OVERRIDES_VARIABLE = "BURNISH_OVERRIDES"
-
-
-def overrides_location(folder: Path, given: str | None = None) -> str:
-    """The flag, else `BURNISH_OVERRIDES`, else the folder beside the config."""
-    named = given or os.environ.get(OVERRIDES_VARIABLE)
-    return named or str(folder / STATE_FOLDER / "overrides")
 
 
 def shown(location: str) -> str:

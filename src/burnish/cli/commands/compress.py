@@ -12,21 +12,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from burnish.app.compress.compressions import (
-    CompressionResult,
-    apply_result,
-    check_tag,
-    local_overrides,
-    store_tag,
-)
+from burnish.app.agents.registry import with_configuration
+from burnish.app.compress.compressions import CompressionResult, apply_result
 from burnish.app.compress.report import CompressionReport, read_report
+from burnish.app.compress.tags import CompressionTags
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_spec import stored_settings
-from burnish.app.wiring import Workspace
+from burnish.app.wiring import Workspace, overrides_location
 from burnish.cli.console import Streams
 from burnish.cli.display.optimizations.progress import showing_search
 from burnish.cli.display.rows import print_rows, print_steps
-from burnish.cli.options import Config, Db, Json, Mailbox, RayAddress, Runner, given
+from burnish.cli.options import Config, Db, Json, Mailbox, Overrides, RayAddress, Runner, given
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.search import SearchWatch, chosen_runner, resume_search, start
@@ -48,8 +44,16 @@ def compress(
     *,
     tag: Annotated[
         str | None,
-        typer.Option(metavar="TAG", help="Keep the result under this tag in .burnish/overrides."),
+        typer.Option(metavar="TAG", help="Keep the result under this tag."),
     ] = None,
+    baseline_tag: Annotated[
+        str | None,
+        typer.Option(metavar="TAG", help="Shorten the prompt as it is under this tag."),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Let go what --tag holds, if it is there already.")
+    ] = False,
+    overrides: Overrides = None,
     eval_runs: Annotated[
         int | None,
         typer.Option(min=1, help="How often the baseline and the result run each item."),
@@ -98,8 +102,6 @@ def compress(
     """
     streams: Streams = context.obj
     location = ProjectLocation.of(context, config, db)
-    if tag is not None:
-        check_tag(tag)
     if apply and not yes and not _can_ask(streams):
         raise UsageError(
             what="the compression was not started",
@@ -107,6 +109,16 @@ def compress(
             fix="add --yes, or leave --apply out and look at the report first",
             code="needs_yes",
         )
+    agent = location.settings().agent_spec()
+    tags = CompressionTags(
+        agent_name=agent.name,
+        own=Configuration.of(agent.configuration),
+        store=overrides_location(location.folder, overrides),
+        tag=tag,
+        baseline_tag=baseline_tag,
+        replace=replace,
+    )
+    baseline = run(tags.baseline())
     watch = SearchWatch()
     choice = chosen_runner(streams, location, runner, mailbox, ray_address)
     with showing_search(streams.messages, watch):
@@ -122,14 +134,14 @@ def compress(
                 "model": rewriter,
                 "seed": seed,
             }
-            settings = _settings(location.settings(given(direct)), given(asked))
+            settings = _settings(location.settings(given(direct)), given(asked), baseline)
             watch.budget = settings.budget_spec()
             work = start(location.database, settings, watch, choice)
         result = run(work, note=lambda: watch.kept(location)).result
     done = run(_finish(location, result, calls_per_month))
     cancelled = result.status is OptimizationStatus.CANCELLED
     if done.report.worth_keeping and not cancelled:
-        done = _keep(streams, location, done, tag=tag, apply=apply, yes=yes)
+        done = _keep(location, done, tags, apply=apply, yes=yes)
     if streams.json_output:
         streams.print_document(done.to_json())
     else:
@@ -140,7 +152,7 @@ def compress(
     raise typer.Exit(_GATE_FAILED if failed else 0)
 
 
-def _settings(settings: Settings, asked: Mapping[str, Any]) -> Settings:
+def _settings(settings: Settings, asked: Mapping[str, Any], baseline: Configuration) -> Settings:
     """The settings with the `[optimizer]` table for this run: of another's only what fits any."""
     table = settings.optimizer
     own = table.get("name") == "compress"
@@ -149,10 +161,11 @@ def _settings(settings: Settings, asked: Mapping[str, Any]) -> Settings:
     }
     chosen = {**kept, **asked, "name": "compress"}
     # Now, and not once the baseline is paid for.
-    baseline = Configuration.of(settings.agent_spec().configuration)
     require_parts(baseline, chosen.get("sections") or ())
     Protection(baseline, chosen.get("protected") or ())
-    return settings.model_copy(update={"optimizer": chosen})
+    own = Configuration.of(settings.agent_spec().configuration)
+    agent = settings.agent if baseline == own else with_configuration(settings.agent, baseline)
+    return settings.model_copy(update={"optimizer": chosen, "agent": agent})
 
 
 async def _finish(
@@ -179,23 +192,19 @@ async def _finish(
 
 
 def _keep(
-    streams: Streams,
     location: ProjectLocation,
     done: CompressionResult,
+    tags: CompressionTags,
     *,
-    tag: str | None,
     apply: bool,
     yes: bool,
 ) -> CompressionResult:
     """Tag and apply it, as far as that was asked for and agreed on."""
-    report = done.report
-    if tag is not None:
-        store, baseline = local_overrides(location.folder), done.result.baseline.configuration
-        run(store_tag(store, report.agent, baseline, report.modifications, tag))
+    run(tags.keep(done.report.modifications))
     version = None
     if apply and (yes or _agreed(done)):
         version = run(_apply(location, done.result))
-    return CompressionResult(report=report, result=done.result, tag=tag, version=version)
+    return CompressionResult(report=done.report, result=done.result, tag=tags.tag, version=version)
 
 
 async def _apply(location: ProjectLocation, result: OptimizationResult) -> int | None:

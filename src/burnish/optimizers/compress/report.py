@@ -30,7 +30,8 @@ from burnish.overrides import (
 class Modification:
     """A shorter text that regresses nothing. `original_hash` is of the text that it replaces.
 
-    The examples have the path `@examples`, and their text is the JSON of the list.
+    The examples have the path `@examples`, and their text is the JSON of the list. `built_on` is the
+    baseline tag, where it had overrides: only together with these was the text tried.
     """
 
     section_path: str
@@ -40,6 +41,7 @@ class Modification:
     baseline_pass_rate: float
     candidate_pass_rate: float
     edits: tuple[str, ...] = ()
+    built_on: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form that `of` reads."""
@@ -208,11 +210,15 @@ async def apply_modifications(
 ) -> str:
     """Set the modified sections of a tag, all at once, and return its new revision.
 
-    What else the tag holds stays. `built_on` names the baseline tag where that is another one: the
-    tag becomes all that the baseline holds, with the modifications on top. Modifications of a text
-    that has changed since are refused, and so is a tag that is not at `expected` any more. Examples
-    are not part of a descriptor, so whether they have changed since is not checked here.
+    What else the tag holds stays. `built_on` names the baseline tag where that is another one, by
+    default the one that the modifications were tried with: the tag becomes all that the baseline
+    holds, with the modifications on top. Modifications of a text that has changed since are refused,
+    and so is a tag that is not at `expected` any more. Examples are not part of a descriptor, so
+    whether they have changed since is not checked here.
     """
+    modifications = tuple(modifications)
+    if built_on is None:
+        built_on = next((one.built_on for one in modifications if one.built_on), None)
     override = override_of(descriptor, tag, modifications)
     if built_on is None or built_on == tag:
         return await store.upsert(descriptor, override, expected=expected)
