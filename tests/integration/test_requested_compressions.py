@@ -58,6 +58,7 @@ class Office:
         self.log = self.folder / "calls"
         # After so many calls the agent gives no more answers.
         self.stops_at = None
+        self.compression = {}
         self.store = LocalPromptOverridesStore(self.folder / "tags")
 
         async def answer(configuration, item):
@@ -95,9 +96,8 @@ class Office:
     async def worker(self, box, *, visibility_timeout=30, **settings):
         """A loop that serves optimization requests within the block."""
         async with Workspace.open(str(self.folder / "office.db")) as workspace:
-            optimizer = RequestedCompressions(
-                workspace, Project(agent=self.agent, suite=self.suite), store=self.store
-            )
+            project = Project(agent=self.agent, suite=self.suite, compression=self.compression)
+            optimizer = RequestedCompressions(workspace, project, store=self.store)
             loop = OptimizeLoop(optimizer=optimizer, requests=box, rules=QUICK, **settings)
             times = {"visibility_timeout": visibility_timeout, "wait_time_seconds": 1}
             running = asyncio.create_task(loop.run(**times))
@@ -130,6 +130,21 @@ async def test_a_request_is_answered_with_modifications_that_fit_a_tag(office, b
     await burnish.apply_modifications(office.store, office.descriptor, report.modifications)
     found = await office.store.resolve(office.descriptor, tag="stable")
     assert found.apply(office.agent.configuration).sections["system"] == SHORT
+
+
+async def test_the_workers_own_settings_count_unless_the_request_has_others(office, box):
+    office.compression = {"sections": ["user"], "lines": False}
+
+    async with office.worker(box):
+        own = await ask(box, office.request(), timeout=DEADLINE)
+        other = await ask(
+            box,
+            office.request(settings={"sections": ["system"], "lines": True}),
+            timeout=DEADLINE,
+        )
+
+    assert (own.error, own.report.modifications) == (None, ())
+    assert [one.section_path for one in other.report.modifications] == ["system"]
 
 
 async def test_a_baseline_tag_that_is_not_there_is_refused(office, box):

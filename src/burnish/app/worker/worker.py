@@ -162,15 +162,17 @@ async def work_async(
     grace_seconds: float = 30.0,
     health_port: int | None = None,
     on_start: Callable[[WorkerNews], None] | None = None,
+    compression: Mapping[str, Any] | None = None,
 ) -> None:
     """`burnish.work` for callers that have an event loop of their own.
 
-    `loops` are some of main, eval and optimize. `db` is the database of the runs, `overrides` where
+    `compression` are settings of the compress optimizer for requests that have none of their own,
+    such as `strategies` or `model`. `loops` are some of main, eval and optimize. `db` is the database of the runs, `overrides` where
     tags are: a folder, redis://… or s3://…. After the first signal what runs may end within
     `grace_seconds`. `on_start` hears what it listens on, the health port included.
     """
     plan = WorkerPlan(
-        project=Project(agent=agent, suite=suite),
+        project=Project(agent=agent, suite=suite, compression=compression or {}),
         folder=agent.folder,
         mailbox=mailbox,
         database=database_location(Path.cwd(), None if db is None else str(db)),
