@@ -12,6 +12,7 @@ NAMES = (
     "optimizers",
     "compress",
     "compress-real",
+    "compress-gate",
     "mailboxes",
     "serving",
     "workers",

@@ -50,3 +50,13 @@ class TestS3Refusals(OverridesRefusalsContract):
 
 class TestS3Writers(OverridesWritersContract):
     pass
+
+
+async def test_plain_http_may_be_allowed_by_the_environment(s3, folder, monkeypatch):
+    names = {"endpoint": "AWS_ENDPOINT", "region": "AWS_REGION"}
+    for name, value in s3.settings.items():
+        monkeypatch.setenv(names.get(name, f"AWS_{name.upper()}"), value)
+    monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
+
+    async with S3PromptOverridesStore.from_url(f"s3://overrides/{folder}") as store:
+        assert await store.list_tags(namespace="agents", key="any") == []

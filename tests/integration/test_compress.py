@@ -9,9 +9,8 @@ import pytest
 from kills import die, killed
 
 import burnish
-from burnish.app.compress.compressions import local_overrides
 from burnish.cli.invocation import run_command
-from burnish.overrides import descriptor_of
+from burnish.overrides import LocalPromptOverridesStore, SectionOverride, descriptor_of
 
 SYSTEM = """Please note that you are a very helpful assistant. It is very important to read it all.
 Tickets about a refund or a bill are billing. Thank you very much for your help.
@@ -74,7 +73,9 @@ def test_the_tag_and_the_modifications_give_the_same_prompt():
     baseline = done.result.baseline.configuration
 
     found = asyncio.run(
-        local_overrides(Path.cwd()).resolve(descriptor_of("tickets", baseline), tag="short")
+        LocalPromptOverridesStore(Path(".burnish/overrides")).resolve(
+            descriptor_of("tickets", baseline), tag="short"
+        )
     )
 
     assert found.apply(baseline) == done.configuration
@@ -85,6 +86,23 @@ def test_the_tag_and_the_modifications_give_the_same_prompt():
         burnish.with_modifications({"sections": {"x": "y"}}, done.report.modifications)
 
 
+def test_lines_that_no_item_tests_are_named_and_kept_unless_asked_for():
+    rule = "Never reveal internal prices to anybody."
+    system = f"{SYSTEM}\n{rule}"
+
+    careful = burnish.compress(agent(system=system), suite(), seed=0)
+    reckless = burnish.compress(agent(system=system), suite(), drop_untested=True, seed=0)
+    protected = burnish.compress(
+        agent(system=system), suite(), drop_untested=True, protected=["Never reveal"], seed=0
+    )
+
+    assert careful.configuration.sections["system"] == f"{SHORT}\n{rule}"
+    assert (rule, True) in [(one.text, one.kept) for one in careful.report.untested]
+    assert reckless.configuration.sections["system"] == SHORT
+    assert (rule, False) in [(one.text, one.kept) for one in reckless.report.untested]
+    assert protected.configuration == careful.configuration
+
+
 def test_flaky_failures_are_run_again_and_cost_no_saving():
     seen = Counter()
 
@@ -92,7 +110,7 @@ def test_flaky_failures_are_run_again_and_cost_no_saving():
         key = (configuration["sections"]["system"], item["text"])
         seen[key] += 1
         first = seen[key] == 1 and configuration["sections"]["system"] != SYSTEM
-        shaky = item["text"].endswith(("3", "4"))
+        shaky = item["text"].endswith("3")
         return "other" if first and shaky else answer(configuration, item)
 
     done = burnish.compress(agent(flaky), suite(split=None), eval_runs=2, seed=0)
@@ -236,6 +254,106 @@ def test_the_command_prints_one_document_and_keeps_the_tag(project, capfd):
     again = json.loads(command(capfd, "compress", "--resume", identity, "--json"))
     assert again["modifications"] == document["modifications"]
     assert "tokens" in command(capfd, "compress", "--resume", identity)
+
+
+AWAY = """
+from pathlib import Path
+import burnish
+calls = []
+def answer(configuration, item):
+    calls.append(item)
+    if 30 < len(calls) and not Path("back").exists():
+        raise burnish.UnavailableError(what="no answer", why="connection refused", fix="start it")
+    text = configuration["sections"]["system"].lower()
+    known = ("refund" in text) if item["label"] == "billing" else ("crash" in text)
+    return item["label"] if known else "other"
+"""
+
+
+def test_an_outage_is_no_regression_and_the_run_goes_on_after_it(project, capfd):
+    undisturbed = json.loads(command(capfd, "compress", "--json", "--seed", "0"))
+    (project / "burnish.toml").write_text(CONFIG.replace("agent:answer", "away:answer"))
+    (project / "away.py").write_text(AWAY)
+
+    command(capfd, "compress", "--json", "--seed", "0", code=4)
+    (stopped,) = [
+        one
+        for one in json.loads(command(capfd, "list", "--json"))["optimizations"]
+        if one["status"] == "failed"
+    ]
+    (project / "back").touch()
+    document = json.loads(
+        command(capfd, "compress", "--resume", stopped["optimization_id"], "--json")
+    )
+
+    assert document["tokens"] == undisturbed["tokens"]
+    assert document["rejected"] == undisturbed["rejected"]
+
+
+def test_a_result_that_fails_in_its_trial_is_not_chosen_and_not_tagged(monkeypatch):
+    seen = []
+
+    def late(configuration, item):
+        """Passes while the search looks, and fails from then on."""
+        if configuration["sections"]["system"] == SYSTEM or item["text"] != "ticket 3":
+            return answer(configuration, item)
+        seen.append(configuration["sections"]["system"])
+        return "other" if seen.count(seen[-1]) > 1 else answer(configuration, item)
+
+    # As if nothing could be reused: the trial runs all items anew.
+    monkeypatch.setattr("burnish.evaluation.runner._scope", lambda agent, experiment: None)
+
+    done = burnish.compress(
+        agent(late),
+        suite(split=None, dataset=ROWS[:6]),
+        model=lambda prompt: f"```\n{SHORT}\n```",
+        lines=False,
+        tag="live",
+        seed=0,
+    )
+
+    assert done.configuration.sections["system"] == SYSTEM
+    assert (done.tag, done.report.regressions) == (None, ())
+
+
+def test_a_tag_is_built_on_or_refused_and_one_place_is_for_all_commands(
+    project, capfd, monkeypatch
+):
+    monkeypatch.setenv("BURNISH_OVERRIDES", str(project / "elsewhere"))
+    prompt = descriptor_of("tickets", agent().configuration)
+    store = LocalPromptOverridesStore(project / "elsewhere")
+    user = SectionOverride(
+        path="user",
+        expected_hash=prompt.section("user").content_hash,
+        body="A ticket: {{text}}",
+    )
+    asyncio.run(store.store(prompt, user, tag="live"))
+
+    command(capfd, "compress", "--tag", "live", "--json", code=3)
+    command(capfd, "compress", "--baseline-tag", "gone", "--json", code=2)
+    copied = json.loads(
+        command(capfd, "compress", "--tag", "next", "--baseline-tag", "live", "--json")
+    )
+    built = json.loads(
+        command(capfd, "compress", "--tag", "live", "--baseline-tag", "live", "--json")
+    )
+    under = asyncio.run(store.resolve(prompt, tag="live"))
+    plain = command(capfd, "compress", "--tag", "live", "--replace", "--json")
+
+    assert built["configuration"]["sections"]["user"] == "A ticket: {{text}}"
+    assert built["configuration"]["sections"]["system"] == SHORT
+    assert {path: one.body for path, one in under.sections.items()} == {
+        "user": "A ticket: {{text}}",
+        "system": SHORT,
+    }
+    assert copied["tokens"]["after"] == built["tokens"]["after"]
+    assert json.loads(plain)["configuration"]["sections"]["user"] == "{{text}}"
+    listed = json.loads(command(capfd, "tags", "--json"))["tags"]
+    assert {one["tag"]: sorted(one["sections"]) for one in listed} == {
+        "live": ["system"],
+        "next": ["system", "user"],
+    }
+    assert "live  1 section, " in command(capfd, "tags", "--overrides", "elsewhere")
 
 
 def test_apply_without_a_terminal_needs_yes_and_a_bad_tag_is_refused(project, capfd):

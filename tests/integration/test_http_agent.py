@@ -5,7 +5,14 @@ import json
 import pytest
 from tests.servers.misbehaving import MisbehavingServer, cut, endless, hang, raw, status
 
-from burnish.domain import Configuration, Item, UnavailableError, UsageError
+from burnish.domain import (
+    Configuration,
+    ExperimentContext,
+    Item,
+    UnavailableError,
+    UsageError,
+    experiment_scope,
+)
 from burnish.evaluation.agents import HttpAgent
 
 CONFIGURATION = Configuration.of({"sections": {"system": "S"}})
@@ -42,6 +49,17 @@ async def test_configuration_item_and_repeat_are_posted_and_the_output_read():
     assert output.text == "because"
     assert output.trace == ["t"]
     assert output.spending.total.calls == 2
+
+
+async def test_the_experiment_is_posted_with_its_tag_and_flags():
+    context = ExperimentContext(
+        id="e1", overrides_tag="canary", parent_tag="stable", flags={"beta": True}
+    )
+
+    with experiment_scope(context):
+        _, server = await ask(answer({"output": "because"}))
+
+    assert ExperimentContext.of(server.seen[0].body["experiment"]) == context
 
 
 @pytest.mark.parametrize(

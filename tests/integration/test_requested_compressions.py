@@ -58,6 +58,7 @@ class Office:
         self.log = self.folder / "calls"
         # After so many calls the agent gives no more answers.
         self.stops_at = None
+        self.compression = {}
         self.store = LocalPromptOverridesStore(self.folder / "tags")
 
         async def answer(configuration, item):
@@ -95,9 +96,8 @@ class Office:
     async def worker(self, box, *, visibility_timeout=30, **settings):
         """A loop that serves optimization requests within the block."""
         async with Workspace.open(str(self.folder / "office.db")) as workspace:
-            optimizer = RequestedCompressions(
-                workspace, Project(agent=self.agent, suite=self.suite), store=self.store
-            )
+            project = Project(agent=self.agent, suite=self.suite, compression=self.compression)
+            optimizer = RequestedCompressions(workspace, project, store=self.store)
             loop = OptimizeLoop(optimizer=optimizer, requests=box, rules=QUICK, **settings)
             times = {"visibility_timeout": visibility_timeout, "wait_time_seconds": 1}
             running = asyncio.create_task(loop.run(**times))
@@ -132,8 +132,31 @@ async def test_a_request_is_answered_with_modifications_that_fit_a_tag(office, b
     assert found.apply(office.agent.configuration).sections["system"] == SHORT
 
 
+async def test_the_workers_own_settings_count_unless_the_request_has_others(office, box):
+    office.compression = {"sections": ["user"], "lines": False}
+
+    async with office.worker(box):
+        own = await ask(box, office.request(), timeout=DEADLINE)
+        other = await ask(
+            box,
+            office.request(settings={"sections": ["system"], "lines": True}),
+            timeout=DEADLINE,
+        )
+
+    assert (own.error, own.report.modifications) == (None, ())
+    assert [one.section_path for one in other.report.modifications] == ["system"]
+
+
+async def test_a_baseline_tag_that_is_not_there_is_refused(office, box):
+    async with office.worker(box):
+        result = await ask(box, office.request(baseline_tag="gone"), timeout=DEADLINE)
+
+    assert "no such tag" in result.error
+    assert not office.calls()
+
+
 async def test_the_baseline_is_the_prompt_under_its_tag(office, box):
-    longer = SYSTEM + "\nThank you very much for your help. Tickets are never empty."
+    longer = SYSTEM + "\nThank you very much for your help. Take care and read it well."
     own_hash = office.descriptor.section("system").content_hash
     override = SectionOverride(path="system", expected_hash=own_hash, body=longer)
     tag = PromptOverride.of(office.descriptor, "base", [override])
@@ -146,6 +169,9 @@ async def test_the_baseline_is_the_prompt_under_its_tag(office, box):
     assert result.report.tokens_before > 70
     # The hash is that of the prompt's own text: so it fits the store, whatever the tag held.
     assert change.original_hash == own_hash
+    # So does what the change was tried with, and what it cost.
+    assert (change.built_on, result.report.baseline_tag) == ("base", "base")
+    assert result.report.usage["calls"] >= 0
     await burnish.apply_modifications(
         office.store, office.descriptor, [change], tag="next", built_on="base"
     )

@@ -105,6 +105,13 @@ class ModelPool:
 
 
 STATE_FOLDER = ".burnish"
+OVERRIDES_VARIABLE = "BURNISH_OVERRIDES"
+
+
+def overrides_location(folder: Path, given: str | None = None) -> str:
+    """The flag, else `BURNISH_OVERRIDES`, else the folder beside the config."""
+    named = given or os.environ.get(OVERRIDES_VARIABLE)
+    return named or str(folder / STATE_FOLDER / "overrides")
 
 
 def database_location(folder: Path, given: str | None = None) -> str:

@@ -31,6 +31,15 @@ Db = Annotated[
         show_default="BURNISH_DB, else .burnish/burnish.db beside the config",
     ),
 ]
+Overrides = Annotated[
+    str | None,
+    typer.Option(
+        "--overrides",
+        metavar="PLACE",
+        help="Where override tags are: a folder, redis://… or s3://….",
+        show_default="BURNISH_OVERRIDES, else .burnish/overrides beside the config",
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")
 ]

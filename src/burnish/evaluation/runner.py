@@ -314,10 +314,13 @@ def final_status(progress: Progress) -> ExperimentStatus:
 
 
 def _scope(agent: Agent, experiment: Experiment) -> CacheScope | None:
-    if agent.fingerprint is None:
+    """Whose answers may be reused: an agent whose code is not known is itself within one run only."""
+    fingerprint = agent.fingerprint
+    if fingerprint is None and experiment.optimization_id is not None:
+        fingerprint = f"run:{experiment.optimization_id}"
+    if fingerprint is None:
         return None
     context = current_experiment()
-    fingerprint = agent.fingerprint
     if context is not None and context.flags:
         # The agent's code can see them, so what it said under others is no answer here.
         fingerprint = canonical_hash([fingerprint, dict(context.flags)])

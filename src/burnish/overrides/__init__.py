@@ -20,7 +20,7 @@ from burnish.overrides.override import (
 from burnish.overrides.redis import RedisPromptOverridesStore
 from burnish.overrides.server_calls import Patience
 from burnish.overrides.sql import SqlPromptOverridesStore
-from burnish.overrides.store import ABSENT, PromptOverridesStore
+from burnish.overrides.store import ABSENT, PromptOverridesStore, resolve_tag
 
 __all__ = [
     "ABSENT",
@@ -41,5 +41,6 @@ __all__ = [
     "check_name",
     "descriptor_of",
     "open_overrides",
+    "resolve_tag",
     "safe_name",
 ]

@@ -79,12 +79,14 @@ def open_bucket(url: str, settings: Mapping[str, Any]) -> ObjectStore:
             fix="install burnish[objectstore]",
             code="missing_dependency",
         ) from None
+    # Without a setting of ours, what the environment says counts, such as AWS_ALLOW_HTTP.
     plain = str(settings.get("endpoint", "")).startswith("http://")
+    options = {**({"allow_http": True} if plain else {}), **settings.get("client_options", {})}
     given = {
         # Burnish tries again itself, by a clock and a deadline that it knows.
         "retry_config": {"max_retries": 0, "retry_timeout": timedelta(seconds=1)},
         **settings,
-        "client_options": {"allow_http": plain, **settings.get("client_options", {})},
+        **({"client_options": options} if options else {}),
     }
     try:
         opened: ObjectStore = from_url(url, **given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Protocol
 
+from burnish.domain import DEFAULT_TAG, UsageError
 from burnish.overrides.descriptor import PromptDescriptor
 from burnish.overrides.override import PromptOverride, ResolvedOverride, SectionOverride
 
@@ -85,3 +86,22 @@ class PromptOverridesStore(Protocol):
     async def close(self) -> None:
         """Let go of what the store opened itself. Closing twice does no harm."""
         ...
+
+
+async def resolve_tag(
+    store: PromptOverridesStore | None, descriptor: PromptDescriptor, tag: str
+) -> ResolvedOverride | None:
+    """A tag that somebody named: refused where it is not there, only the default one may be missing."""
+    found = None if store is None else await store.resolve(descriptor, tag=tag)
+    if found is None and tag != DEFAULT_TAG:
+        names = {"namespace": descriptor.namespace, "key": descriptor.key}
+        known = [] if store is None else await store.list_tags(**names)
+        raise UsageError(
+            what=f"the tag {tag!r} cannot be used",
+            why=f"the prompt {descriptor.address} has no such tag"
+            if store is not None
+            else "there is no overrides store to look it up in",
+            fix=f"its tags are {', '.join(known)}" if known else "it has none: leave the tag out",
+            code="unknown_tag",
+        )
+    return found

@@ -84,7 +84,9 @@ class Bench:
         self.runner = ExperimentRunner(self.repository)
         self.count = 0
 
-    async def run(self, agent, suite, *, skip=(), options=None, progress=None, same=None):
+    async def run(
+        self, agent, suite, *, skip=(), options=None, progress=None, same=None, optimization=None
+    ):
         self.count += 1
         experiment = same or Experiment(
             id=f"e{self.count}",
@@ -96,6 +98,7 @@ class Bench:
             suite_name=suite.name,
             dataset_id=None,
             planned_items=None,
+            optimization_id=optimization,
         )
         if same is None:
             await self.repository.create_experiment(experiment)
@@ -363,6 +366,15 @@ async def test_what_an_earlier_run_did_is_skipped(bench):
 
     assert [item for item, _ in agent.calls[10:]] == ["i8", "i9"]
     assert summary.runs == 10
+
+
+async def test_an_agent_of_unknown_code_is_paid_once_within_a_run_and_again_in_the_next(bench):
+    agent = FakeAgent(fingerprint=None)
+
+    for optimization in ("o1", "o1", "o2"):
+        await bench.run(agent, suite_of(10), optimization=optimization)
+
+    assert len(agent.calls) == 20
 
 
 async def test_progress_counts_along(bench):

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -70,6 +71,55 @@ def test_filler_repetition_and_examples_go():
     assert tidy(text) == (f"{kept}For example, this one. Thank you for reading.\nThe sky is blue.")
     assert lean(text) == "You must answer.\n\nTo win, read.\nThe sky is blue."
     assert core(text) == "You must answer."
+
+
+@pytest.mark.parametrize(
+    ("cut", "text"),
+    [
+        (tidy, "Never reply with just a number."),
+        (tidy, "Reply with just a number."),
+        (tidy, "Tell them what you have to offer."),
+        (tidy, "Reply with exactly: please wait"),
+        (tidy, "Say: please hold the line."),
+        (tidy, "Tickets that are not very urgent wait."),
+        (tidy, "Very urgent tickets go first."),
+        (tidy, "A visa is required to travel."),
+        (tidy, "Tell us whether it is important to the customer."),
+        (tidy, "Make a note that the customer called."),
+        (tidy, "Fill in the form completely, at all times."),
+        (lean, "Route the ticket to a team.\nRemember, you must never give medical advice."),
+        (lean, "Ship the parcel today.\nThank the customer for the order."),
+        (lean, "Go there.\nAs always, refunds go to billing."),
+        (lean, "Messages about a parcel get a voucher.\nMessages about a screen get a voucher."),
+        (lean, "Send refunds from billing to sales.\nSend refunds from sales to billing."),
+        (lean, "Answer in English.\nNever answer in English."),
+        (core, "1. First rule.\n2. Second rule.\n3. Third rule."),
+    ],
+)
+def test_edits_without_a_model_never_change_what_is_said(cut, text):
+    assert cut(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("Please note that you are a very helpful assistant.", "You are a helpful assistant."),
+        ("Please note that you help and that you care.", "Note that you help and that you care."),
+        ("Always keep in mind that customers come first.", "Customers come first."),
+        ("- It is very important to read it.", "- You must read it."),
+        ("2. In order to win, read.", "2. To win, read."),
+        ("Please make absolutely sure that you offer a refund.", "Offer a refund."),
+        ("Make sure that you are polite.", "Make sure that you are polite."),
+    ],
+)
+def test_what_is_left_is_a_sentence(text, short):
+    assert tidy(text) == short
+
+
+def test_the_mark_of_a_list_belongs_to_its_line():
+    units = split_units("1. First rule.\n 12. Second rule. And more.")
+
+    assert [unit.text for unit in units] == ["1. First rule.", " 12. Second rule.", "And more."]
 
 
 def test_what_stands_in_a_fence_stays():

@@ -70,12 +70,20 @@ async def test_the_experiments_tag_decides_the_text(store):
 
     plain = await loop.execute(hello())
     bold = await loop.execute(hello(experiment=under("bold")))
-    absent = await loop.execute(hello(experiment=under("other")))
 
     assert (plain.output.text, plain.overrides_tag) == ("Say hi. Ann", "stable")
     assert (bold.output.text, bold.overridden) == ("SHOUT. Ann", True)
-    assert (absent.output.text, absent.overridden) == ("Say hello. Ann", False)
-    assert absent.configuration_hash == OWN.hash
+    with pytest.raises(burnish.UsageError, match="no such tag.*its tags are bold, stable"):
+        await loop.execute(hello(experiment=under("other")))
+
+
+async def test_only_the_default_tag_may_be_missing(store):
+    loop = MainLoop(agent=agent_of(greet), overrides_store=store)
+
+    plain = await loop.execute(hello())
+
+    assert (plain.output.text, plain.overridden) == ("Say hello. Ann", False)
+    assert plain.configuration_hash == OWN.hash
 
 
 async def test_a_changed_tag_counts_at_once_and_a_stale_one_is_left_out_and_told(store):

@@ -9,25 +9,20 @@ from typing import Any
 
 from burnish.app.agents.promotion import prepare_promotion, promote
 from burnish.app.compress.report import CompressionReport, read_report
+from burnish.app.compress.tags import CompressionTags
 from burnish.app.optimize.optimizations import Optimization, run_prepared
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.runners import RunnerChoice
-from burnish.app.wiring import STATE_FOLDER, Workspace, database_location
+from burnish.app.wiring import Workspace, database_location, overrides_location
 from burnish.config.search import SearchSpec
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import AgentVersion, Budget, Configuration, SearchSpace
 from burnish.optimization.attempt import Attempt
+from burnish.optimizers.compress.coverage import Protection
 from burnish.optimizers.compress.examples import require_parts
 from burnish.optimizers.compress.optimizer import Compress
-from burnish.optimizers.compress.report import Modification, override_of
 from burnish.optimizers.compress.strategies import DEFAULT_MIN_TOKENS, CompressStrategy
-from burnish.overrides import (
-    NAMESPACE,
-    LocalPromptOverridesStore,
-    PromptDescriptor,
-    PromptOverridesStore,
-    descriptor_of,
-)
+from burnish.overrides import PromptOverridesStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +55,14 @@ async def compress_async(
     min_section_tokens: int = DEFAULT_MIN_TOKENS,
     sections: Sequence[str] | None = None,
     lines: bool = True,
+    drop_untested: bool = False,
+    protected: Sequence[str] = (),
     eval_runs: int | None = None,
     calls_per_month: int | None = None,
     tag: str | None = None,
-    overrides: PromptOverridesStore | None = None,
+    overrides: PromptOverridesStore | str | None = None,
+    baseline_tag: str | None = None,
+    replace_tag: bool = False,
     apply: bool = False,
     space: SearchSpace | Mapping[str, Any] | None = None,
     name: str | None = None,
@@ -75,22 +74,38 @@ async def compress_async(
 ) -> CompressionResult:
     """`compress` for callers that have an event loop of their own.
 
-    `model` rewrites sections; without one the edits are mechanical. `eval_runs` is how often the
+    `model` rewrites sections; without one the edits are mechanical. Lines that no item tests stay and
+    are named in the report, unless `drop_untested`; lines with a text of `protected` stay as they are.
+    `eval_runs` is how often the
     baseline and the result run each item, in place of the suite's `repeats`. `tag` keeps the result
-    in `overrides`, by default the folder `.burnish/overrides`; `apply` makes it the agent's active
-    version. Neither is done where held-out items speak against the result (`report.refuted`).
+    in `overrides`, a store or its place, by default BURNISH_OVERRIDES or the folder
+    `.burnish/overrides`. With `baseline_tag` the prompt under that tag is what is shortened, and `tag`
+    becomes all that it holds with the result on top; a tag that is there already is refused
+    otherwise, unless `replace_tag`. `apply` makes the result the agent's active version. Neither is
+    done where something speaks against the result (`report.worth_keeping`).
     `resume` names a compression to go on with, given the same arguments. `mailbox` and
     `runner` are as for `optimize`.
     """
-    if tag is not None:
-        check_tag(tag)
-    require_parts(Configuration.of(agent.configuration), sections or ())
+    tags = CompressionTags(
+        agent_name=agent.name,
+        own=Configuration.of(agent.configuration),
+        store=overrides_location(Path.cwd()) if overrides is None else overrides,
+        tag=tag,
+        baseline_tag=baseline_tag,
+        replace=replace_tag,
+    )
+    baseline = await tags.baseline()
+    agent = replace(agent, configuration=baseline)
+    require_parts(baseline, sections or ())
+    Protection(baseline, protected)
     optimizer = Compress(
         model=model,
         strategies=strategies,
         min_section_tokens=min_section_tokens,
         sections=sections,
         lines=lines,
+        drop_untested=drop_untested,
+        protected=protected,
     )
     location = database_location(Path.cwd(), None if db is None else str(db))
     choice = RunnerChoice(runner=runner, mailbox=mailbox)
@@ -111,7 +126,7 @@ async def compress_async(
             model=agent.model if isinstance(agent.model, str) else None,
             calls_per_month=calls_per_month,
         )
-        return await _keep(workspace, report, result, tag=tag, overrides=overrides, apply=apply)
+        return await _keep(workspace, report, result, tags, apply=apply)
 
 
 def _space_of(space: SearchSpace | Mapping[str, Any] | None) -> SearchSpace:
@@ -122,52 +137,21 @@ async def _keep(
     workspace: Workspace,
     report: CompressionReport,
     result: OptimizationResult,
+    tags: CompressionTags,
     *,
-    tag: str | None,
-    overrides: PromptOverridesStore | None,
     apply: bool,
 ) -> CompressionResult:
-    """The result where it was asked to go; nowhere when held-out items speak against it."""
+    """The result where it was asked to go; nowhere when something speaks against it."""
     if not report.worth_keeping:
         return CompressionResult(report=report, result=result)
     version = await apply_result(workspace, result) if apply else None
-    if tag is not None:
-        await store_tag(
-            overrides or local_overrides(Path.cwd()),
-            result.record.agent_name,
-            result.baseline.configuration,
-            report.modifications,
-            tag,
-        )
+    await tags.keep(report.modifications)
     return CompressionResult(
         report=report,
         result=result,
-        tag=tag,
+        tag=tags.tag,
         version=None if version is None else version.version,
     )
-
-
-def local_overrides(folder: Path) -> LocalPromptOverridesStore:
-    """The store beside a config file."""
-    return LocalPromptOverridesStore(folder / STATE_FOLDER / "overrides")
-
-
-def check_tag(tag: str) -> None:
-    """Refuse a name that no tag may have, before anything is paid."""
-    _ = PromptDescriptor(namespace=NAMESPACE, key="any", sections=()).address.tag(tag)
-
-
-async def store_tag(
-    store: PromptOverridesStore,
-    agent_name: str,
-    baseline: Configuration,
-    modifications: Sequence[Modification],
-    tag: str,
-) -> None:
-    """Make a tag exactly these modifications."""
-    descriptor = descriptor_of(agent_name, baseline)
-    override = override_of(descriptor, tag, modifications)
-    await store.upsert(descriptor, override, replace=True)
 
 
 async def apply_result(

@@ -28,6 +28,7 @@ from burnish.optimizers.compress.report import (
     CompressionOutcome,
     modifications_of,
     rejections_of,
+    told_of,
 )
 
 
@@ -81,7 +82,7 @@ class CompressionReport(CompressionOutcome):
     @property
     def worth_keeping(self) -> bool:
         """Whether there is something to tag or apply."""
-        return self.has_modifications and not self.refuted
+        return self.has_modifications and not self.refuted and not self.regressions
 
     def to_json(self) -> dict[str, Any]:
         """What `burnish compress --json` prints."""
@@ -101,6 +102,7 @@ class CompressionReport(CompressionOutcome):
             },
             "modifications": [one.to_json() for one in self.modifications],
             "rejected": [one.to_json() for one in self.rejected],
+            "untested": [one.to_json() for one in self.untested],
             "gate_items": self.gate_items,
             "eval_runs": self.eval_runs,
             "regressions": len(self.regressions),
@@ -157,7 +159,8 @@ async def read_report(
         modifications=modifications_of(
             baseline, best, solution, baseline_pass_rate=before, candidate_pass_rate=after
         ),
-        rejected=rejections_of(solution),
+        rejected=rejections_of(solution, optimizer.refused(state)),
+        untested=told_of(optimizer.untested(state), best),
         gate_items=len(verdicts.gate),
         eval_runs=verdicts.eval_runs,
         regressions=verdicts.regressions(best.hash),

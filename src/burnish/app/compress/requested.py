@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from burnish.app.agents.registry import with_configuration
@@ -34,20 +34,21 @@ from burnish.evaluation.datasets import Dataset
 from burnish.jobs.lease_renewer import LEASE_SECONDS
 from burnish.optimization.attempt import MakeAdapter
 from burnish.optimizers.compress.optimizer import Compress
-from burnish.overrides import PromptDescriptor, PromptOverridesStore, descriptor_of
+from burnish.overrides import PromptDescriptor, PromptOverridesStore, descriptor_of, resolve_tag
 from burnish.runtime.loops import OptimizationReport, OptimizeRequest, OptimizeResult
 
 
-def settings_for(settings: Settings, request: OptimizeRequest, spec: AgentSpec) -> Settings:
+def settings_for(
+    settings: Settings, request: OptimizeRequest, spec: AgentSpec, optimizer: Mapping[str, Any]
+) -> Settings:
     """The config file's settings as they are for this request: what other workers build from."""
-    optimizer = {"name": "compress", "seed": request.seed, **request.settings}
     limits = {} if request.budget is None else request.budget.to_json()
     agent = with_configuration(settings.agent, Configuration.of(spec.configuration))
     return settings.model_copy(
         update={
             "agent": agent,
             "suite": settings.suite.model_copy(update={"repeats": request.eval_runs}),
-            "optimizer": optimizer,
+            "optimizer": dict(optimizer),
             "budget": BudgetTable(**limits),
         }
     )
@@ -68,8 +69,13 @@ def suite_for(
     )
 
 
-def as_message(report: CompressionReport, descriptor: PromptDescriptor) -> OptimizationReport:
-    """The report with hashes of the prompt's own texts, as an overrides store wants them."""
+def as_message(
+    report: CompressionReport, descriptor: PromptDescriptor, *, built_on: str | None = None
+) -> OptimizationReport:
+    """The report with hashes of the prompt's own texts, as an overrides store wants them.
+
+    `built_on` is the baseline tag, where it had overrides that everything was tried with.
+    """
     hashes = descriptor.hashes
     return OptimizationReport(
         experiment_id=report.optimization_id,
@@ -78,16 +84,23 @@ def as_message(report: CompressionReport, descriptor: PromptDescriptor) -> Optim
         baseline_pass_rate=report.baseline_pass_rate,
         candidate_pass_rate=report.candidate_pass_rate,
         modifications=tuple(
-            replace(one, original_hash=hashes.get(one.section_path, one.original_hash))
+            replace(
+                one,
+                original_hash=hashes.get(one.section_path, one.original_hash),
+                built_on=built_on,
+            )
             for one in report.modifications
         ),
         rejected=report.rejected,
+        untested=report.untested,
         tokens_before=report.tokens_before,
         tokens_after=report.tokens_after,
         regressions=report.regressions,
         evaluations=report.evaluations,
         stop_message=report.stop_message,
         held_out=None if report.held_out is None else dict(report.held_out),
+        baseline_tag=built_on,
+        usage=dict(report.usage),
     )
 
 
@@ -107,11 +120,24 @@ _PASSING_CONFLICTS = ("owned", "lease_lost")
 
 @dataclass(frozen=True, kw_only=True)
 class Project:
-    """The agent and suite that a worker serves; `settings` where they come from a burnish.toml."""
+    """The agent and suite that a worker serves; `settings` where they come from a burnish.toml.
+
+    `compression` are settings of the compress optimizer that count unless a request has others;
+    those of an `[optimizer]` table that names compress are such.
+    """
 
     agent: AgentSpec
     suite: SuiteSpec
     settings: Settings | None = None
+    compression: Mapping[str, Any] = field(default_factory=dict)
+
+    def optimizer(self, request: OptimizeRequest) -> dict[str, Any]:
+        """The `[optimizer]` table for a request."""
+        table = {} if self.settings is None else self.settings.optimizer
+        if table.get("name") != Compress.name:
+            table = {key: value for key, value in table.items() if key == "space"}
+        given = {**table, **self.compression, **request.settings}
+        return {**given, "name": Compress.name, "seed": request.seed}
 
     @property
     def descriptor(self) -> PromptDescriptor:
@@ -164,8 +190,11 @@ class RequestedCompressions:
             report = await self._report(optimization, result)
         finally:
             await optimization.close()
+        own = Configuration.of(self._project.agent.configuration)
+        built_on = None if baseline == own else request.baseline_tag
         return OptimizeResult(
-            request_id=request.request_id, report=as_message(report, request.descriptor)
+            request_id=request.request_id,
+            report=as_message(report, request.descriptor, built_on=built_on),
         )
 
     def _require_own(self, descriptor: PromptDescriptor) -> None:
@@ -195,10 +224,14 @@ class RequestedCompressions:
             )
         if project.settings is not None:
             require_own_models(settings, project.settings)
-        elif settings.get("model") not in (None, project.agent.model):
+        elif settings.get("model") not in (
+            None,
+            project.agent.model,
+            project.compression.get("model"),
+        ):
             raise UsageError(
                 what="the optimizer's model cannot be used",
-                why="it is not the model of this worker's agent",
+                why="it is neither the model of this worker's agent nor that of its compressions",
                 fix="leave it out, or serve a burnish.toml that names it in [models]",
                 code="model_not_allowed",
             )
@@ -218,9 +251,7 @@ class RequestedCompressions:
         if record is not None:
             return Configuration.of(record.spec["request"]["baseline"])
         own = Configuration.of(self._project.agent.configuration)
-        if self._store is None:
-            return own
-        found = await self._store.resolve(request.descriptor, tag=request.baseline_tag)
+        found = await resolve_tag(self._store, request.descriptor, request.baseline_tag)
         return own if found is None else found.apply(own)
 
     async def _items(self, request: OptimizeRequest) -> Sequence[Item] | None:
@@ -234,7 +265,7 @@ class RequestedCompressions:
         self, request: OptimizeRequest, agent: AgentSpec, items: Sequence[Item] | None
     ) -> Optimization:
         suite = suite_for(self._project.suite, request, items)
-        search = SearchSpec(optimizer="compress", settings=request.settings, seed=request.seed)
+        search = SearchSpec.of(self._project.optimizer(request))
         return Optimization(
             self._workspace,
             agent,
@@ -251,7 +282,8 @@ class RequestedCompressions:
         baseline = Configuration.of(agent.configuration)
         spec: dict[str, Any] = {}
         if self._project.settings is not None:
-            settings = settings_for(self._project.settings, request, agent)
+            table = self._project.optimizer(request)
+            settings = settings_for(self._project.settings, request, agent, table)
             spec = await asyncio.to_thread(spec_of, settings, optimization)
         spec["request"] = {
             "baseline": baseline.to_json(),

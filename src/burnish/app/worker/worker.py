@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,13 @@ from burnish.app.compress.requested import Project, RequestedCompressions
 from burnish.app.evaluate.queued import EvaluationExecutor
 from burnish.app.optimize.executor import RunExecutor
 from burnish.app.optimize.runners import MailboxRunner, check_mailbox, place_of, require_answer
-from burnish.app.wiring import STATE_FOLDER, Workspace, build_agent, build_suite, database_location
+from burnish.app.wiring import (
+    Workspace,
+    build_agent,
+    build_suite,
+    database_location,
+    overrides_location,
+)
 from burnish.app.worker.shard_worker import shard_evaluator
 from burnish.config.served_project import ServedProject
 from burnish.config.settings import CONFIG_NAME
@@ -41,14 +46,6 @@ from burnish.runtime.mailboxes.rules import MAX_DELIVERIES
 from burnish.runtime.shards.loop import ShardLoop
 from burnish.runtime.shards.messages import SHARD_REQUESTS
 from burnish.support.redis_client import open_client
-
-OVERRIDES_VARIABLE = "BURNISH_OVERRIDES"
-
-
-def overrides_location(folder: Path, given: str | None = None) -> str:
-    """The flag, else `BURNISH_OVERRIDES`, else the folder beside the config."""
-    named = given or os.environ.get(OVERRIDES_VARIABLE)
-    return named or str(folder / STATE_FOLDER / "overrides")
 
 
 def shown(location: str) -> str:
@@ -165,15 +162,17 @@ async def work_async(
     grace_seconds: float = 30.0,
     health_port: int | None = None,
     on_start: Callable[[WorkerNews], None] | None = None,
+    compression: Mapping[str, Any] | None = None,
 ) -> None:
     """`burnish.work` for callers that have an event loop of their own.
 
-    `loops` are some of main, eval and optimize. `db` is the database of the runs, `overrides` where
+    `compression` are settings of the compress optimizer for requests that have none of their own,
+    such as `strategies` or `model`. `loops` are some of main, eval and optimize. `db` is the database of the runs, `overrides` where
     tags are: a folder, redis://… or s3://…. After the first signal what runs may end within
     `grace_seconds`. `on_start` hears what it listens on, the health port included.
     """
     plan = WorkerPlan(
-        project=Project(agent=agent, suite=suite),
+        project=Project(agent=agent, suite=suite, compression=compression or {}),
         folder=agent.folder,
         mailbox=mailbox,
         database=database_location(Path.cwd(), None if db is None else str(db)),

@@ -12,21 +12,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from burnish.app.compress.compressions import (
-    CompressionResult,
-    apply_result,
-    check_tag,
-    local_overrides,
-    store_tag,
-)
+from burnish.app.agents.registry import with_configuration
+from burnish.app.compress.compressions import CompressionResult, apply_result
 from burnish.app.compress.report import CompressionReport, read_report
+from burnish.app.compress.tags import CompressionTags
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_spec import stored_settings
-from burnish.app.wiring import Workspace
+from burnish.app.wiring import Workspace, overrides_location
 from burnish.cli.console import Streams
 from burnish.cli.display.optimizations.progress import showing_search
 from burnish.cli.display.rows import print_rows, print_steps
-from burnish.cli.options import Config, Db, Json, Mailbox, RayAddress, Runner, given
+from burnish.cli.options import Config, Db, Json, Mailbox, Overrides, RayAddress, Runner, given
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.search import SearchWatch, chosen_runner, resume_search, start
@@ -34,11 +30,13 @@ from burnish.cli.wording import count, harmless, money
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of
 from burnish.domain import Configuration, OptimizationStatus, UsageError, optimizer_name
+from burnish.optimizers.compress.coverage import Protection
 from burnish.optimizers.compress.examples import require_parts
 from burnish.optimizers.compress.optimizer import Compress
+from burnish.optimizers.compress.report import RejectedModification
 
-_REFUTED, _STOPPED_BY_SOMEBODY = 1, 130
-_MOST_REJECTED = 5
+_GATE_FAILED, _STOPPED_BY_SOMEBODY = 1, 130
+_MOST_SHOWN = 5
 
 
 def compress(
@@ -46,8 +44,16 @@ def compress(
     *,
     tag: Annotated[
         str | None,
-        typer.Option(metavar="TAG", help="Keep the result under this tag in .burnish/overrides."),
+        typer.Option(metavar="TAG", help="Keep the result under this tag."),
     ] = None,
+    baseline_tag: Annotated[
+        str | None,
+        typer.Option(metavar="TAG", help="Shorten the prompt as it is under this tag."),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Let go what --tag holds, if it is there already.")
+    ] = False,
+    overrides: Overrides = None,
     eval_runs: Annotated[
         int | None,
         typer.Option(min=1, help="How often the baseline and the result run each item."),
@@ -58,6 +64,13 @@ def compress(
     sections: Annotated[
         list[str] | None,
         typer.Option("--only", metavar="PATH", help="Compress this section only. Repeatable."),
+    ] = None,
+    drop_untested: Annotated[
+        bool, typer.Option("--drop-untested", help="Also leave out lines that no item tests.")
+    ] = False,
+    protected: Annotated[
+        list[str] | None,
+        typer.Option("--protect", metavar="WORDS", help="Keep the line with these. Repeatable."),
     ] = None,
     rewriter: Annotated[
         str | None,
@@ -89,8 +102,6 @@ def compress(
     """
     streams: Streams = context.obj
     location = ProjectLocation.of(context, config, db)
-    if tag is not None:
-        check_tag(tag)
     if apply and not yes and not _can_ask(streams):
         raise UsageError(
             what="the compression was not started",
@@ -98,6 +109,16 @@ def compress(
             fix="add --yes, or leave --apply out and look at the report first",
             code="needs_yes",
         )
+    agent = location.settings().agent_spec()
+    tags = CompressionTags(
+        agent_name=agent.name,
+        own=Configuration.of(agent.configuration),
+        store=overrides_location(location.folder, overrides),
+        tag=tag,
+        baseline_tag=baseline_tag,
+        replace=replace,
+    )
+    baseline = run(tags.baseline())
     watch = SearchWatch()
     choice = chosen_runner(streams, location, runner, mailbox, ray_address)
     with showing_search(streams.messages, watch):
@@ -108,27 +129,30 @@ def compress(
             asked: dict[str, Any] = {
                 "min_section_tokens": min_section_tokens,
                 "sections": sections or None,
+                "drop_untested": drop_untested or None,
+                "protected": protected or None,
                 "model": rewriter,
                 "seed": seed,
             }
-            settings = _settings(location.settings(given(direct)), given(asked))
+            settings = _settings(location.settings(given(direct)), given(asked), baseline)
             watch.budget = settings.budget_spec()
             work = start(location.database, settings, watch, choice)
         result = run(work, note=lambda: watch.kept(location)).result
     done = run(_finish(location, result, calls_per_month))
     cancelled = result.status is OptimizationStatus.CANCELLED
     if done.report.worth_keeping and not cancelled:
-        done = _keep(streams, location, done, tag=tag, apply=apply, yes=yes)
+        done = _keep(location, done, tags, apply=apply, yes=yes)
     if streams.json_output:
         streams.print_document(done.to_json())
     else:
         _print(streams.console, done, location)
     if cancelled:
         raise typer.Exit(_STOPPED_BY_SOMEBODY)
-    raise typer.Exit(_REFUTED if done.report.refuted else 0)
+    failed = done.report.refuted or done.report.regressions
+    raise typer.Exit(_GATE_FAILED if failed else 0)
 
 
-def _settings(settings: Settings, asked: Mapping[str, Any]) -> Settings:
+def _settings(settings: Settings, asked: Mapping[str, Any], baseline: Configuration) -> Settings:
     """The settings with the `[optimizer]` table for this run: of another's only what fits any."""
     table = settings.optimizer
     own = table.get("name") == "compress"
@@ -137,10 +161,11 @@ def _settings(settings: Settings, asked: Mapping[str, Any]) -> Settings:
     }
     chosen = {**kept, **asked, "name": "compress"}
     # Now, and not once the baseline is paid for.
-    require_parts(
-        Configuration.of(settings.agent_spec().configuration), chosen.get("sections") or ()
-    )
-    return settings.model_copy(update={"optimizer": chosen})
+    require_parts(baseline, chosen.get("sections") or ())
+    Protection(baseline, chosen.get("protected") or ())
+    own = Configuration.of(settings.agent_spec().configuration)
+    agent = settings.agent if baseline == own else with_configuration(settings.agent, baseline)
+    return settings.model_copy(update={"optimizer": chosen, "agent": agent})
 
 
 async def _finish(
@@ -167,23 +192,19 @@ async def _finish(
 
 
 def _keep(
-    streams: Streams,
     location: ProjectLocation,
     done: CompressionResult,
+    tags: CompressionTags,
     *,
-    tag: str | None,
     apply: bool,
     yes: bool,
 ) -> CompressionResult:
     """Tag and apply it, as far as that was asked for and agreed on."""
-    report = done.report
-    if tag is not None:
-        store, baseline = local_overrides(location.folder), done.result.baseline.configuration
-        run(store_tag(store, report.agent, baseline, report.modifications, tag))
+    run(tags.keep(done.report.modifications))
     version = None
     if apply and (yes or _agreed(done)):
         version = run(_apply(location, done.result))
-    return CompressionResult(report=report, result=done.result, tag=tag, version=version)
+    return CompressionResult(report=done.report, result=done.result, tag=tags.tag, version=version)
 
 
 async def _apply(location: ProjectLocation, result: OptimizationResult) -> int | None:
@@ -219,14 +240,11 @@ def _print(console: Console, done: CompressionResult, location: ProjectLocation)
         if one.before != one.after
     ]
     print_rows(console, [*rows, *((label, Text(words)) for label, words in _facts(report))])
-    for one in report.rejected[:_MOST_REJECTED]:
-        reason = f"{one.edit}: {one.reason}"
-        if one.regression_count:
-            reason += f" ({count(one.regression_count, 'item')})"
-        console.print(Text(f"kept  {harmless(reason)}", style="dim"), soft_wrap=True)
-    if len(report.rejected) > _MOST_REJECTED:
-        more = len(report.rejected) - _MOST_REJECTED
-        console.print(Text(f"      and {more} more, see --json", style="dim"))
+    _print_some(console, "not done:", [_refusal(one) for one in report.rejected])
+    kept = [f"{one.section_path}: {one.text}" for one in report.untested if one.kept]
+    gone = [f"{one.section_path}: {one.text}" for one in report.untested if not one.kept]
+    _print_some(console, "kept, no item tests it:", kept)
+    _print_some(console, "left out, no item tests it:", gone, style="yellow")
     console.print()
     if done.tag:
         console.print(Text(f"kept under the tag {done.tag}"))
@@ -236,6 +254,19 @@ def _print(console: Console, done: CompressionResult, location: ProjectLocation)
     if report.has_modifications:
         identity = report.optimization_id[-8:]
         print_steps(console, [(location.command("diff", identity), "what changed")])
+
+
+def _refusal(one: RejectedModification) -> str:
+    broken = f" (at least {count(one.regression_count, 'item')})" if one.regression_count else ""
+    return f"{one.edit}: {one.reason}{broken}"
+
+
+def _print_some(console: Console, label: str, lines: list[str], style: str = "dim") -> None:
+    for one in lines[:_MOST_SHOWN]:
+        console.print(Text(f"{label} {harmless(one)}", style=style), soft_wrap=True)
+    if len(lines) > _MOST_SHOWN:
+        more = len(lines) - _MOST_SHOWN
+        console.print(Text(f"{label} {more} more, see --json", style=style))
 
 
 def _facts(report: CompressionReport) -> list[tuple[str, str]]:

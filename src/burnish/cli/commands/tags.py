@@ -6,23 +6,30 @@ from typing import Any
 
 import typer
 
-from burnish.app.compress.compressions import local_overrides
+from burnish.app.wiring import overrides_location
 from burnish.cli.console import Streams
-from burnish.cli.options import Config, Json
+from burnish.cli.options import Config, Json, Overrides
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
+from burnish.cli.wording import count
 from burnish.domain import Configuration
 from burnish.optimizers.compress.examples import part_tokens, parts_of
-from burnish.overrides import NAMESPACE, descriptor_of
+from burnish.overrides import NAMESPACE, descriptor_of, open_overrides
 
 
-def tags(context: typer.Context, json_output: Json = False, config: Config = None) -> None:
-    """List the tags of the agent's prompt in .burnish/overrides, and whether they still fit."""
+def tags(
+    context: typer.Context,
+    overrides: Overrides = None,
+    json_output: Json = False,
+    config: Config = None,
+) -> None:
+    """List the tags of the agent's prompt, and whether they still fit."""
     streams: Streams = context.obj
     location = ProjectLocation.of(context, config, None)
     agent = location.settings().agent_spec()
     configuration = Configuration.of(agent.configuration)
-    found = run(_tags(location, agent.name, configuration))
+    place = overrides_location(location.folder, overrides)
+    found = run(_tags(place, agent.name, configuration))
     if streams.json_output:
         key = descriptor_of(agent.name, configuration).key
         streams.print_document({"namespace": NAMESPACE, "key": key, "tags": found})
@@ -31,13 +38,12 @@ def tags(context: typer.Context, json_output: Json = False, config: Config = Non
         streams.say("there are no tags yet; `burnish compress --tag NAME` makes one")
     for one in found:
         stale = f", {len(one['stale'])} stale" if one["stale"] else ""
-        streams.say(f"{one['tag']}  {len(one['sections'])} sections, {one['tokens']} tokens{stale}")
+        sections = count(len(one["sections"]), "section")
+        streams.say(f"{one['tag']}  {sections}, {one['tokens']} tokens{stale}")
 
 
-async def _tags(
-    location: ProjectLocation, agent: str, configuration: Configuration
-) -> list[dict[str, Any]]:
-    store = local_overrides(location.folder)
+async def _tags(place: str, agent: str, configuration: Configuration) -> list[dict[str, Any]]:
+    store = open_overrides(place)
     descriptor = descriptor_of(agent, configuration)
     found = []
     for tag in await store.list_tags(namespace=descriptor.namespace, key=descriptor.key):

@@ -17,7 +17,7 @@ from burnish.app.compress.requested import Project
 from burnish.app.optimize.runners import MAILBOX_VARIABLE, RunnerChoice
 from burnish.app.worker.worker import WorkerNews, WorkerPlan, work
 from burnish.cli.console import Streams
-from burnish.cli.options import Config, Db
+from burnish.cli.options import Config, Db, Overrides
 from burnish.cli.project_location import ProjectLocation
 from burnish.domain import UsageError
 from burnish.support.secrets import without_secrets
@@ -41,14 +41,7 @@ def worker(
             show_default="BURNISH_MAILBOX",
         ),
     ] = None,
-    overrides: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PLACE",
-            help="Where override tags are: a folder, redis://… or s3://….",
-            show_default="BURNISH_OVERRIDES, else .burnish/overrides beside the config",
-        ),
-    ] = None,
+    overrides: Overrides = None,
     concurrency: Annotated[
         int | None,
         typer.Option(min=1, help="Requests at once.", show_default="the agent's own"),

@@ -18,6 +18,7 @@ from burnish.domain import (
     Usage,
     UsageError,
     canonical_hash,
+    current_experiment,
 )
 from burnish.evaluation.agents.python_agent import as_output
 from burnish.models.failures import TransientError, clean_message
@@ -74,11 +75,14 @@ class HttpAgent:
 
     async def run(self, configuration: Configuration, item: Item, *, repeat: int) -> AgentOutput:
         """One answer of the service, after retries of what is transient."""
-        body = {
+        body: dict[str, Any] = {
             "configuration": configuration.to_json(),
             "item": {**item.data, "id": item.id},
             "repeat": repeat,
         }
+        experiment = current_experiment()
+        if experiment is not None:
+            body["experiment"] = experiment.to_json()
         limits = shared_limits(self._url, "", self._settings, self._clock)
 
         async def attempt(number: int) -> AgentOutput:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from burnish.domain import Configuration, placeholders
@@ -15,6 +15,8 @@ from burnish.optimizers.compress.examples import (
 )
 from burnish.optimizers.compress.strategies import SectionEdit
 from burnish.optimizers.compress.units import split_units
+
+_SHOWN = 48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,8 @@ class Cut:
     body: str = ""
     base: str = ""
     unit: int | None = None
+    # How a line begins.
+    words: str = ""
 
     def describe(self) -> str:
         """In words."""
@@ -38,7 +42,13 @@ class Cut:
             return f"{self.name.partition('/')[2]} of {self.path} {saved}"
         if self.path == EXAMPLES:
             return f"example {self.unit + 1} out {saved}"
-        return f"line {self.unit + 1} of {self.path} out {saved}"
+        return f"“{self.words}” out of {self.path} {saved}"
+
+
+def shorten(text: str) -> str:
+    """The first words of a text, to know it by."""
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else line[:_SHOWN].rsplit(" ", 1)[0] + " …"
 
 
 def section_cuts(edits: Iterable[SectionEdit]) -> dict[str, list[Cut]]:
@@ -54,25 +64,38 @@ def section_cuts(edits: Iterable[SectionEdit]) -> dict[str, list[Cut]]:
     }
 
 
-def unit_cuts(configuration: Configuration, path: str, base: str) -> list[Cut]:
+MayGo = Callable[[str], bool]
+
+
+def unit_cuts(
+    configuration: Configuration, path: str, base: str, may_go: MayGo = lambda line: True
+) -> list[Cut]:
     """One cut for each line of a section, or for each example, that may go."""
     if path == EXAMPLES:
         return _example_cuts(configuration, base)
-    return line_cuts(path, configuration.sections[path], base)
+    return line_cuts(path, configuration.sections[path], base, may_go)
 
 
-def line_cuts(path: str, text: str, base: str) -> list[Cut]:
-    """One cut for each line that may go: those with placeholders stay, and so does the last."""
+def line_cuts(path: str, text: str, base: str, may_go: MayGo = lambda line: True) -> list[Cut]:
+    """One cut for each line that may go, or that only repeats an earlier one.
+
+    Those with placeholders stay, and so does the last.
+    """
     units = split_units(text)
     if len(units) < 2:
         return []
     whole = count_tokens(text)
-    found = []
+    found: list[Cut] = []
+    seen: set[str] = set()
     for index, unit in enumerate(units):
+        repeats = unit.key in seen
+        seen.add(unit.key)
+        if not (repeats or may_go(unit.text)):
+            continue
         left = "".join(one.text + one.tail for n, one in enumerate(units) if n != index)
         saving = whole - count_tokens(left.rstrip())
         if saving > 0 and not placeholders(unit.text):
-            found.append(_unit_cut(path, base, index, saving))
+            found.append(_unit_cut(path, base, index, saving, shorten(unit.text)))
     return found
 
 
@@ -83,8 +106,9 @@ def _example_cuts(configuration: Configuration, base: str) -> list[Cut]:
     ]
 
 
-def _unit_cut(path: str, base: str, index: int, saving: int) -> Cut:
-    return Cut(name=f"{path}#{base}#{index}", path=path, saving=saving, base=base, unit=index)
+def _unit_cut(path: str, base: str, index: int, saving: int, words: str = "") -> Cut:
+    name = f"{path}#{base}#{index}"
+    return Cut(name=name, path=path, saving=saving, base=base, unit=index, words=words)
 
 
 def build(baseline: Configuration, cuts: Iterable[Cut]) -> Configuration | None:

@@ -17,13 +17,17 @@ from burnish.domain import (
     Model,
     ModelUser,
     OptimizerState,
+    Proposed,
     RunContext,
     StopDecision,
     StopReason,
     TrialHistory,
     TrialResult,
+    UnavailableError,
 )
-from burnish.optimizers.compress.cuts import Cut, section_cuts, unit_cuts
+from burnish.optimizers.compress.coverage import Coverage, Protection, UntestedLine, says
+from burnish.optimizers.compress.cuts import Cut, MayGo, section_cuts, shorten, unit_cuts
+from burnish.optimizers.compress.edit_checks import checked_edits
 from burnish.optimizers.compress.examples import (
     EXAMPLES,
     example_edits,
@@ -46,6 +50,7 @@ from burnish.support.number_checks import require_whole
 
 _PLACES = 8
 _SCREENED = 4
+_MOST_UNANSWERED = 3
 
 
 class Compress:
@@ -54,8 +59,9 @@ class Compress:
     `model` rewrites sections beside the mechanical edits; without one these are all there is.
     `strategies` takes the place of both. Sections of fewer than `min_section_tokens` stay, and so do
     all but `sections` where that is given; the configuration's examples are `@examples` there. With
-    `lines` single lines and examples are left out too. Each edit is tried alone on `screened` items
-    before it is joined with others.
+    `lines` single lines and examples are left out too. Lines that no item tests stay, unless
+    `drop_untested`; so does every line with one of the texts in `protected`. Each edit is tried alone
+    on `screened` items before it is joined with others.
     """
 
     name = "compress"
@@ -71,12 +77,16 @@ class Compress:
         sections: Sequence[str] | None = None,
         lines: bool = True,
         screened: int = _SCREENED,
+        drop_untested: bool = False,
+        protected: Sequence[str] = (),
     ) -> None:
         least = require_whole("compress", "min_section_tokens", min_section_tokens, least=1)
         self.min_section_tokens = least
         self.screened = require_whole("compress", "screened", screened, least=1)
         self.sections = None if sections is None else tuple(sections)
         self.lines = lines
+        self.drop_untested = drop_untested
+        self.protected = tuple(protected)
         self.strategies: tuple[CompressStrategy, ...] = tuple(strategies or ())
         if strategies is None:
             own: list[CompressStrategy] = [MechanicalCompressStrategy(min_section_tokens=least)]
@@ -84,6 +94,7 @@ class Compress:
                 own.append(LLMCompressStrategy(model, min_section_tokens=least))
             self.strategies = tuple(own)
         self._memo = Memo()
+        self._unanswered = 0
         self._made: tuple[str, dict[frozenset[str], Configuration | None]] = "", {}
         # The last replay: `should_stop` and `propose` ask for the same one after the other.
         self._replayed: tuple[Any, Solution | _Wanted | None] | None = None
@@ -99,13 +110,15 @@ class Compress:
         require_parts(context.baseline, self.sections or ())
         paths = self._paths(context)
         sections = [path for path in paths if path != EXAMPLES]
-        edits: dict[str, SectionEdit] = {}
-        for strategy in self.strategies:
-            for edit in await strategy.propose(context.baseline, sections):
-                edits.setdefault(edit.name, edit)
+        protection = Protection(context.baseline, self.protected)
+        edits, refused = await checked_edits(
+            self.strategies, context.baseline, sections, protection
+        )
         if EXAMPLES in paths:
-            edits |= {edit.name: edit for edit in example_edits(context.baseline)}
-        return first_state(context, paths=paths, edits=[edit.to_json() for edit in edits.values()])
+            edits += example_edits(context.baseline)
+        return first_state(
+            context, paths=paths, edits=[edit.to_json() for edit in edits], refused=refused
+        )
 
     def _paths(self, context: RunContext) -> list[str]:
         """What may be shortened: sections, and the examples after them."""
@@ -120,12 +133,28 @@ class Compress:
 
     def propose(
         self, state: OptimizerState, history: TrialHistory, max_candidates: int
-    ) -> list[CandidateProposal]:
+    ) -> Proposed:
         """What the search has to know next, or the trial of what it arrived at."""
+        state = self._with_coverage(state, history)
+        return Proposed(proposals=self._next(state, history, max_candidates), state=state)
+
+    def _with_coverage(self, state: OptimizerState, history: TrialHistory) -> OptimizerState:
+        """What the items of the gate are about: no later reader of the state has the items."""
+        if "coverage" in state.algorithm_data:
+            return state
+        items = history.items(self.verdicts(state, history).gate)
+        coverage = Coverage.by(items, RunFacts.within(state).baseline)
+        data = {**state.algorithm_data, "coverage": coverage.to_json()}
+        return replace(state, algorithm_data=data)
+
+    def _next(
+        self, state: OptimizerState, history: TrialHistory, max_candidates: int
+    ) -> list[CandidateProposal]:
         facts = RunFacts.within(state)
         try:
             solution = self._untried(state, history)
         except _Wanted as wanted:
+            self._require_answers(wanted)
             by_hash = wanted.configurations
             return [
                 CandidateProposal(
@@ -147,6 +176,18 @@ class Compress:
             )
         ]
 
+    def _require_answers(self, wanted: _Wanted) -> None:
+        """Stop once what is asked for stays unanswered; a resumed run asks again."""
+        lacking = any(wanted.verdicts.lacks_answers(ask) for ask in wanted.unknown.asks)
+        self._unanswered = self._unanswered + 1 if lacking else 0
+        if self._unanswered >= _MOST_UNANSWERED:
+            raise UnavailableError(
+                what="the compression stopped",
+                why=f"items were run {self._unanswered} times in a row and failed outside the agent",
+                fix="`burnish resume` goes on once the agent's model answers; what is known is kept",
+                code="endpoint_unavailable",
+            )
+
     def observe(
         self, state: OptimizerState, trial_results: Sequence[TrialResult]
     ) -> OptimizerState:
@@ -163,6 +204,8 @@ class Compress:
         if not state.algorithm_data["edits"] and not self._has_lines(state):
             return stop("there is nothing to shorten: no edit of any section saves a token")
         try:
+            if "coverage" not in state.algorithm_data and self.verdicts(state, history).gate:
+                return GOING_ON
             solution = self._untried(state, history)
         except _Wanted:
             return GOING_ON
@@ -173,8 +216,15 @@ class Compress:
         return GOING_ON
 
     def choice(self, state: OptimizerState, history: TrialHistory) -> str | None:
-        """The winner: the shortest candidate that regresses nothing."""
-        return state.best_candidate_id
+        """The winner: the latest trial that nothing speaks against; in the end the baseline."""
+        verdicts = self.verdicts(state, history)
+        sound = (
+            one.candidate_id
+            for one in reversed(history.trials)
+            if one.counts
+            and verdicts.is_sound(history.candidate(one.candidate_id).configuration.hash)
+        )
+        return next(sound, RunFacts.within(state).baseline_candidate_id)
 
     def solution(self, state: OptimizerState, history: TrialHistory) -> Solution | None:
         """The last solution that is known by now, with what was refused on the way."""
@@ -192,7 +242,8 @@ class Compress:
 
     def _untried(self, state: OptimizerState, history: TrialHistory) -> Solution | None:
         """The first solution without a trial; None when all have had theirs."""
-        seen = (state.generation, len(history.tried), len(history.mini_batches))
+        known = "coverage" in state.algorithm_data
+        seen = (state.generation, known, len(history.tried), len(history.mini_batches))
         if self._replayed is None or self._replayed[0] != (_run_of(state), seen):
             self._replayed = (_run_of(state), seen), self._replay(state, history)
         answer = self._replayed[1]
@@ -208,14 +259,13 @@ class Compress:
                 if solution.configuration.hash not in tried:
                     return solution
         except Unknown as unknown:
-            return _Wanted(unknown, search.built)
+            return _Wanted(unknown, search.built, self.verdicts(state, history))
         return None
 
     def _solutions(self, search: CompressSearch, history: TrialHistory) -> Iterator[Solution]:
         """What is worth a trial: within a budget also what lines might still improve on."""
-        safe = not self.lines or history.evaluations_left is not None
-        sections = search.sections(final=safe)
-        if safe:
+        sections = search.sections()
+        if not self.lines or history.evaluations_left is not None:
             yield sections
         if self.lines:
             yield search.lines(sections)
@@ -225,7 +275,7 @@ class Compress:
         verdicts = self.verdicts(state, history)
         if not verdicts.gate:
             raise _NoGate
-        edits = [SectionEdit.of(one) for one in state.algorithm_data["edits"]]
+        edits, _ = self._edits(state)
         choices = section_cuts(edits)
         every: dict[str, Sequence[Cut]] = {
             path: choices.get(path, ()) for path in state.algorithm_data["paths"]
@@ -234,13 +284,57 @@ class Compress:
         if self._made[0] != run:
             self._made = run, {}
         return CompressSearch(
-            facts.baseline, every, verdicts, screened=self.screened, made=self._made[1]
+            facts.baseline,
+            every,
+            verdicts,
+            screened=self.screened,
+            made=self._made[1],
+            may_go=self._may_go(state),
+        )
+
+    def _edits(self, state: OptimizerState) -> tuple[list[SectionEdit], list[dict[str, Any]]]:
+        """The edits that may be tried, and those that would lose lines that no item tests."""
+        every = [SectionEdit.of(one) for one in state.algorithm_data["edits"]]
+        lines = () if self.drop_untested else self.untested(state)
+        kept, refused = [], []
+        for edit in every:
+            lost = [
+                one.text
+                for one in lines
+                if one.section_path == edit.path and not says(edit.proposed_body, one.text)
+            ]
+            if not lost:
+                kept.append(edit)
+                continue
+            reason = f"no item tests what it leaves out, such as “{shorten(lost[0])}”"
+            told = {"section_path": edit.path, "edit": edit.name.partition("/")[2]}
+            refused.append({**told, "token_reduction": edit.token_reduction, "reason": reason})
+        return kept, refused
+
+    def refused(self, state: OptimizerState) -> list[dict[str, Any]]:
+        """Edits that were never tried, and why."""
+        return [*state.algorithm_data.get("refused", ()), *self._edits(state)[1]]
+
+    def untested(self, state: OptimizerState) -> tuple[UntestedLine, ...]:
+        """The lines of the baseline that no item tests, in the sections that may be shortened."""
+        coverage = _coverage(state)
+        if coverage is None:
+            return ()
+        found = coverage.untested(RunFacts.within(state).baseline)
+        return tuple(one for one in found if one.section_path in state.algorithm_data["paths"])
+
+    def _may_go(self, state: OptimizerState) -> MayGo:
+        """Which single lines may be left out."""
+        protection = Protection(RunFacts.within(state).baseline, self.protected)
+        coverage = None if self.drop_untested else _coverage(state)
+        return lambda line: (
+            not protection.covers(line) and (coverage is None or coverage.tests(line))
         )
 
     def _has_lines(self, state: OptimizerState) -> bool:
-        baseline = RunFacts.within(state).baseline
+        baseline, may_go = RunFacts.within(state).baseline, self._may_go(state)
         return self.lines and any(
-            unit_cuts(baseline, path, "") for path in state.algorithm_data["paths"]
+            unit_cuts(baseline, path, "", may_go) for path in state.algorithm_data["paths"]
         )
 
 
@@ -250,11 +344,21 @@ class _NoGate(Exception):  # noqa: N818 - never leaves this module
 
 class _Wanted(Exception):  # noqa: N818 - never leaves this module
     def __init__(
-        self, unknown: Unknown, configurations: Mapping[str, tuple[Configuration, str]]
+        self,
+        unknown: Unknown,
+        configurations: Mapping[str, tuple[Configuration, str]],
+        verdicts: Verdicts,
     ) -> None:
         super().__init__()
         self.unknown = unknown
         self.configurations = configurations
+        self.verdicts = verdicts
+
+
+def _coverage(state: OptimizerState) -> Coverage | None:
+    """What the items are about; None before the first step, and in runs of earlier versions."""
+    stored = state.algorithm_data.get("coverage")
+    return None if stored is None else Coverage.of(stored)
 
 
 def _run_of(state: OptimizerState) -> str:

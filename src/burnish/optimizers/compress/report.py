@@ -8,6 +8,7 @@ from typing import Any
 
 from burnish.domain import DEFAULT_TAG, Configuration, ConflictError, UsageError, text_hash
 from burnish.domain.optimizations.records import is_shown_worse
+from burnish.optimizers.compress.coverage import UntestedLine, says
 from burnish.optimizers.compress.cuts import with_parts
 from burnish.optimizers.compress.examples import (
     EXAMPLES,
@@ -29,7 +30,8 @@ from burnish.overrides import (
 class Modification:
     """A shorter text that regresses nothing. `original_hash` is of the text that it replaces.
 
-    The examples have the path `@examples`, and their text is the JSON of the list.
+    The examples have the path `@examples`, and their text is the JSON of the list. `built_on` is the
+    baseline tag, where it had overrides: only together with these was the text tried.
     """
 
     section_path: str
@@ -39,6 +41,7 @@ class Modification:
     baseline_pass_rate: float
     candidate_pass_rate: float
     edits: tuple[str, ...] = ()
+    built_on: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form that `of` reads."""
@@ -52,7 +55,11 @@ class Modification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectedModification:
-    """An edit that was not accepted, and the items that it would have broken."""
+    """An edit that was not accepted, and items that it would have broken.
+
+    The first confirmed regression ends an edit, so there may be more of them: `regression_count` is
+    the least number.
+    """
 
     section_path: str
     edit: str
@@ -76,6 +83,7 @@ class CompressionOutcome:
     """What every report of a compression tells, in the process and by message.
 
     `held_out` has both scores on items that the search never saw, with their difference's bounds.
+    `untested` are lines of the prompt that no item tests, which stay unless that was asked for.
     """
 
     baseline_pass_rate: float
@@ -86,6 +94,7 @@ class CompressionOutcome:
     evaluations: int = 0
     stop_message: str | None = None
     held_out: Mapping[str, Any] | None = None
+    untested: tuple[UntestedLine, ...] = ()
 
     @property
     def total_token_reduction(self) -> int:
@@ -131,10 +140,12 @@ def modifications_of(
     return tuple(found)
 
 
-def rejections_of(solution: Solution | None) -> tuple[RejectedModification, ...]:
-    """What was refused, the largest saving first."""
+def rejections_of(
+    solution: Solution | None, untried: Iterable[Mapping[str, Any]] = ()
+) -> tuple[RejectedModification, ...]:
+    """What was refused, the largest saving first, and what was never tried."""
     refusals = () if solution is None else solution.refusals.values()
-    return tuple(
+    tried = tuple(
         RejectedModification(
             section_path=one.cut.path,
             edit=one.cut.describe(),
@@ -144,6 +155,17 @@ def rejections_of(solution: Solution | None) -> tuple[RejectedModification, ...]
             item_ids=one.item_ids,
         )
         for one in sorted(refusals, key=lambda one: (-one.cut.saving, one.cut.name))
+    )
+    return tried + tuple(
+        RejectedModification(**{"token_reduction": 0, "regression_count": 0, **one})
+        for one in untried
+    )
+
+
+def told_of(lines: Iterable[UntestedLine], best: Configuration) -> tuple[UntestedLine, ...]:
+    """Untested lines, with whether the result still says them."""
+    return tuple(
+        replace(one, kept=says(best.sections.get(one.section_path, ""), one.text)) for one in lines
     )
 
 
@@ -188,11 +210,15 @@ async def apply_modifications(
 ) -> str:
     """Set the modified sections of a tag, all at once, and return its new revision.
 
-    What else the tag holds stays. `built_on` names the baseline tag where that is another one: the
-    tag becomes all that the baseline holds, with the modifications on top. Modifications of a text
-    that has changed since are refused, and so is a tag that is not at `expected` any more. Examples
-    are not part of a descriptor, so whether they have changed since is not checked here.
+    What else the tag holds stays. `built_on` names the baseline tag where that is another one, by
+    default the one that the modifications were tried with: the tag becomes all that the baseline
+    holds, with the modifications on top. Modifications of a text that has changed since are refused,
+    and so is a tag that is not at `expected` any more. Examples are not part of a descriptor, so
+    whether they have changed since is not checked here.
     """
+    modifications = tuple(modifications)
+    if built_on is None:
+        built_on = next((one.built_on for one in modifications if one.built_on), None)
     override = override_of(descriptor, tag, modifications)
     if built_on is None or built_on == tag:
         return await store.upsert(descriptor, override, expected=expected)

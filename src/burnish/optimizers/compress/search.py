@@ -4,9 +4,10 @@ It is replayed from the start with all that is known, and stops at the first thi
 keeps no state, and a resumed run does the same.
 
 1. Each section's edits alone, on a few items; one that regresses gives way to the next weaker.
-2. All together. Where that breaks an item, bisecting on this item alone finds the few cuts that do it,
-   and from then on the largest set is taken that has no such combination (`compress_choice`). Where
-   more cuts never mend what fewer broke, nothing that regresses nothing is larger.
+2. All together. Where that breaks an item, bisecting on this item alone finds the few cuts that do it;
+   where only the failures of all items together are too many, bisecting on those that failed. From
+   then on the largest set is taken that has no such combination. Where more cuts never mend what
+   fewer broke, nothing that regresses nothing is larger.
 3. The same for the lines of all sections, and for single examples.
 
 What passed under more cuts is not run again for fewer, until the end: what is accepted has passed the
@@ -15,15 +16,16 @@ whole gate itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from burnish.domain import Configuration
-from burnish.optimizers.compress.cuts import Cut, build, unit_cuts
+from burnish.optimizers.compress.cuts import Cut, MayGo, build, unit_cuts
 from burnish.optimizers.compress.verdicts import Ask, Unknown, Verdicts
 
 # Beyond so many branches the best so far is taken; combinations are few and small in practice.
 _MOST_BRANCHES = 5_000
+_ALL_COULD_GO = "no item needs any of this section, and only an empty section is left without it"
 Cuts = tuple[Cut, ...]
 Made = dict[frozenset[str], Configuration | None]
 
@@ -39,10 +41,12 @@ class CompressSearch:
         *,
         screened: int,
         made: Made | None = None,
+        may_go: MayGo = lambda line: True,
     ) -> None:
         self._baseline = baseline
         self._choices = choices
         self._verdicts = verdicts
+        self._may_go = may_go
         self._screen = verdicts.gate[:screened]
         self._conflicts: list[Conflict] = []
         # Configurations that earlier replays have made.
@@ -50,14 +54,16 @@ class CompressSearch:
         # Sets of cuts that were looked at, by name.
         self._known: dict[frozenset[str], tuple[Cuts, str]] = {}
         # Everything that was looked at, by hash, with what it is made of in words.
-        self.built: dict[str, tuple[Configuration, str]] = {}
+        self.built: dict[str, tuple[Configuration, str]] = {
+            baseline.hash: (baseline, "the baseline once more")
+        }
 
     # --- phases -------------------------------------------------------------------------------
 
-    def sections(self, *, final: bool = True) -> Solution:
-        """Whole sections. What is not final is verified in single runs."""
+    def sections(self) -> Solution:
+        """Whole sections."""
         self._alone()
-        return self._solve((), [cuts for cuts in self._choices.values() if cuts], final=final)
+        return self._solve((), [cuts for cuts in self._choices.values() if cuts])
 
     def lines(self, start: Solution) -> Solution:
         """Lines of all sections and single examples, on top of what was accepted."""
@@ -65,9 +71,9 @@ class CompressSearch:
         cuts = [
             cut
             for path in self._choices
-            for cut in unit_cuts(start.configuration, path, taken.get(path, ""))
+            for cut in unit_cuts(start.configuration, path, taken.get(path, ""), self._may_go)
         ]
-        found = self._solve(start.accepted, [[cut] for cut in cuts], final=True)
+        found = self._solve(start.accepted, [[cut] for cut in cuts])
         refusals = {**start.refusals, **found.refusals}
         return Solution(
             accepted=found.accepted, configuration=found.configuration, refusals=refusals
@@ -85,40 +91,57 @@ class CompressSearch:
                     break
                 if item is None:
                     break
-                self._conflicts.append(Conflict((cut,), item))
+                self._conflicts.append(Conflict((cut,), (item,)))
         if asks:
             raise Unknown(asks)
 
-    def _solve(self, base: Cuts, options: Sequence[Sequence[Cut]], *, final: bool) -> Solution:
+    def _solve(self, base: Cuts, options: Sequence[Sequence[Cut]]) -> Solution:
         """The largest choice beside `base` that passes the whole gate."""
-        witnesses = self._verdicts.witnesses
-        order = (*witnesses, *(item for item in self._verdicts.gate if item not in witnesses))
-        runs = {1, self._verdicts.eval_runs} if final else {1}
         while True:
             chosen = self._viable(base, best_choice(options, self._conflicts))
             cuts = (*base, *chosen)
-            item = self._broken(cuts, order, infer=True) if cuts else None
-            for wanted in sorted(runs) if cuts else ():
-                item = item or self._broken(cuts, order, wanted=wanted)
-            if item is None:
+            conflict = self._conflict(base, chosen) if chosen else None
+            if conflict is None:
                 break
-            self._conflicts.append(Conflict(self._culprits(base, chosen, item), item))
+            self._conflicts.append(conflict)
         configuration = self._build(cuts)
         assert configuration is not None
         return Solution(
             accepted=cuts, configuration=configuration, refusals=self._refusals(cuts, options)
         )
 
-    def _culprits(self, base: Cuts, chosen: Cuts, item: str) -> Cuts:
-        """A smallest part of the choice that breaks the item, by halving."""
+    def _conflict(self, base: Cuts, chosen: Cuts) -> Conflict | None:
+        """What breaks items among the chosen cuts: one item by itself, or all taken together."""
+        cuts, verdicts = (*base, *chosen), self._verdicts
+        witnesses = verdicts.witnesses
+        order = (*witnesses, *(item for item in verdicts.gate if item not in witnesses))
+        item = self._broken(cuts, order, infer=True)
+        for wanted in sorted({1, verdicts.eval_runs}):
+            item = item or self._broken(cuts, order, wanted=wanted)
+        if item is not None:
+            single = item
+            return Conflict(
+                self._culprits(base, chosen, lambda some: self._breaks(some, single)), (item,)
+            )
+        items = verdicts.more_failures(self._look(cuts))
+        if not items:
+            return None
+        # With at least half of what was seen beyond the baseline's own failures, a part is to blame.
+        of_baseline = verdicts.failures(verdicts.baseline, items, further=True)
+        half = (verdicts.failures(self._look(cuts), items) + of_baseline) / 2
+        culprits = self._culprits(base, chosen, lambda some: self._fails(some, items) >= half)
+        return Conflict(culprits, items)
+
+    def _culprits(self, base: Cuts, chosen: Cuts, breaks: Callable[[Cuts], bool]) -> Cuts:
+        """A smallest part of the choice that breaks what the whole of it does, by halving."""
         found: Cuts = ()
         rest = chosen
-        while not found or not self._breaks((*base, *found), item):
+        while not found or not breaks((*base, *found)):
             low, high = 0, len(rest)
-            # With `high` of the rest the item is broken, with `low` it is not.
+            # With `high` of the rest it breaks, with `low` it does not.
             while high - low > 1:
                 middle = (low + high) // 2
-                if self._breaks((*base, *found, *rest[:middle]), item):
+                if breaks((*base, *found, *rest[:middle])):
                     high = middle
                 else:
                     low = middle
@@ -153,9 +176,9 @@ class CompressSearch:
             reason = "regresses alone"
             if not alone:
                 reason = f"regresses together with {', '.join(sorted(others)) or 'other cuts'}"
-            items = tuple(dict.fromkeys(one.item_id for one in reasons))
+            items = tuple(dict.fromkeys(item for one in reasons for item in one.item_ids))
             found[cut.name] = Refusal(
-                cut=cut, reason=reason if reasons else "the section would be empty", item_ids=items
+                cut=cut, reason=reason if reasons else _ALL_COULD_GO, item_ids=items
             )
         return found
 
@@ -187,6 +210,14 @@ class CompressSearch:
         if ask is not None:
             raise Unknown([ask])
         return False
+
+    def _fails(self, cuts: Cuts, items: Sequence[str]) -> int:
+        """How often items fail under the cuts."""
+        digest = self._look(cuts)
+        ask = self._verdicts.ask(digest, items, self._verdicts.eval_runs)
+        if ask is not None:
+            raise Unknown([ask])
+        return self._verdicts.failures(digest, items)
 
     def _look(self, cuts: Cuts) -> str:
         configuration = self._build(cuts)
@@ -242,10 +273,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Cuts that break an item together, none of which could be left out."""
+    """Cuts that break items together, none of which could be left out."""
 
     cuts: Cuts
-    item_id: str
+    item_ids: tuple[str, ...]
 
     def within(self, chosen: Mapping[tuple[str, int | None], Cut]) -> bool:
         """Whether a choice has all of them, or stronger ones in their places."""

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from rapidfuzz import fuzz
-
 from burnish.domain import Configuration, Model, placeholders, text_hash
 from burnish.models import count_tokens
-from burnish.optimizers.compress.units import example_spans, split_units
-from burnish.optimizers.edits.edit import sentences
+from burnish.optimizers.compress.units import example_spans, is_illustration, split_units
+from burnish.optimizers.edits.edit import SENTENCE_END, sentences
 from burnish.optimizers.shared.asking import Asker
 from burnish.optimizers.shared.cleaning import extract_text, fence
 from burnish.optimizers.shared.line_edits import key_of
@@ -30,51 +28,59 @@ _SHORT_FORMS = {
     r"at the present time": "now",
     r"a large number of": "many",
     r"a (?:wide )?variety of": "various",
+    r"the majority of(?= the\b)": "most of",
     r"the majority of": "most",
     r"with (?:regard|respect|reference) to": "about",
     r"in (?:regard|relation) to": "about",
     r"for the purpose of": "for",
     r"has the ability to": "can",
     r"(?:is|are) able to": "can",
-    r"(?:is|are) required to": "must",
+    r"you are required to": "you must",
     r"you (?:are going to|will) need to": "you must",
-    r"you (?:need|have) to": "you must",
-    r"it is (?:\w+ly |very )?(?:important|essential|crucial|necessary) (?:that you|to)": "you must",
-    r"make (?:absolutely )?(?:sure|certain) (?:that you|to)": "",
-    r"be (?:absolutely )?sure to": "",
+    # "what you have to offer" is no duty.
+    r"(?<!what )(?<!all )(?<!that )(?<!which )(?<!thing )(?<!if )you (?:need|have) to": "you must",
     r"do not (?:under any circumstances|ever)": "never",
     r"prior to": "before",
     r"subsequent to": "after",
     r"in spite of the fact that": "although",
     r"each and every": "every",
-    r"one of the following": "one of",
     r"take into (?:account|consideration)": "consider",
     r"provide (?:a|an) (?:answer|response) (?:to|for)": "answer",
-    r"(?:please )?note that": "",
-    r"keep in mind that": "",
-    r"(?:please )?remember that": "",
-    r"as (?:was )?(?:already )?(?:mentioned|stated|noted) (?:above|before|earlier|previously),?": "",
-    r"it should be noted that": "",
-    r"needless to say,?": "",
-    r"as a matter of fact,?": "",
-    r"for all intents and purposes,?": "",
-    r"what i (?:want|would like) you to do is (?:to )?": "",
-    r"i (?:would like|want) you to": "",
-    r"your (?:task|job|goal) is (?:going to be )?to": "",
+    r"(?:very|really|extremely|truly|highly) (?=(?:important|crucial|essential|helpful|useful|kind|"
+    r"friendly|careful|carefully|much)\b)": "",
 }
-_FILLER = (
-    r"please|kindly|very|really|quite|just|simply|basically|actually|essentially|literally|"
-    r"obviously|clearly|of course|in fact|at all times|extremely|absolutely|certainly|definitely|"
-    r"highly|truly|totally|completely"
-)
+# Only where a sentence begins; its first word follows.
+_OPENINGS = {
+    r"(?:please )?(?:always )?(?:note|keep in mind|remember|be aware) that (?!.*\band that\b)": "",
+    r"as (?:was )?(?:already )?(?:mentioned|stated|noted) (?:above|before|earlier|previously),? ": "",
+    r"it should be noted that ": "",
+    r"needless to say,? ": "",
+    r"as a matter of fact,? ": "",
+    r"for all intents and purposes,? ": "",
+    r"what i (?:want|would like) you to do is (?:to )?": "",
+    r"i (?:would like|want) you to ": "",
+    r"your (?:task|job|goal) is (?:going to be )?to ": "",
+    r"(?:please )?(?:make (?:absolutely )?(?:sure|certain)|be (?:absolutely )?sure) "
+    r"(?:that you (?!are\b|were\b|have\b|do\b|can\b|will\b|must\b)|to )": "",
+    r"it is (?:\w+ly |very )?(?:important|essential|crucial|necessary) "
+    r"(?:that you|to(?! (?:the|a|an|our|us|them|me|him|her)\b)) ": "you must ",
+}
+_POLITE = r"please|kindly|basically|actually|essentially|obviously|of course|in fact"
 _PHRASES = [
-    (re.compile(rf"\b{long}\b", re.IGNORECASE), short) for long, short in _SHORT_FORMS.items()
+    (re.compile(rf"\b{long}\b" if long[-1] != ")" else rf"\b{long}", re.IGNORECASE), short)
+    for long, short in _SHORT_FORMS.items()
 ]
-_FILLERS = re.compile(rf"(?<![\w-])(?:{_FILLER})\b,?[ \t]+", re.IGNORECASE)
+_OPENED = [(re.compile(long, re.IGNORECASE), short) for long, short in _OPENINGS.items()]
+_FILLERS = re.compile(rf"(?<![\w-])(?:{_POLITE})\b,?[ \t]+", re.IGNORECASE)
+_MARK = re.compile(r"\s*(?:(?:[-*•#>]+|\(?\d{1,3}[.)])\s+)*")
+# What follows is to be said or written as it stands.
+_LITERAL = re.compile(
+    r":|\b(?:exactly|verbatim|literally|word for word|"
+    r"(?:reply|answer|respond|return|output|say|write|print)\b(?: only)? with)\b",
+    re.IGNORECASE,
+)
 _GAPS = re.compile(r"(?<=\S)[ \t]{2,}")
 _BEFORE_MARK = re.compile(r"[ \t]+(?=[,.;:!?](?:\s|$))")
-_START = re.compile(r"^(\s*(?:[-*•#>]+\s+|\d{1,3}[.)]\s+)?)([a-z])")
-_SENTENCE = re.compile(r"([.!?]\s+)([a-z])")
 _STRENGTHS = {
     "light": "Say the same in fewer words. Keep every instruction, number, name and format.",
     "firm": "Use about half of the words. Keep every instruction, number, name and format; drop "
@@ -85,22 +91,18 @@ _STRENGTHS = {
 DEFAULT_MIN_TOKENS = 12
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _QUOTED = re.compile(r"[\"“`{<\[|]")
-_ALIKE = 88.0
-_REPEATED = 72.0
-_SHORTEST = 12
-_EXAMPLE = re.compile(
-    r"^\W*(?:for (?:example|instance)\b|e\.g\.|such as\b|examples?\s*(?:\d+)?\s*[:.)-]|"
-    r"consider (?:this|the following) example)",
-    re.IGNORECASE,
+_EMPTY_WORDS = frozenset(
+    ["a", "an", "the", "please", "kindly", "very", "really", "to", "and", "of", "it", "is", "that"]
 )
+_SHORTEST = 12
 _CHATTER = re.compile(
-    r"^\W*(?:thank|thanks|good luck|take (?:a deep breath|your time)|we (?:really )?appreciate|"
-    r"hello|hi\b|welcome|i hope|your help is|you are (?:doing )?(?:a )?(?:great|wonderful)|"
-    r"once again|as always|remember[,:]? (?:you|we)|have fun)",
+    r"^\W*(?:thank you|thanks|good luck|take (?:a deep breath|your time)|we (?:really )?appreciate|"
+    r"(?:hello|hi)\b[ ,]*(?:there)?\W*$|welcome(?: to\b|\W*$)|i hope|your help is|"
+    r"you are (?:doing )?(?:a )?(?:great|wonderful)|have fun)",
     re.IGNORECASE,
 )
 _DIRECTIVE = re.compile(
-    r"\b(?:must|always|never|only|do not|don't|answer|reply|respond|return|output|write|give|"
+    r"\b(?:must|should|always|never|not|cannot|only|don't|answer|reply|respond|return|output|write|give|"
     r"classify|choose|pick|select|label|format|exactly|if|when|unless|use|json)\b",
     re.IGNORECASE,
 )
@@ -233,50 +235,58 @@ def tidy(text: str) -> str:
 
 def lean(text: str) -> str:
     """`tidy`, without sentences that repeat others, illustrate or only make conversation."""
-    said: list[str] = []
+    said: list[list[str]] = []
 
     def keep(sentence: str) -> bool:
         if placeholders(sentence):
             return True
-        key = key_of(sentence)
-        if _EXAMPLE.match(sentence) or _CHATTER.match(sentence):
+        if is_illustration(sentence):
             return False
-        repeats = len(key) >= _SHORTEST and any(_says_the_same(key, other) for other in said)
-        said.append(key)
+        if _CHATTER.match(sentence) and not _DIRECTIVE.search(sentence):
+            return False
+        words = _telling_words(sentence)
+        repeats = len(words) > 1 and any(_within(words, other) for other in said)
+        said.append(words)
         return not repeats
 
     return _filtered(without_examples(tidy(text)), keep)
 
 
+def _telling_words(sentence: str) -> list[str]:
+    found = re.findall(r"\w+(?:'\w+)?", _MARK.sub("", sentence, count=1).lower())
+    return [word for word in found if word not in _EMPTY_WORDS]
+
+
+def _within(words: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether the words all stand in the other, in this order: what differs in one is no repetition."""
+    rest = iter(other)
+    return all(word in rest for word in words)
+
+
 def without_examples(text: str) -> str:
     """Without the examples that are written in it; one that holds a placeholder stays."""
     units = split_units(text)
-    left = [unit for unit in units if not _is_example(unit.text)]
+    left = [one for one in units if placeholders(one.text) or not _is_example(one.text)]
     return "".join(unit.text + unit.tail for unit in left).rstrip()
 
 
 def _is_example(unit: str) -> bool:
     lines = unit.splitlines()
-    return example_spans(lines) == [(0, len(lines))] and not placeholders(unit)
+    return example_spans(lines) == [(0, len(lines))]
 
 
 def core(text: str) -> str:
-    """`lean`, with only the first sentence and those that command something."""
+    """`lean`, with only the first sentence, those that command something, and lists."""
     first = True
 
     def keep(sentence: str) -> bool:
         nonlocal first
-        wanted = first or bool(placeholders(sentence)) or bool(_DIRECTIVE.search(sentence))
+        listed = bool(_MARK.match(sentence)[0])  # type: ignore[index] # it matches nothing, too
+        wanted = first or listed or bool(placeholders(sentence) or _DIRECTIVE.search(sentence))
         first = False
         return wanted
 
     return _filtered(lean(text), keep)
-
-
-def _says_the_same(one: str, other: str) -> bool:
-    return fuzz.ratio(one, other) >= _ALIKE or (
-        fuzz.token_set_ratio(one, other) >= _ALIKE and fuzz.ratio(one, other) >= _REPEATED
-    )
 
 
 def _filtered(text: str, keep: Callable[[str], bool]) -> str:
@@ -298,31 +308,29 @@ def _filtered(text: str, keep: Callable[[str], bool]) -> str:
 
 
 def shortened(line: str) -> str:
-    """The line without filler and with short forms."""
-    text = line
+    """The line without filler and with short forms; what is to be written as it stands stays."""
+    mark = _MARK.match(line)
+    indent = "" if mark is None else mark[0]
+    parts = SENTENCE_END.split(line[len(indent) :])
+    short = " ".join(_shortened_sentence(one) for one in parts)
+    return line if short == " ".join(parts) else indent + _GAPS.sub(" ", short).rstrip()
+
+
+def _shortened_sentence(sentence: str) -> str:
+    literal = _LITERAL.search(sentence)
+    end = len(sentence) if literal is None else literal.start()
+    text = sentence[:end]
+    for pattern, short in _OPENED:
+        if (found := pattern.match(text)) and (found.end() < len(text) or end < len(sentence)):
+            text = short + text[found.end() :]
     for pattern, short in _PHRASES:
         text = pattern.sub(partial(_like, short), text)
-    text = _FILLERS.sub("", text)
-    if text == line:
-        return line
-    text = _BEFORE_MARK.sub("", _GAPS.sub(" ", text)).rstrip()
-    if re.match(r"\s", line) is None:
-        text = text.lstrip()
-    return _capitalised(text, line)
+    text = _BEFORE_MARK.sub("", _FILLERS.sub("", text)) + sentence[end:]
+    return text[:1].upper() + text[1:] if sentence[:1].isupper() else text
 
 
 def _like(short: str, found: re.Match[str]) -> str:
     return short[:1].upper() + short[1:] if found.group(0)[:1].isupper() else short
-
-
-def _capitalised(text: str, line: str) -> str:
-    """Sentences that began with a capital letter still do."""
-    begun = _START.match(line) is None
-    if begun:
-        text = _START.sub(lambda found: found.group(1) + found.group(2).upper(), text)
-    if _SENTENCE.search(line):
-        return text
-    return _SENTENCE.sub(lambda found: found.group(1) + found.group(2).upper(), text)
 
 
 class LLMCompressStrategy:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from burnish.optimizers.edits.edit import SENTENCE_END
 from burnish.optimizers.shared.line_edits import Unit
 
 _HEADING = re.compile(
@@ -45,7 +46,18 @@ _INPUTS = frozenset(
 )
 _ARROW = re.compile(r"\S\s*(?:->|=>|→)\s*\S")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z\"'“(\[{])")
+
+_ILLUSTRATES = re.compile(
+    r"^\W*(?:for (?:example|instance)\b|e\.g\.|such as\b|examples?\s*(?:\d+)?\s*[:.)-]|"
+    r"consider (?:this|the following) example)",
+    re.IGNORECASE,
+)
+
+
+def is_illustration(unit: str) -> bool:
+    """Whether a unit is an example, or a sentence that begins like one."""
+    lines = unit.splitlines()
+    return _ILLUSTRATES.match(unit) is not None or example_spans(lines) == [(0, len(lines))]
 
 
 def split_units(text: str) -> list[Unit]:
@@ -100,7 +112,7 @@ def _plain_pieces(lines: list[str]) -> list[str]:
 def _sentences(line: str) -> list[str]:
     pieces: list[str] = []
     start = 0
-    for end in _SENTENCE_END.finditer(line):
+    for end in SENTENCE_END.finditer(line):
         pieces.append(line[start : end.end()])
         start = end.end()
     return [*pieces, line[start:]]

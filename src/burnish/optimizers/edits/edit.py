@@ -9,7 +9,10 @@ from enum import IntEnum
 
 from burnish.domain import Configuration, placeholders
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z\"'“(\[{])")
+# The mark of a list, "1." or "12.", ends no sentence.
+SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<!^\d\.)(?<!^\d\d\.)(?<!\s\d\.)(?<!\s\d\d\.)[ \t]+(?=[A-Z\"'“(\[{])"
+)
 _WORD_BREAK = re.compile(r"[_.\-\s]+|(?<=[a-z])(?=[A-Z])")
 _BARE = re.compile(
     r"\s*(?:[\w\-/]+(?: (?!this\b|the\b|it\b|following\b)[\w\-/]+)?:\s*)?"
@@ -80,7 +83,7 @@ def with_parameter(configuration: Configuration, name: str, value: object) -> Co
 
 def sentences(line: str) -> list[str]:
     """The sentences of one line."""
-    return [one for one in _SENTENCE_END.split(line.strip()) if one]
+    return [one for one in SENTENCE_END.split(line.strip()) if one]
 
 
 def humanised(name: str) -> str:

@@ -68,6 +68,7 @@ class EvalResult(reading.JsonFields):
     """A sample's verdict. An error is a failed sample with score 0, never a missing one.
 
     `score` is the objective of all scorers; its `passed` is what the suite's threshold says.
+    `overridden` is whether there was a tag to run under.
     """
 
     request_id: UUID
@@ -81,6 +82,7 @@ class EvalResult(reading.JsonFields):
     error_kind: ErrorKind | None = None
     usage: Spending = field(default_factory=Spending)
     latency_ms: float = 0.0
+    overridden: bool = False
     stale: tuple[str, ...] = ()
     completed_at: datetime = field(default_factory=now)
 
@@ -96,7 +98,12 @@ class EvalResult(reading.JsonFields):
 
     @classmethod
     def of_item(
-        cls, request: EvalRequest, result: ItemResult, *, stale: tuple[str, ...] = ()
+        cls,
+        request: EvalRequest,
+        result: ItemResult,
+        *,
+        overridden: bool = False,
+        stale: tuple[str, ...] = (),
     ) -> EvalResult:
         """The answer to a request."""
         error = result.error
@@ -112,6 +119,7 @@ class EvalResult(reading.JsonFields):
             error_kind=None if error is None else error.kind,
             usage=result.spending,
             latency_ms=result.latency_ms,
+            overridden=overridden,
             stale=stale,
         )
 
@@ -143,6 +151,7 @@ class EvalResult(reading.JsonFields):
             error_kind=reading.optional(value, "error_kind", ErrorKind),
             usage=Spending.of(value["usage"]),
             latency_ms=reading.number(value["latency_ms"]),
+            overridden=value.get("overridden", False) is True,
             stale=tuple(map(reading.text, value["stale"])),
             completed_at=reading.moment(value["completed_at"]),
         )
@@ -249,7 +258,9 @@ class EvalLoop(MailboxLoop[EvalRequest, EvalResult]):
                 fix="it is tried again by itself",
                 code="sample_unavailable",
             )
-        return EvalResult.of_item(request, result, stale=prepared.stale)
+        return EvalResult.of_item(
+            request, result, overridden=prepared.overridden, stale=prepared.stale
+        )
 
 
 def _failed_outside(result: ItemResult) -> bool:

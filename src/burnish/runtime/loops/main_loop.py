@@ -33,7 +33,7 @@ from burnish.domain import (
 from burnish.domain.mailboxes import Mailbox
 from burnish.evaluation.item_runner import describe
 from burnish.evaluation.scorers.scorer_set import is_systemic
-from burnish.overrides import PromptDescriptor, PromptOverridesStore, descriptor_of
+from burnish.overrides import PromptDescriptor, PromptOverridesStore, descriptor_of, resolve_tag
 from burnish.runtime.loops import reading
 from burnish.runtime.loops.mailbox_loop import MailboxLoop
 from burnish.runtime.loops.message_handler import Delivery, RetryRules
@@ -161,9 +161,10 @@ class MainLoop(MailboxLoop[MainLoopRequest, MainLoopResult]):
     """An agent behind a mailbox.
 
     The tag of the request's experiment is looked up for each request, so a changed tag counts at
-    once; without an experiment it is `stable`. Where there is no such tag, the agent's own texts
-    count. What fails in the agent is an answer with an `error`; a model or a store that is away is
-    tried again. Without `requests` the loop serves an EvalLoop only.
+    once; without an experiment it is `stable`. Where there is no tag of that name, the agent's own
+    texts count; any other tag that is missing is refused. What fails in the agent is an answer with
+    an `error`; a model or a store that is away is tried again. Without `requests` the loop serves an
+    EvalLoop only.
     """
 
     def __init__(
@@ -198,8 +199,9 @@ class MainLoop(MailboxLoop[MainLoopRequest, MainLoopResult]):
         """The agent's configuration under the experiment's tag."""
         tag = DEFAULT_TAG if experiment is None else experiment.overrides_tag
         own = self.agent.configuration
+        # Without a store the tag is for the agent's own code to look up.
         resolved = (
-            None if self._store is None else await self._store.resolve(self.descriptor, tag=tag)
+            None if self._store is None else await resolve_tag(self._store, self.descriptor, tag)
         )
         if resolved is None:
             return Prepared(configuration=own, tag=tag)

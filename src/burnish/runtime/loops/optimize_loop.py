@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 from burnish.domain import DEFAULT_TAG, Budget, Clock, Item, Json, UnavailableError
 from burnish.domain.mailboxes import Mailbox
 from burnish.evaluation.item_runner import describe
+from burnish.optimizers.compress.coverage import UntestedLine
 from burnish.optimizers.compress.report import (
     CompressionOutcome,
     Modification,
@@ -80,7 +81,8 @@ class OptimizationReport(CompressionOutcome):
     """What became of a prompt. `experiment_id` is the optimization's id in the database.
 
     The `original_hash` of a modification is that of the prompt's own text, as an override needs it,
-    also where the baseline tag had replaced that text already.
+    also where the baseline tag had replaced that text already. `baseline_tag` is that tag, and None
+    where the baseline was the prompt itself; `usage` is what it cost, by purpose.
     """
 
     experiment_id: str
@@ -88,6 +90,8 @@ class OptimizationReport(CompressionOutcome):
     prompt_key: str
     tokens_before: int = 0
     tokens_after: int = 0
+    baseline_tag: str | None = None
+    usage: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The form that travels."""
@@ -105,6 +109,9 @@ class OptimizationReport(CompressionOutcome):
             "evaluations": self.evaluations,
             "stop_message": self.stop_message,
             "held_out": self.held_out,
+            "untested": [one.to_json() for one in self.untested],
+            "baseline_tag": self.baseline_tag,
+            "usage": dict(self.usage),
         }
 
     @classmethod
@@ -124,6 +131,9 @@ class OptimizationReport(CompressionOutcome):
             evaluations=reading.of_type(value, "evaluations", int),
             stop_message=reading.optional(value, "stop_message", reading.text),
             held_out=value.get("held_out"),
+            untested=tuple(map(UntestedLine.of, value.get("untested", ()))),
+            baseline_tag=value.get("baseline_tag"),
+            usage=value.get("usage", {}),
         )
 
 

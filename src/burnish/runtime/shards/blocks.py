@@ -93,8 +93,7 @@ class ShardedBlocks:
         if self._listener is None:
             self._listener = asyncio.create_task(self._listen())
         pairs = list(runs_of(block.items, block.suite.policy.repeats, block.skip))
-        remembers = block.options.use_cache and block.agent.fingerprint is not None
-        for runs in repeats_last(pairs) if remembers else [pairs]:
+        for runs in repeats_last(pairs) if block.options.use_cache else [pairs]:
             if not self._dispatches:
                 self.note_sign()  # Nobody was waited for until now.
             dispatch = ShardDispatch(self, block, runs)
