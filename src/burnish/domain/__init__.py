@@ -46,7 +46,15 @@ from burnish.domain.json_values import (
     require_json,
     text_hash,
 )
-from burnish.domain.models import CallCache, Message, Model, ModelRequest, ModelResponse
+from burnish.domain.models import (
+    CallCache,
+    Message,
+    Model,
+    ModelRequest,
+    ModelResponse,
+    PaidAnswerError,
+    paid_in,
+)
 from burnish.domain.optimizations.optimizer import (
     Candidate,
     CandidateProposal,
@@ -130,6 +138,7 @@ __all__ = [
     "Outcome",
     "Overlay",
     "OverlayStore",
+    "PaidAnswerError",
     "ParameterSpace",
     "Proposed",
     "Purpose",
@@ -162,6 +171,7 @@ __all__ = [
     "exact_hash",
     "experiment_scope",
     "lookup",
+    "paid_in",
     "placeholders",
     "render",
     "require_json",

@@ -6,7 +6,7 @@ import logging
 from dataclasses import replace
 from typing import Any
 
-from burnish.domain import BurnishError, InvariantError, Usage, UsageError
+from burnish.domain import BurnishError, InvariantError, Usage, UsageError, paid_in
 from burnish.domain.images.runs import (
     CommitStatus,
     ImageCommit,
@@ -71,13 +71,15 @@ async def _base(context: StageContext, anchor: ImageCommit) -> bytes:
 
 async def _new_anchor(context: StageContext) -> ImageCommit:
     request, model = context.run.request, context.models.image
-    drawn, _ = await context.call(
-        lambda: model.generate(request.base_prompt, quality=request.quality)
-    )
+    usage = Usage()
     try:
+        drawn, _ = await context.call(
+            lambda: model.generate(request.base_prompt, quality=request.quality)
+        )
+        usage = drawn.usage
         image = await context.keep(drawn.data)
-    except BurnishError:
-        await _pay(context, drawn.usage)
+    except BurnishError as error:
+        await _pay(context, usage + paid_in(error))
         raise
     commit = ImageCommit(
         commit_id=commit_id(context.run.run_id, ANCHOR),
@@ -116,7 +118,7 @@ async def _draw(context: StageContext, variant: Variant, anchor: ImageCommit, ba
         if error.code.startswith("STORAGE_"):
             await _pay(context, usage)
             raise  # Nobody's picture can be stored now.
-        await _record_failure(context, begun, error, usage)
+        await _record_failure(context, begun, error, usage + paid_in(error))
     except Exception as bug:  # noqa: BLE001 - a model of somebody else's may raise anything
         _log.exception("drawing a variant ended in a bug")
         await _record_failure(context, begun, _unexpected(bug), usage)
@@ -125,7 +127,8 @@ async def _draw(context: StageContext, variant: Variant, anchor: ImageCommit, ba
 
 
 async def _pay(context: StageContext, usage: Usage) -> None:
-    await context.record.change(lambda run: spent(run, ImagePurpose.GENERATE, usage))
+    if usage.calls:
+        await context.record.change(lambda run: spent(run, ImagePurpose.GENERATE, usage))
 
 
 async def _record_picture(

@@ -7,7 +7,14 @@ from image_world import FULL, PROMPT, REFUSED, TIMEOUT, World, planned, rubric, 
 from tests.support.image_leases import keep_run, take_run
 from tests.support.image_samples import make_commit
 
-from burnish.domain import ConflictError, InvariantError, UnavailableError, UsageError
+from burnish.domain import (
+    ConflictError,
+    InvariantError,
+    PaidAnswerError,
+    UnavailableError,
+    Usage,
+    UsageError,
+)
 from burnish.domain.images.runs import CommitStatus, ImageRunStatus, VariantStatus
 from burnish.images.judging import NEUTRAL
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
@@ -208,6 +215,37 @@ async def test_a_judge_failure_gives_a_neutral_rubric_and_ranking_goes_on():
     assert unjudged.error["code"] == "INVALID_VERDICT"
     assert run.status is DEGRADED
     assert "out of range" in run.degradations[0]
+
+
+def raising(error):
+    def answer(_):
+        raise error
+
+    return answer
+
+
+async def test_calls_whose_answer_could_not_be_used_are_on_the_bill():
+    lost = PaidAnswerError(what="no", why="use", fix="-", usage=Usage(calls=2, cost_usd=0.5))
+    world = World(
+        image=ScriptedImageModel(cost_usd=1.0, failures={"Relight": lost}),
+        judge=ScriptedImageJudge(failures={2: lost}),
+        text=ScriptedModel(raising(lost)),
+    )
+
+    run = await world.run()
+
+    paid = {name: usage.calls for name, usage in run.spending.by_purpose.items()}
+    assert paid == {"plan": 2, "generate": 5, "judge": 3, "suggest": 2}
+    assert run.spending.by_purpose["generate"].cost_usd == 3.5
+
+
+async def test_an_anchor_that_was_paid_and_cannot_be_had_is_on_the_bill():
+    lost = PaidAnswerError(what="no", why="use", fix="-", usage=Usage(calls=1, cost_usd=0.5))
+
+    run = await World(image=ScriptedImageModel(failures={1: lost})).run()
+
+    assert run.status is ImageRunStatus.FAILED
+    assert run.spending.by_purpose["generate"].cost_usd == 0.5
 
 
 async def test_a_judge_or_a_model_that_raises_anything_is_a_failure_of_one_variant():
