@@ -122,6 +122,21 @@ class ImageHistoryContract:
         assert stored == replace(given, created_at=stored.created_at)
         assert again == stored == await images.comparison("x1")
 
+    async def test_comparisons_of_a_commit_are_found_the_newest_first(
+        self, images: ImageRepository
+    ) -> None:
+        first = await images.add_comparison(make_comparison("x1"))
+        second = await images.add_comparison(
+            make_comparison("x2", left_commit_id="c2", right_commit_id="c3")
+        )
+        plain = await images.add_comparison(
+            make_comparison("x3", left_commit_id="c3", right_commit_id="c4", wish=None)
+        )
+
+        assert list(await images.comparisons("c2")) == [second, first]
+        assert list(await images.comparisons("c4")) == [plain]
+        assert list(await images.comparisons("none")) == []
+
     async def test_files_are_known_by_commits_and_comparisons(
         self, images: ImageRepository
     ) -> None:

@@ -112,6 +112,11 @@ class MemoryImageHistory:
             raise missing("comparison", comparison_id)
         return self.stored_comparisons[comparison_id]
 
+    async def comparisons(self, commit_id: str) -> list[ImageComparison]:
+        """Those of a commit, the newest first."""
+        every = reversed(self.stored_comparisons.values())
+        return [one for one in every if commit_id in (one.left_commit_id, one.right_commit_id)]
+
     def keep_commit(self, commit: ImageCommit) -> None:
         """Store a commit that is not there yet."""
         self.stored_projects.setdefault(commit.project_id, self.stamp())

@@ -112,7 +112,8 @@ async def _draw(context: StageContext, variant: Variant, anchor: ImageCommit, ba
         drawn, took = await context.call(
             lambda: model.edit(base, variant.variant_prompt, quality=quality)
         )
-        usage, begun = drawn.usage, replace(begun, generation_latency_ms=took)
+        usage = drawn.usage
+        begun = replace(begun, generation_latency_ms=took, not_drawn=drawn.not_drawn)
         image = await context.keep(drawn.data)
     except BurnishError as error:
         if error.code.startswith("STORAGE_"):

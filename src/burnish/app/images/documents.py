@@ -163,6 +163,7 @@ def comparison_document(comparison: ImageComparison) -> dict[str, Any]:
         "difference_map": image_document(comparison.difference_map),
         "left_rubric": rubric_document(comparison.left_rubric),
         "right_rubric": rubric_document(comparison.right_rubric),
+        "spending": comparison.spending.to_json(),
     }
 
 

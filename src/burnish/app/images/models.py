@@ -52,6 +52,11 @@ def full_name(name: str) -> str:
     return f"{OPENAI}{name}" if name.startswith(_BARE_OPENAI) else name
 
 
+def model_label(name: str) -> str:
+    """What people are told of a model that draws or judges."""
+    return _LABELS.get(name, name)
+
+
 def image_model_options(settings: ImageSettings) -> tuple[ImageModelOption, ...]:
     """The offline ones first, then those that the configuration names or that everybody knows."""
     table = settings.table
@@ -64,7 +69,7 @@ def image_model_options(settings: ImageSettings) -> tuple[ImageModelOption, ...]
         ImageModelOption(
             kind=kind,
             name=name,
-            label=_LABELS.get(name, name),
+            label=model_label(name),
             default=name == full_name(chosen[kind]),
             why_not=getattr(_obstacle(kind, name, settings), "why", None),
         )

@@ -25,10 +25,14 @@ from burnish.domain.usage import Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnImage:
-    """Bytes as a model gave them: not yet known to be a picture."""
+    """Bytes as a model gave them: not yet known to be a picture.
+
+    `not_drawn` are words of the prompt that the model knows it left out.
+    """
 
     data: bytes
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
+    not_drawn: tuple[str, ...] = ()
 
 
 class ImageModel(Protocol):
@@ -143,6 +147,10 @@ class ImageRepository(Protocol):
     async def add_comparison(self, comparison: ImageComparison) -> ImageComparison: ...
 
     async def comparison(self, comparison_id: str) -> ImageComparison: ...
+
+    async def comparisons(self, commit_id: str) -> Sequence[ImageComparison]:
+        """Those that a commit is a side of, the newest first, as many as a page has."""
+        ...
 
     async def create_run(self, run_id: str, request: ImageRunRequest) -> ImageRun:
         """Queued from now on, with its project made when needed."""

@@ -216,7 +216,8 @@ async def delete_image_commit(serving: Serving, commit_id: CommitId) -> ImageCom
     "/comparisons", status_code=201, responses={201: {"links": _COMPARISON_LINKS}, **errors(404)}
 )
 async def compare_image_commits(serving: Serving, new: NewImageComparison) -> ImageComparisonView:
-    """Compare two commits with pictures of one project, and keep what came out."""
+    """Compare two commits with pictures of one project by one wish; what was compared before is
+    answered again, and nothing is paid for twice."""
     return ImageComparisonView.of(
         await serving.images.compare(new.left_commit_id, new.right_commit_id)
     )

@@ -54,6 +54,9 @@ class ImageRubricView(View):
     failure_tags: list[str]
     strength_tags: list[str]
     rationale: str
+    not_measured: list[str] = Field(
+        description="Names of the numbers that the judge could not measure: they stand in the middle."
+    )
     composite_score: float = Field(
         description="0.35 adherence + 0.20 fidelity + 0.20 composition + 0.15 style "
         "- 0.10 artifacts, to 4 decimals."
@@ -66,6 +69,7 @@ class ImageVariantView(View):
     variant_id: str
     variant_prompt: str
     mutation_tags: list[str]
+    not_drawn: list[str] = Field(description="Words that its model says it left out.")
     status: VariantStatus
     rank: int | None = Field(description="From 1; None when it is not ranked.")
     parent_commit_id: str | None

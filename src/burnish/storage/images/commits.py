@@ -11,11 +11,15 @@ from sqlalchemy import Select, and_, bindparam, func, select
 from burnish.domain import UsageError
 from burnish.domain.images.runs import (
     CommitStatus,
+    Constraints,
     ImageCommit,
     ImageComparison,
     ImageFile,
+    ObjectivePreset,
+    PictureWish,
     Rubric,
 )
+from burnish.domain.usage import Spending
 from burnish.storage.engine.bulk import BulkInsert, row_of, rows_of_many, skipping_insert, value_of
 from burnish.storage.engine.codec import SafeText
 from burnish.storage.engine.connections import AsyncConnection
@@ -63,13 +67,29 @@ def read_comparison(row: AnyRow) -> ImageComparison:
         difference_map=value_of(ImageFile, row),
         left_rubric=rubric_of(row.left_rubric),
         right_rubric=rubric_of(row.right_rubric),
+        wish=None if row.wish is None else _wish(row.wish),
+        spending=Spending.of(row.spending or {}),
     )
+
+
+def _wish(document: Mapping[str, Any]) -> PictureWish:
+    return PictureWish(
+        prompt=document["prompt"],
+        objective_preset=ObjectivePreset(document["objective_preset"]),
+        constraints=constraints_of(document.get("constraints", {})),
+    )
+
+
+def constraints_of(document: Mapping[str, Any]) -> Constraints:
+    """Constraints from their JSON form."""
+    known = known_fields(Constraints, document)
+    return Constraints(**{name: tuple(words) for name, words in known.items()})
 
 
 def rubric_of(document: Mapping[str, Any]) -> Rubric:
     """A rubric from its JSON form."""
     known = known_fields(Rubric, document)
-    for name in ("failure_tags", "strength_tags"):
+    for name in ("failure_tags", "strength_tags", "not_measured"):
         known[name] = tuple(known.get(name, ()))
     return Rubric(**known)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, select
+from sqlalchemy import bindparam, delete, func, or_, select
 
 from burnish.domain import ConflictError, UsageError
 from burnish.domain.images.runs import (
@@ -47,6 +47,7 @@ from burnish.storage.images.tables import (
 
 _projects, _commits, _files = image_projects.c, image_commits.c, image_commit_files.c
 _runs = image_runs.c
+_PAGE = 100
 _of_id = bindparam("of_id", type_=SafeText)
 _count = (
     select(func.count())
@@ -75,6 +76,17 @@ _in_use = (
 _delete = delete(image_commits).where(_commits.id == _of_id)
 _add_comparison = skipping_insert(image_comparisons)
 _comparison = select(image_comparisons).where(image_comparisons.c.id == _of_id)
+_comparisons_of = (
+    select(image_comparisons)
+    .where(
+        or_(
+            image_comparisons.c.left_commit_id == _of_id,
+            image_comparisons.c.right_commit_id == _of_id,
+        )
+    )
+    .order_by(image_comparisons.c.created_at.desc(), image_comparisons.c.id.desc())
+    .limit(_PAGE)
+)
 # Everybody says the same of the same bytes, so the first that tells of them will do.
 _files_by_digest = [
     select(*(table.c[name] for name in ("digest", "media_type", "width", "height", "size")))
@@ -177,6 +189,8 @@ class SqlImageRepository:
             **asdict(comparison.difference_map),
             left_rubric=asdict(comparison.left_rubric),
             right_rubric=asdict(comparison.right_rubric),
+            wish=None if comparison.wish is None else asdict(comparison.wish),
+            spending=comparison.spending.to_json()["by_purpose"],
         )
 
         async def work(connection: AsyncConnection) -> AnyRow:
@@ -197,6 +211,11 @@ class SqlImageRepository:
                 code="not_found",
             )
         return read_comparison(row)
+
+    async def comparisons(self, commit_id: str) -> list[ImageComparison]:
+        """Those of a commit, the newest first."""
+        rows = await self._database.all_rows(_comparisons_of, {"of_id": commit_id})
+        return [read_comparison(row) for row in rows]
 
     async def create_run(self, run_id: str, request: ImageRunRequest) -> ImageRun:
         """Let it be run from now on; the one that is there already wins."""

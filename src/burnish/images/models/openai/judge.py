@@ -199,6 +199,7 @@ def read_verdict(text: str, *, judge: str) -> Rubric:
         failure_tags=_tags(value["failure_tags"]),
         strength_tags=_tags(value["strength_tags"]),
         rationale=_plain(str(rationale))[:_LONGEST_RATIONALE],
+        not_measured=(),
     )
 
 
