@@ -296,3 +296,20 @@ def test_a_run_outlives_the_server_that_took_it(tmp_path):
         run = wait_until_ended(client, run_id)
 
     assert (run["status"], len(run["leaderboard"])) == ("completed", 2)
+
+
+@pytest.mark.parametrize("config", [None, "[images]\nmax_calls = 2\n"])
+def test_image_authors_need_no_agent(tmp_path, config):
+    """IMG-9: `burnish serve` wanted an agent and a suite."""
+    if config is not None:
+        (tmp_path / "burnish.toml").write_text(config)
+    with ServerThread(settings_of(tmp_path)) as running, running.client() as opened:
+        run = wait_until_ended(opened, start(opened)["run_id"])
+        lists = [opened.get(f"/v1/private/{name}") for name in ("agents", "suites")]
+        project = opened.get("/v1/private/project")
+        unknown = opened.get("/v1/private/agents/nobody")
+
+    assert run["status"] == "completed"
+    assert [(one.status_code, one.json()["items"]) for one in lists] == [(200, []), (200, [])]
+    assert (project.status_code, project.json()["code"]) == (422, "no_agent")
+    assert unknown.status_code == 404

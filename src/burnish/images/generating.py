@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from burnish.domain import BurnishError, InvariantError, Usage, UsageError, paid_in
+from burnish.domain import (
+    BurnishError,
+    InvariantError,
+    UnavailableError,
+    Usage,
+    UsageError,
+    paid_in,
+)
 from burnish.domain.images.runs import (
     CommitStatus,
     ImageCommit,
@@ -36,6 +44,22 @@ async def generate(context: StageContext) -> None:
     base = await _base(context, anchor)
     missing = [one for one in context.run.variants if one.status is VariantStatus.PLANNED]
     await together(_draw(context, one, anchor, base) for one in missing)
+
+
+def require_picture(run: ImageRun) -> None:
+    """Raise the commonest error of the variants when none of them has a picture."""
+    if any(one.image is not None for one in run.variants):
+        return
+    told = [one.error for one in run.variants if one.error is not None]
+    errors = [tuple(str(one.get(name, "")) for name in ("message", "fix", "code")) for one in told]
+    (message, fix, code), times = Counter(errors).most_common(1)[0]
+    kind = UnavailableError if any(one.get("retryable") for one in told) else UsageError
+    raise kind(
+        what="no variant could be drawn",
+        why=f"{message} ({times} of {len(run.variants)})",
+        fix=fix or "run it again",
+        code=code,
+    )
 
 
 async def _anchor(context: StageContext) -> ImageCommit:

@@ -154,15 +154,20 @@ async def test_a_refused_prompt_fails_its_variant_alone():
     assert len(run.leaderboard) == 2
 
 
-async def test_when_every_variant_fails_the_run_is_degraded_with_an_empty_leaderboard():
-    failures = {"Recompose": TIMEOUT, "Relight": TIMEOUT, "Reframe": TIMEOUT}
+@pytest.mark.parametrize(("error", "retryable"), [(TIMEOUT, True), (REFUSED, False)])
+async def test_a_run_without_a_single_picture_failed(error, retryable):
+    """IMG-8: it counted as completed, and ranked."""
+    failures = dict.fromkeys(("Recompose", "Relight", "Reframe"), error)
     world = World(image=ScriptedImageModel(failures=failures))
 
     run = await world.run()
 
-    assert (run.status, run.leaderboard, run.top_k) == (DEGRADED, (), ())
-    assert run.suggestions.conservative == PROMPT
+    assert (run.status, run.leaderboard, run.top_k) == (ImageRunStatus.FAILED, (), ())
+    assert (run.error["code"], run.error["retryable"]) == (error.code, retryable)
+    assert f"{error.why} (3 of 3)" in run.error["message"]
+    assert len(run.degradations) == 3
     assert world.judge.calls == 0
+    assert run.suggestions is None
 
 
 async def test_without_an_anchor_the_run_fails_with_the_upstreams_code():

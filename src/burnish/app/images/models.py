@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from burnish.app.images.settings import ImageSettings
 from burnish.config.settings import model_settings
@@ -138,6 +139,21 @@ def openai_settings(name: str, settings: ImageSettings) -> ModelSettings:
     if table.api_key_env is not None:
         chosen = replace(chosen, api_key_env=table.api_key_env)
     return chosen
+
+
+def text_model_tables(settings: ImageSettings) -> dict[str, Any]:
+    """`[models]` as the text models of image runs have it: `[images]` has the address and the key."""
+    table = settings.table
+    over = {"base_url": table.base_url, "api_key_env": table.api_key_env}
+    given = {name: value for name, value in over.items() if value is not None}
+    provider = OPENAI.removesuffix("/")
+    tables = {provider: {}, **settings.models} if given else dict(settings.models)
+    return {
+        name: {**one, **given}
+        if name.split("/", 1)[0] == provider and isinstance(one, Mapping)
+        else one
+        for name, one in tables.items()
+    }
 
 
 # What is loaded when it is first used takes a second together.

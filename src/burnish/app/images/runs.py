@@ -12,7 +12,7 @@ import uuid_utils
 
 from burnish import storage
 from burnish.app.images.history import ImageHistory
-from burnish.app.images.models import ImageModels
+from burnish.app.images.models import ImageModels, text_model_tables
 from burnish.app.images.requests import checked
 from burnish.app.images.settings import ImageSettings
 from burnish.app.wiring import ModelPool, Workspace
@@ -164,8 +164,8 @@ class ImageRuns(ImageHistory):
         async with contextlib.AsyncExitStack() as stack:
             files = open_files(settings.files_location(database))
             stack.push_async_callback(files.close)
-            # Text models are as `[models]` says, also where the workspace was opened without it.
-            texts = ModelPool(settings.models, lambda: workspace.call_cache)
+            # Also where the workspace was opened without `[models]`.
+            texts = ModelPool(text_model_tables(settings), lambda: workspace.call_cache)
             stack.push_async_callback(texts.close)
             pool = models or ImageModels(settings, texts.model)
             stack.push_async_callback(pool.close)
