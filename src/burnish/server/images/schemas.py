@@ -140,7 +140,7 @@ class ImageModelsView(BaseModel):
             defaults=ImageModelDefaults(
                 image_model=full_name(usual.image_model),
                 judge_model=full_name(usual.judge_model),
-                text_model=usual.text_model,
+                text_model=None if usual.text_model is None else full_name(usual.text_model),
             ),
         )
 
@@ -175,7 +175,9 @@ class NewImageRun(Strict):
         default=None, description="Scores. `pixel-judge` works offline.", examples=["pixel-judge"]
     )
     text_model: ModelName | None = Field(
-        default=None, description="Plans and suggests; without one, templates do."
+        default=None,
+        description="Plans and suggests; `templates` where the usual model is not to.",
+        examples=["templates"],
     )
     n_variants: Annotated[int, Field(ge=2, le=3)] = 3
     quality: Annotated[Quality, Field(strict=False)] = Quality.MEDIUM
