@@ -313,3 +313,32 @@ def test_image_authors_need_no_agent(tmp_path, config):
     assert [(one.status_code, one.json()["items"]) for one in lists] == [(200, []), (200, [])]
     assert (project.status_code, project.json()["code"]) == (422, "no_agent")
     assert unknown.status_code == 404
+
+
+def test_a_request_that_is_sent_again_under_its_id_is_one_run(idle):
+    """IMG-15: a retry after a lost answer began a second run."""
+    own = "0199d1c8-7b21-7d10-8a4c-5e6f7a8b9c0d"
+
+    first, again = start(idle, run_id=own), start(idle, run_id=own)
+    other = idle.post("/eval-runs", json=wanted(run_id=own, base_prompt="something else"))
+
+    assert (first["run_id"], again["created_at"]) == (own, first["created_at"])
+    assert (other.status_code, other.json()["code"]) == (409, "run_id_taken")
+    assert idle.post("/eval-runs", json=wanted(run_id="../x")).status_code == 422
+
+
+def test_the_wish_that_pictures_are_judged_by_can_be_kept(idle):
+    """IMG-22."""
+    kept = start(idle, base_prompt="a red fox, close-up", judge_prompt=PROMPT)
+    same = start(idle, judge_prompt=PROMPT)
+
+    assert (kept["base_prompt"], kept["judge_prompt"]) == ("a red fox, close-up", PROMPT)
+    assert same["judge_prompt"] is None
+    short = idle.post("/eval-runs", json=wanted(judge_prompt="fox"))
+    assert (short.status_code, short.json()["code"]) == (422, "INVALID_REQUEST")
+
+
+def test_a_project_that_is_not_there_is_not_found(idle):
+    """IMG-38."""
+    for part in ("commits", "lineage"):
+        assert idle.get(f"/projects/nobody-has-it/{part}").status_code == 404

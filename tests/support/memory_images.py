@@ -51,6 +51,12 @@ class MemoryImageHistory:
         self.stored_projects.setdefault(project_id, self.stamp())
         return self._project(project_id)
 
+    async def project(self, project_id: str) -> ImageProject:
+        """One project."""
+        if project_id not in self.stored_projects:
+            raise missing("project", project_id)
+        return self._project(project_id)
+
     async def projects(
         self, *, limit: int = 50, after: Sequence[Any] | None = None
     ) -> Page[ImageProject]:
@@ -83,7 +89,9 @@ class MemoryImageHistory:
         if commit_id not in self.stored_commits:
             raise missing("commit", commit_id)
         for state in self.stored_runs.values():
-            if state.run.anchor_commit_id == commit_id and not state.run.status.ended:
+            run = state.run
+            on = (run.anchor_commit_id, run.request.parent_commit_id)
+            if commit_id in on and not run.status.ended:
                 raise ConflictError(
                     what=f"the commit {commit_id} was not deleted",
                     why=f"the run {state.run.run_id} builds on it",
@@ -187,6 +195,8 @@ class MemoryImageRepository(MemoryImageHistory):
 
     async def create_run(self, run_id: str, request: ImageRunRequest) -> ImageRun:
         """Let it be run from now on; the one that is there already wins."""
+        if request.parent_commit_id is not None:
+            await self.commit(request.parent_commit_id)
         self.stored_projects.setdefault(request.project_id, self.stamp())
         if run_id not in self.stored_runs:
             now = self.stamp()

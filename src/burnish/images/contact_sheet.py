@@ -11,7 +11,7 @@ from functools import cache
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from burnish.domain.images.runs import ImageFile, ImageRun, Rubric, Variant
-from burnish.images.models.pillow import require_pillow
+from burnish.images.models.pillow import require_pillow, turn_upright
 from burnish.images.pictures import open_picture
 from burnish.images.stage_context import RunLabels
 
@@ -114,6 +114,7 @@ class SheetCanvas:
             self.lines((left + 20, top + size[1] // 2 - 40), lines, 15, FAINT)
             return
         with open_picture(data) as opened:
+            turn_upright(opened)
             shown = ImageOps.contain(opened.convert("RGB"), size)
         place = (left + (size[0] - shown.width) // 2, top + (size[1] - shown.height) // 2)
         self.image.paste(shown, place)

@@ -24,6 +24,7 @@ from burnish.domain.images.runs import (
     VariantStatus,
 )
 from burnish.evaluation.item_runner import describe
+from burnish.images.constraint_text import with_constraints
 from burnish.images.record import ImagePurpose, degraded, spent
 from burnish.images.stage_context import StageContext, commit_id, together
 
@@ -98,7 +99,9 @@ async def _new_anchor(context: StageContext) -> ImageCommit:
     usage = Usage()
     try:
         drawn, _ = await context.call(
-            lambda: model.generate(request.base_prompt, quality=request.quality)
+            lambda: model.generate(
+                with_constraints(request.base_prompt, request.constraints), quality=request.quality
+            )
         )
         usage = drawn.usage
         image = await context.keep(drawn.data)

@@ -20,7 +20,7 @@ from burnish.images.pipeline import ImagePipeline
 from burnish.images.stage_context import CallBound, RunModels
 from burnish.models.scripted import ScriptedModel
 
-PROMPT = "a red lighthouse at dusk"
+PROMPT = "a red lighthouse by the sea"
 TIMEOUT = UnavailableError(
     what="it cannot be reached", why="it took too long", fix="wait", code="OPENAI_TIMEOUT"
 )

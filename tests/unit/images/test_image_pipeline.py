@@ -22,7 +22,11 @@ from burnish.images.pictures import decode
 from burnish.models.scripted import ScriptedModel
 
 COMPLETED, DEGRADED = ImageRunStatus.COMPLETED, ImageRunStatus.COMPLETED_DEGRADED
-SUGGESTED = {"conservative": "one again", "balanced": "one better", "aggressive": "one anew"}
+SUGGESTED = {
+    "conservative": "a red one again",
+    "balanced": "a red one better",
+    "aggressive": "a red one anew",
+}
 
 
 async def with_parent(world, **changes):
@@ -116,7 +120,9 @@ async def test_spending_is_recorded_by_purpose():
     world = World(
         image=ScriptedImageModel(cost_usd=0.04),
         judge=ScriptedImageJudge(cost_usd=0.01),
-        text=text_model(planned("one thing", "two things", "three things"), SUGGESTED),
+        text=text_model(
+            planned("one lighthouse", "two lighthouses by the sea", "three at sea"), SUGGESTED
+        ),
     )
 
     run = await world.run()
@@ -124,7 +130,7 @@ async def test_spending_is_recorded_by_purpose():
     calls = {name: usage.calls for name, usage in run.spending.by_purpose.items()}
     assert calls == {"plan": 1, "generate": 4, "judge": 3, "suggest": 1}
     assert run.spending.total.cost_usd == pytest.approx(0.19)
-    assert run.suggestions.balanced == "one better"
+    assert run.suggestions.balanced == "a red one better"
     assert run.status is COMPLETED
 
 
@@ -288,7 +294,7 @@ async def test_a_parent_deleted_meanwhile_fails_the_run():
     world = World()
     await with_parent(world)
     taken = await world.take(parent_commit_id="parent")
-    await world.repository.delete_commit("parent")
+    del world.repository.stored_commits["parent"]  # By an earlier version, which let it go.
 
     run = await world.pipeline.run(taken)
 
@@ -303,7 +309,7 @@ async def test_a_parent_deleted_in_the_very_moment_fails_the_run_too():
 
     async def read_then_delete(commit_id):
         found = await read(commit_id)
-        await world.repository.delete_commit(commit_id)
+        world.repository.stored_commits.pop(commit_id, None)
         return found
 
     world.repository.commit = read_then_delete
@@ -464,7 +470,9 @@ async def go_on(world):
 
 
 def thinking():
-    return text_model(planned("one thing", "two things", "three things"), SUGGESTED)
+    return text_model(
+        planned("one lighthouse", "two lighthouses by the sea", "three at sea"), SUGGESTED
+    )
 
 
 async def test_a_run_killed_after_any_write_goes_on_and_draws_nothing_twice():
@@ -587,3 +595,14 @@ async def test_a_run_cancelled_before_it_was_taken_again_does_nothing():
 
     assert run.status is ImageRunStatus.CANCELLED
     assert world.image.calls == 0
+
+
+async def test_the_first_picture_is_asked_for_with_its_constraints():
+    """IMG-31."""
+    world = World()
+
+    run = await world.run(must_include=("a gull",), must_avoid=("text",))
+
+    (asked,) = [one for one in world.image.calls_by_prompt if one.startswith(f"{PROMPT}\n")]
+    assert asked == f"{PROMPT}\nMust include: a gull.\nMust avoid: text."
+    assert (await world.repository.commit(run.anchor_commit_id)).prompt == PROMPT

@@ -46,6 +46,7 @@ async def checked(
     tidy = replace(
         request,
         base_prompt=prompt,
+        judge_prompt=_judge_prompt(request.judge_prompt, prompt),
         constraints=_constraints(request.constraints),
         image_model=full_name(request.image_model.strip()),
         judge_model=full_name(request.judge_model.strip()),
@@ -55,6 +56,12 @@ async def checked(
     if request.parent_commit_id is not None:
         await require_parent(repository, request.project_id, request.parent_commit_id)
     return tidy
+
+
+def _judge_prompt(given: str | None, prompt: str) -> str | None:
+    """None where it says nothing else than the prompt."""
+    tidy = None if given is None else require_prompt(given)
+    return None if tidy == prompt else tidy
 
 
 def _text_model(name: str | None) -> str | None:

@@ -172,9 +172,19 @@ class ImageRuns(ImageHistory):
             yield cls(workspace, files, pool, allowed_models=allowed_models)
 
     async def create(self, request: ImageRunRequest, *, run_id: str | None = None) -> ImageRun:
-        """Queue a run; UsageError `INVALID_REQUEST` when it cannot be one."""
+        """Queue a run; UsageError `INVALID_REQUEST` when it cannot be one.
+
+        The same request under an id that is there is that run.
+        """
         wanted = await checked(request, self.repository, self.models, self.allowed_models)
         run = await self.repository.create_run(run_id or str(uuid_utils.uuid7()), wanted)
+        if run.request != wanted:
+            raise ConflictError(
+                what=f"the image run {run.run_id} was not begun",
+                why="there is one of that id, and it was asked for otherwise",
+                fix="choose another id, or none",
+                code="run_id_taken",
+            )
         self.tell(run)
         return run
 

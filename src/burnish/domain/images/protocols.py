@@ -113,6 +113,8 @@ class ImageRepository(Protocol):
 
     async def ensure_project(self, project_id: str) -> ImageProject: ...
 
+    async def project(self, project_id: str) -> ImageProject: ...
+
     async def projects(
         self, *, limit: int = 50, after: Sequence[Any] | None = None
     ) -> Page[ImageProject]:
@@ -136,8 +138,8 @@ class ImageRepository(Protocol):
         ...
 
     async def delete_commit(self, commit_id: str) -> None:
-        """Refused with a ConflictError `commit_in_use` while a run that has not ended builds on it
-        as its anchor; children stay, and keep the id of the parent that was."""
+        """Refused with a ConflictError `commit_in_use` while a run that has not ended builds on it, or
+        is to; children stay, and keep the id of the parent that was."""
         ...
 
     async def file(self, digest: str) -> ImageFile:
@@ -153,7 +155,7 @@ class ImageRepository(Protocol):
         ...
 
     async def create_run(self, run_id: str, request: ImageRunRequest) -> ImageRun:
-        """Queued from now on, with its project made when needed."""
+        """Queued from now on, with its project made when needed; its parent has to be there."""
         ...
 
     async def run(self, run_id: str) -> ImageRun: ...

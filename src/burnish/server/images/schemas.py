@@ -30,6 +30,7 @@ _Score = Annotated[float | None, Field(description="From 0 to 1; None before it 
 ProjectName = Annotated[str, Field(pattern=NAME_PATTERN, examples=[PROJECT])]
 ModelName = Annotated[str, Field(min_length=1, max_length=200)]
 _Wish = Annotated[str, Field(min_length=1, max_length=LONGEST_TERM)]
+_OWN_ID = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 _Wishes = Annotated[list[_Wish], Field(max_length=MOST_TERMS)]
 
 
@@ -179,6 +180,14 @@ class NewImageRun(Strict):
         description="Plans and suggests; `templates` where the usual model is not to.",
         examples=["templates"],
     )
+    judge_prompt: Annotated[str, Field(max_length=LONGEST_PROMPT)] | None = Field(
+        default=None,
+        description="What the pictures are judged by, where the wish was first said otherwise.",
+    )
+    run_id: Annotated[str, Field(pattern=_OWN_ID)] | None = Field(
+        default=None,
+        description="An id of one's own, a UUID: the same sent again is the same run.",
+    )
     n_variants: Annotated[int, Field(ge=2, le=3)] = 3
     quality: Annotated[Quality, Field(strict=False)] = Quality.MEDIUM
     parent_commit_id: Annotated[str, Field(min_length=1, max_length=100)] | None = Field(
@@ -193,7 +202,7 @@ class NewImageRun(Strict):
         models = ("image_model", "judge_model", "text_model")
         wishes = self.constraints
         return ImageRunRequest(
-            **self.model_dump(exclude={*models, "constraints"}),
+            **self.model_dump(exclude={*models, "constraints", "run_id"}),
             **{name: getattr(self, name) or getattr(usual, name) for name in models},
             constraints=Constraints(
                 must_include=tuple(wishes.must_include), must_avoid=tuple(wishes.must_avoid)

@@ -31,6 +31,7 @@ from burnish.storage.images.commits import (
     add_commit,
     ensure_project,
     get_commit,
+    hold_anchor,
     missing,
     read_commits,
     read_comparison,
@@ -70,8 +71,8 @@ _latest = (
 _all_projects = select(image_projects, _count.label("commits"), _latest.label("latest_image"))
 _project = _all_projects.where(_projects.id == _of_id)
 _lock = select(_commits.id).where(_commits.id == _of_id).with_for_update()
-_in_use = (
-    select(_runs.id).where(_runs.anchor_commit_id == _of_id, _runs.completed_at.is_(None)).limit(1)
+_going_on = select(_runs.id, _runs.anchor_commit_id, _runs.request).where(
+    _runs.completed_at.is_(None)
 )
 _delete = delete(image_commits).where(_commits.id == _of_id)
 _add_comparison = skipping_insert(image_comparisons)
@@ -115,6 +116,18 @@ class SqlImageRepository:
 
         return await self._database.write(work)
 
+    async def project(self, project_id: str) -> ImageProject:
+        """One project."""
+        row = await self._database.one_row(_project, {"of_id": project_id})
+        if row is None:
+            raise UsageError(
+                what=f"there is no project {project_id!r}",
+                why="no run and no picture was ever put into one of that name",
+                fix="take one that is listed, or begin it with a run or a picture",
+                code="not_found",
+            )
+        return _read_project(row)
+
     async def projects(
         self, *, limit: int = 50, after: Sequence[Any] | None = None
     ) -> Page[ImageProject]:
@@ -147,7 +160,7 @@ class SqlImageRepository:
         return page_of(found, limit, lambda one: one, "created_at", "commit_id")
 
     async def delete_commit(self, commit_id: str) -> None:
-        """Take a commit away, unless a run that goes on has it as its anchor."""
+        """Take a commit away, unless a run that waits or goes on builds on it."""
         attempts = 0
         bound = {"of_id": commit_id}
 
@@ -158,11 +171,12 @@ class SqlImageRepository:
                 if attempts == 1:
                     raise missing(commit_id)
                 return  # An earlier attempt got through, and only its answer was lost.
-            run_id = await connection.scalar(_in_use, bound)
-            if run_id is not None:
+            for run in await connection.execute(_going_on):
+                if commit_id not in (run.anchor_commit_id, run.request.get("parent_commit_id")):
+                    continue
                 raise ConflictError(
                     what=f"the commit {commit_id} was not deleted",
-                    why=f"the run {run_id} builds on it",
+                    why=f"the run {run.id} builds on it",
                     fix="wait until that run has ended, or cancel it",
                     code="commit_in_use",
                 )
@@ -223,6 +237,8 @@ class SqlImageRepository:
 
         async def work(connection: AsyncConnection) -> ImageRun:
             await ensure_project(connection, request.project_id, now)
+            if request.parent_commit_id is not None:
+                await hold_anchor(connection, request.parent_commit_id)
             await add_run(connection, run_id, request, now)
             return await get_run(connection, run_id)
 
