@@ -108,7 +108,9 @@ class ImageHistoryContract:
         judged = replace(run, variants=(make_variant(1),))
         await images.save_run(judged, token=taken.token)
 
-        assert (await images.commit("c1")).score == make_rubric().composite_score
+        scored = await images.commit("c1")
+        assert scored.score == make_rubric().composite_score
+        assert scored.judged_by == make_request().base_prompt
         other = await images.add_commit(make_commit("c2", run_id="r1", variant_id="v01"))
         assert other.score is None
         own = await images.add_commit(make_commit("c3", score=0.5))

@@ -151,7 +151,8 @@ class MemoryImageHistory:
         state = self.stored_runs.get(commit.run_id or "")
         for variant in () if state is None else state.run.variants:
             if variant.commit_id == commit.commit_id and commit.score is None:
-                return replace(commit, score=variant.composite_score)
+                asked = None if variant.composite_score is None else state.run.request.judged_by
+                return replace(commit, score=variant.composite_score, judged_by=asked)
         return commit
 
 

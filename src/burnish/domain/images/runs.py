@@ -169,7 +169,10 @@ class ImageProject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageCommit:
-    """One picture, or one failed attempt at one, in a project's history."""
+    """One picture, or one failed attempt at one, in a project's history.
+
+    `judged_by` is what its score was given for: scores for different wishes do not compare.
+    """
 
     commit_id: str
     project_id: str
@@ -182,6 +185,7 @@ class ImageCommit:
     run_id: str | None = None
     variant_id: str | None = None
     score: float | None = None
+    judged_by: str | None = None
     created_at: str = ""
 
     @property

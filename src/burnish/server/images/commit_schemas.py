@@ -73,6 +73,7 @@ class ImageCommitView(View):
     run_id: str | None
     variant_id: str | None
     score: float | None
+    judged_by: str | None = Field(description="What the score was given for.")
     created_at: str
 
     @classmethod

@@ -256,7 +256,8 @@ class ImageRunLine(View):
         description="The commit that the variants are edits of; None before it is known."
     )
     status: ImageRunStatus
-    stage: ImageRunStatus = Field(description="The last stage it was in, also once it ended.")
+    stage: ImageRunStatus = Field(description="The stage it is in; once it ended, how.")
+    last_stage: ImageRunStatus = Field(description="The stage it is in, or was in when it ended.")
     stage_message: str
     progress_percent: float
     progress: ImageRunProgress

@@ -28,6 +28,7 @@ from burnish.storage.images.tables import (
     image_commit_files,
     image_commits,
     image_projects,
+    image_runs,
     image_variants,
 )
 
@@ -48,7 +49,11 @@ _judged = and_(
 ALL_COMMITS = select(
     *(column for column in _commits if column.name != "score"),
     func.coalesce(_commits.score, _variants.composite_score).label("score"),
-).join_from(image_commits, image_variants, _judged, isouter=True)
+    image_runs.c.request.label("run_request"),
+)
+ALL_COMMITS = ALL_COMMITS.join_from(image_commits, image_variants, _judged, isouter=True).join(
+    image_runs, image_runs.c.id == _commits.run_id, isouter=True
+)
 _commit = ALL_COMMITS.where(_of_id)
 _files_of = (
     select(image_commit_files)
@@ -140,9 +145,17 @@ async def read_commits(
             commit_id=row.id,
             status=CommitStatus(row.status),
             images=tuple(files[row.id]),
+            judged_by=_judged_by(row),
         )
         for row in rows
     ]
+
+
+def _judged_by(row: AnyRow) -> str | None:
+    asked = row.run_request
+    if row.score is None or asked is None:
+        return None
+    return str(asked.get("judge_prompt") or asked["base_prompt"])
 
 
 async def hold_anchor(connection: AsyncConnection, commit_id: str) -> None:

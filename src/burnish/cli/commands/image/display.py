@@ -14,7 +14,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from burnish.app.images.documents import ImageProgress, progress_percent, stage_message
+from burnish.app.images.documents import progress_percent, stage_message
 from burnish.app.images.models import model_label
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
@@ -203,20 +203,10 @@ class _Lines:
         self._last = ""
 
     def note(self, run: ImageRun) -> None:
-        line = f"{progress_percent(run):5.1f}%  {_words(run)}"
+        line = f"{progress_percent(run):5.1f}%  {stage_message(run)}"
         if line != self._last:
             self._last = line
             self._console.print(line, soft_wrap=True)
-
-
-def _words(run: ImageRun) -> str:
-    progress, total = ImageProgress.of(run), run.request.n_variants
-    counters = {
-        ImageRunStatus.GENERATING: f" ({progress.generated_variants} of {total})",
-        ImageRunStatus.EVALUATING: f" ({progress.evaluated_variants} of {total})",
-    }
-    failed = f", {progress.failed_variants} failed" if progress.failed_variants else ""
-    return f"{stage_message(run)}{counters.get(run.status, '')}{failed}"
 
 
 def _frame(run: ImageRun | None) -> RenderableType:
@@ -224,7 +214,7 @@ def _frame(run: ImageRun | None) -> RenderableType:
         return Text("preparing …", style="dim")
     head = Table.grid(padding=(0, 2))
     bar = ProgressBar(total=100, completed=progress_percent(run), width=_BAR_WIDTH)
-    head.add_row(bar, Text(f"{progress_percent(run):.0f}%"), Text(_words(run), style="bold"))
+    head.add_row(bar, Text(f"{progress_percent(run):.0f}%"), Text(stage_message(run), style="bold"))
     return Group(head, *(_variant(one) for one in run.variants))
 
 
