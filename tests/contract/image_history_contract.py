@@ -12,6 +12,7 @@ from tests.support.image_samples import (
     make_commit,
     make_comparison,
     make_file,
+    make_request,
     make_rubric,
     make_variant,
 )
@@ -107,7 +108,9 @@ class ImageHistoryContract:
         judged = replace(run, variants=(make_variant(1),))
         await images.save_run(judged, token=taken.token)
 
-        assert (await images.commit("c1")).score == make_rubric().composite_score
+        scored = await images.commit("c1")
+        assert scored.score == make_rubric().composite_score
+        assert scored.judged_by == make_request().base_prompt
         other = await images.add_commit(make_commit("c2", run_id="r1", variant_id="v01"))
         assert other.score is None
         own = await images.add_commit(make_commit("c3", score=0.5))
@@ -121,6 +124,21 @@ class ImageHistoryContract:
 
         assert stored == replace(given, created_at=stored.created_at)
         assert again == stored == await images.comparison("x1")
+
+    async def test_comparisons_of_a_commit_are_found_the_newest_first(
+        self, images: ImageRepository
+    ) -> None:
+        first = await images.add_comparison(make_comparison("x1"))
+        second = await images.add_comparison(
+            make_comparison("x2", left_commit_id="c2", right_commit_id="c3")
+        )
+        plain = await images.add_comparison(
+            make_comparison("x3", left_commit_id="c3", right_commit_id="c4", wish=None)
+        )
+
+        assert list(await images.comparisons("c2")) == [second, first]
+        assert list(await images.comparisons("c4")) == [plain]
+        assert list(await images.comparisons("none")) == []
 
     async def test_files_are_known_by_commits_and_comparisons(
         self, images: ImageRepository
@@ -167,11 +185,25 @@ class ImageHistoryContract:
         await images.delete_commit("c0")
         assert (await images.run("r1")).anchor_commit_id == "c0"
 
-    async def test_a_parent_deleted_meanwhile_is_not_built_on(
+    async def test_a_parent_cannot_be_deleted_while_a_run_waits_for_its_turn(
+        self, images: ImageRepository
+    ) -> None:
+        """IMG-14: only the anchor was looked at, which a run that plans has not yet."""
+        await images.add_commit(make_commit("c0"))
+        await images.create_run("r1", make_request(parent_commit_id="c0"))
+
+        with pytest.raises(ConflictError, match="r1") as caught:
+            await images.delete_commit("c0")
+
+        assert caught.value.code == "commit_in_use"
+        await images.request_cancel("r1")
+        await images.delete_commit("c0")
+
+    async def test_an_anchor_deleted_meanwhile_is_not_built_on(
         self, images: ImageRepository
     ) -> None:
         await images.add_commit(make_commit("c0"))
-        taken = await begin(images, parent_commit_id="c0")
+        taken = await begin(images)
         await images.delete_commit("c0")
 
         with pytest.raises(UsageError, match="'c0'") as caught:
@@ -197,9 +229,20 @@ class ImageHistoryContract:
             assert sum(isinstance(one, Exception) for one in outcomes) == 1, outcomes
             assert isinstance(outcomes[0], ConflictError) or isinstance(outcomes[1], UsageError)
 
+    async def test_one_project_can_be_asked_for(self, images: ImageRepository) -> None:
+        made = await images.ensure_project("p1")
+
+        assert await images.project("p1") == made
+
     async def test_what_is_not_there_is_not_found(self, images: ImageRepository) -> None:
         for name in ("none", "NUL \x00", "half \ud800", "../../etc/passwd"):
-            for ask in (images.commit, images.comparison, images.file, images.delete_commit):
+            for ask in (
+                images.commit,
+                images.comparison,
+                images.file,
+                images.delete_commit,
+                images.project,
+            ):
                 with pytest.raises(UsageError) as caught:
                     await ask(name)
                 assert caught.value.code == "not_found"

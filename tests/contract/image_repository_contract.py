@@ -22,6 +22,9 @@ class ImageRunsContract:
 
     async def test_a_new_run_waits_in_a_project_of_its_own(self, images: ImageRepository) -> None:
         request = make_request(text_model="local/x", parent_commit_id="c0", quality=Quality.HIGH)
+        with pytest.raises(UsageError, match="'c0'"):
+            await images.create_run("r1", request)
+        await images.add_commit(make_commit("c0"))
 
         made = await images.create_run("r1", request)
         again = await images.create_run("r1", make_request(base_prompt="another"))

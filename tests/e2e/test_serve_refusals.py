@@ -88,15 +88,24 @@ def test_an_address_of_another_machine_is_told(serve):
     assert "address of this machine" in said
 
 
-def test_a_missing_config_is_told_and_nothing_is_made(serve, tmp_path):
+def test_a_config_that_was_named_and_is_missing_is_told_and_nothing_is_made(serve, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
 
-    code, said = serve("--port", "0", folder=empty)
+    code, said = serve("--port", "0", "--config", "burnish.toml", folder=empty)
 
     assert code == 2
     assert "burnish init" in said
     assert list(empty.iterdir()) == []
+
+
+def test_a_table_that_nobody_knows_is_told_also_where_there_is_no_agent(serve, tmp_path):
+    (tmp_path / "burnish.toml").write_text("[imagess]\nmax_calls = 2\n")
+
+    code, said = serve("--port", "0", folder=tmp_path)
+
+    assert code == 2
+    assert "unknown key 'imagess'" in said
 
 
 def test_a_database_that_is_away_is_told_without_its_password(serve):

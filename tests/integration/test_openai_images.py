@@ -9,7 +9,14 @@ import traceback
 import pytest
 from tests.servers.misbehaving import MisbehavingServer, cut, hang, raw, status
 
-from burnish.domain import Message, ModelRequest, SystemClock, UnavailableError, UsageError
+from burnish.domain import (
+    Message,
+    ModelRequest,
+    PaidAnswerError,
+    SystemClock,
+    UnavailableError,
+    UsageError,
+)
 from burnish.domain.images.runs import Constraints, ObjectivePreset, Quality
 from burnish.images.models import OpenAIImageJudge, OpenAIImageModel
 from burnish.images.models.openai import images as picture_fetch
@@ -301,12 +308,98 @@ async def test_a_judge_sees_the_picture_and_answers_in_the_schema():
         json.dumps({name: value for name, value in VERDICT.items() if name != "confidence"}),
     ],
 )
-async def test_an_answer_that_is_no_rubric_is_not_believed_and_not_paid_for_again(text):
+async def test_an_answer_that_is_no_rubric_is_asked_for_once_more_and_both_are_paid(text):
     async with MisbehavingServer(otherwise=said(text)) as server:
-        error = await failure(judged(open_at(OpenAIImageJudge, server)), UnavailableError)
+        judge = open_at(OpenAIImageJudge, server, input_price=1.0, output_price=1.0)
+        error = await failure(judged(judge), PaidAnswerError)
 
     assert error.code == "INVALID_VERDICT"
+    assert server.requests == error.usage.calls == 2
+    assert error.usage.cost_usd == pytest.approx(2 * 980 / 1_000_000)
+
+
+async def test_the_second_verdict_counts_with_what_the_first_cost():
+    async with MisbehavingServer([said("fine!"), said(json.dumps(VERDICT))]) as server:
+        judgement = await judged(open_at(OpenAIImageJudge, server))
+
+    assert (judgement.rubric.prompt_adherence, judgement.usage.calls) == (0.9, 2)
+
+
+async def test_an_outage_after_a_useless_verdict_carries_what_that_cost():
+    async with MisbehavingServer([said("fine!")], otherwise=status(500)) as server:
+        error = await failure(judged(open_at(OpenAIImageJudge, server)), PaidAnswerError)
+
+    assert (error.code, error.usage.calls) == ("OPENAI_UNAVAILABLE", 1)
+
+
+async def test_a_verdict_in_a_fence_is_read():
+    async with MisbehavingServer([said(f"```json\n{json.dumps(VERDICT)}\n```")]) as server:
+        judgement = await judged(open_at(OpenAIImageJudge, server))
+
+    assert (judgement.rubric.prompt_adherence, server.requests) == (0.9, 1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        (
+            {"output": [{"content": [{"type": "refusal", "refusal": "I will not"}]}]},
+            "it refused to judge: I will not",
+        ),
+        (
+            {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}},
+            "its answer was cut off (max_output_tokens)",
+        ),
+    ],
+)
+async def test_a_verdict_that_was_refused_or_cut_is_told_so_and_not_asked_for_again(fields, why):
+    async with MisbehavingServer(otherwise=said('{"prompt_adh', **fields)) as server:
+        error = await failure(judged(open_at(OpenAIImageJudge, server)), PaidAnswerError)
+
+    assert (error.code, error.why) == ("INVALID_VERDICT", why)
+    assert server.requests == error.usage.calls == 1
+
+
+async def test_a_picture_that_cannot_be_fetched_was_paid():
+    async with MisbehavingServer(otherwise=drawn(url="http://10.0.0.7/1.png")) as server:
+        model = open_at(OpenAIImageModel, server, input_price=2.0, output_price=8.0)
+        error = await failure(generated(model), PaidAnswerError)
+
+    assert error.usage.calls == 1
+    assert error.usage.cost_usd == pytest.approx((250 * 2 + 1000 * 8) / 1_000_000)
+
+
+async def test_attempts_whose_answer_was_useless_are_paid_too():
+    empty = drawn(revised_prompt="no picture")
+    async with MisbehavingServer([empty, drawn()]) as server:
+        picture = await generated(open_at(OpenAIImageModel, server))
+    async with MisbehavingServer(otherwise=empty) as broken:
+        error = await failure(generated(open_at(OpenAIImageModel, broken)), PaidAnswerError)
+
+    assert picture.usage.calls == 2
+    assert error.usage.calls == broken.requests > 1
+
+
+async def test_the_price_of_a_picture_without_a_count_of_tokens_is_not_known():
+    first = {"b64_json": base64.b64encode(PICTURE).decode()}
+    untold = raw(json.dumps({"created": 1, "data": [first]}).encode())
+    async with MisbehavingServer(otherwise=untold) as server:
+        unknown = await generated(open_at(OpenAIImageModel, server))
+        free = await generated(open_at(OpenAIImageModel, server, input_price=0, output_price=0))
+
+    assert (unknown.usage.calls, unknown.usage.cost_usd) == (1, None)
+    assert free.usage.cost_usd == 0
+
+
+async def test_a_quota_that_is_used_up_is_not_tried_again():
+    body = {"error": {"message": "You exceeded it", "code": "insufficient_quota"}}
+    move = raw(json.dumps(body).encode(), code=429)
+    async with MisbehavingServer(otherwise=move) as server:
+        error = await failure(generated(open_at(OpenAIImageModel, server)), UnavailableError)
+
     assert server.requests == 1
+    assert "quota" in error.why
+    assert "credit" in error.fix
 
 
 async def test_a_text_model_on_the_responses_api_answers_in_a_strict_schema():

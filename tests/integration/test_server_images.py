@@ -296,3 +296,49 @@ def test_a_run_outlives_the_server_that_took_it(tmp_path):
         run = wait_until_ended(client, run_id)
 
     assert (run["status"], len(run["leaderboard"])) == ("completed", 2)
+
+
+@pytest.mark.parametrize("config", [None, "[images]\nmax_calls = 2\n"])
+def test_image_authors_need_no_agent(tmp_path, config):
+    """IMG-9: `burnish serve` wanted an agent and a suite."""
+    if config is not None:
+        (tmp_path / "burnish.toml").write_text(config)
+    with ServerThread(settings_of(tmp_path)) as running, running.client() as opened:
+        run = wait_until_ended(opened, start(opened)["run_id"])
+        lists = [opened.get(f"/v1/private/{name}") for name in ("agents", "suites")]
+        project = opened.get("/v1/private/project")
+        unknown = opened.get("/v1/private/agents/nobody")
+
+    assert run["status"] == "completed"
+    assert [(one.status_code, one.json()["items"]) for one in lists] == [(200, []), (200, [])]
+    assert (project.status_code, project.json()["code"]) == (422, "no_agent")
+    assert unknown.status_code == 404
+
+
+def test_a_request_that_is_sent_again_under_its_id_is_one_run(idle):
+    """IMG-15: a retry after a lost answer began a second run."""
+    own = "0199d1c8-7b21-7d10-8a4c-5e6f7a8b9c0d"
+
+    first, again = start(idle, run_id=own), start(idle, run_id=own)
+    other = idle.post("/eval-runs", json=wanted(run_id=own, base_prompt="something else"))
+
+    assert (first["run_id"], again["created_at"]) == (own, first["created_at"])
+    assert (other.status_code, other.json()["code"]) == (409, "run_id_taken")
+    assert idle.post("/eval-runs", json=wanted(run_id="../x")).status_code == 422
+
+
+def test_the_wish_that_pictures_are_judged_by_can_be_kept(idle):
+    """IMG-22."""
+    kept = start(idle, base_prompt="a red fox, close-up", judge_prompt=PROMPT)
+    same = start(idle, judge_prompt=PROMPT)
+
+    assert (kept["base_prompt"], kept["judge_prompt"]) == ("a red fox, close-up", PROMPT)
+    assert same["judge_prompt"] is None
+    short = idle.post("/eval-runs", json=wanted(judge_prompt="fox"))
+    assert (short.status_code, short.json()["code"]) == (422, "INVALID_REQUEST")
+
+
+def test_a_project_that_is_not_there_is_not_found(idle):
+    """IMG-38."""
+    for part in ("commits", "lineage"):
+        assert idle.get(f"/projects/nobody-has-it/{part}").status_code == 404

@@ -71,6 +71,7 @@ def make_rubric(adherence: float = 0.75, **changes: Any) -> Rubric:
         failure_tags=("blurry edge",),
         strength_tags=("light", "colour"),
         rationale="the lighthouse is red",
+        not_measured=("style_coherence",),
     )
     return replace(plain, **changes)
 
@@ -88,6 +89,8 @@ def make_comparison(identity: str = "x1", **changes: Any) -> ImageComparison:
         left_rubric=make_rubric(),
         right_rubric=make_rubric(0.5, failure_tags=()),
         judge="pixel-judge",
+        wish=make_request().wish,
+        spending=Spending({"judge": Usage(calls=2, input_tokens=7, cost_usd=None)}),
     )
     return replace(plain, **changes)
 
@@ -122,6 +125,7 @@ def make_variant(number: int = 1, **changes: Any) -> Variant:
         rubric=make_rubric(),
         composite_score=make_rubric().composite_score,
         rank=number,
+        not_drawn=("old",),
     )
     return replace(plain, **changes)
 

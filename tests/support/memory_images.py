@@ -51,6 +51,12 @@ class MemoryImageHistory:
         self.stored_projects.setdefault(project_id, self.stamp())
         return self._project(project_id)
 
+    async def project(self, project_id: str) -> ImageProject:
+        """One project."""
+        if project_id not in self.stored_projects:
+            raise missing("project", project_id)
+        return self._project(project_id)
+
     async def projects(
         self, *, limit: int = 50, after: Sequence[Any] | None = None
     ) -> Page[ImageProject]:
@@ -83,7 +89,9 @@ class MemoryImageHistory:
         if commit_id not in self.stored_commits:
             raise missing("commit", commit_id)
         for state in self.stored_runs.values():
-            if state.run.anchor_commit_id == commit_id and not state.run.status.ended:
+            run = state.run
+            on = (run.anchor_commit_id, run.request.parent_commit_id)
+            if commit_id in on and not run.status.ended:
                 raise ConflictError(
                     what=f"the commit {commit_id} was not deleted",
                     why=f"the run {state.run.run_id} builds on it",
@@ -112,6 +120,11 @@ class MemoryImageHistory:
             raise missing("comparison", comparison_id)
         return self.stored_comparisons[comparison_id]
 
+    async def comparisons(self, commit_id: str) -> list[ImageComparison]:
+        """Those of a commit, the newest first."""
+        every = reversed(self.stored_comparisons.values())
+        return [one for one in every if commit_id in (one.left_commit_id, one.right_commit_id)]
+
     def keep_commit(self, commit: ImageCommit) -> None:
         """Store a commit that is not there yet."""
         self.stored_projects.setdefault(commit.project_id, self.stamp())
@@ -138,7 +151,8 @@ class MemoryImageHistory:
         state = self.stored_runs.get(commit.run_id or "")
         for variant in () if state is None else state.run.variants:
             if variant.commit_id == commit.commit_id and commit.score is None:
-                return replace(commit, score=variant.composite_score)
+                asked = None if variant.composite_score is None else state.run.request.judged_by
+                return replace(commit, score=variant.composite_score, judged_by=asked)
         return commit
 
 
@@ -182,6 +196,8 @@ class MemoryImageRepository(MemoryImageHistory):
 
     async def create_run(self, run_id: str, request: ImageRunRequest) -> ImageRun:
         """Let it be run from now on; the one that is there already wins."""
+        if request.parent_commit_id is not None:
+            await self.commit(request.parent_commit_id)
         self.stored_projects.setdefault(request.project_id, self.stamp())
         if run_id not in self.stored_runs:
             now = self.stamp()

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { EventParser } from '@/live/parser';
-import { EventStream, type Mode } from '@/live/stream';
+import { ANSWER_MS, EventStream, type Mode } from '@/live/stream';
 
 const text = new TextEncoder();
 
@@ -102,5 +102,86 @@ describe('a stream', () => {
     const { modes, asked } = await follow([async () => new Response('', { status: 401 })]);
     expect(modes).toEqual(['connecting', 'polling']);
     expect(asked).toHaveLength(1);
+  });
+
+  it('is left to polling when the request is never answered', async () => {
+    // IMG-2: the page waited for ever.
+    vi.useFakeTimers();
+    const modes: Mode[] = [];
+    const stream: EventStream = new EventStream({
+      url: '/events',
+      from: '0',
+      onEvent: () => undefined,
+      onReload: async () => '0',
+      onMode: (mode) => modes.push(mode),
+      fetch: (_url, options) =>
+        new Promise((_, reject) =>
+          options?.signal?.addEventListener('abort', () => reject(new Error('aborted'))),
+        ),
+      wait: async () => stream.stop(),
+    });
+    const running = stream.run();
+    await vi.advanceTimersByTimeAsync(ANSWER_MS);
+    await running;
+    vi.useRealTimers();
+
+    expect(modes).toEqual(['connecting', 'polling']);
+  });
+
+  it('is not live before it says anything, nor a failure forgotten', async () => {
+    const { modes } = await follow([
+      async () => streaming(),
+      () => Promise.reject(new TypeError('away')),
+      () => Promise.reject(new TypeError('away')),
+    ]);
+    expect(modes).not.toContain('live');
+    expect(modes).toContain('polling');
+  });
+
+  it('is held only while the page can be seen', async () => {
+    // IMG-3: six tabs with a run took every connection that a browser has.
+    let hidden = true;
+    const watchers = new Set<() => void>();
+    const show = (next: boolean) => {
+      hidden = next;
+      for (const tell of [...watchers]) tell();
+    };
+    const modes: Mode[] = [];
+    const signals: AbortSignal[] = [];
+    const stream: EventStream = new EventStream({
+      url: '/events',
+      from: '0',
+      onEvent: () => undefined,
+      onReload: async () => '0',
+      onMode: (mode) => modes.push(mode),
+      fetch: (_url, options) => {
+        const signal = options?.signal as AbortSignal;
+        signals.push(signal);
+        return new Promise((_, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('aborted'))),
+        );
+      },
+      wait: async () => undefined,
+      page: {
+        hidden: () => hidden,
+        watch: (changed) => {
+          watchers.add(changed);
+          return () => watchers.delete(changed);
+        },
+      },
+    });
+    const running = stream.run();
+    await Promise.resolve();
+    expect([signals.length, modes]).toEqual([0, ['connecting', 'polling']]);
+
+    show(false);
+    await vi.waitFor(() => expect(signals).toHaveLength(1));
+    show(true);
+    await vi.waitFor(() => expect(modes).toEqual(['connecting', 'polling', 'polling']));
+    expect(signals[0]?.aborted).toBe(true);
+
+    stream.stop();
+    await running;
+    expect([signals.length, watchers.size]).toEqual([1, 0]);
   });
 });

@@ -14,7 +14,7 @@ from typing import Any
 
 from burnish.config.schema import BudgetTable, Settings
 from burnish.config.search import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS, SearchSpec, limited
-from burnish.config.settings import load_settings
+from burnish.config.settings import load_settings, read_tables
 from burnish.domain import UsageError
 from burnish.models.outbound_rules import OutboundRules
 
@@ -68,9 +68,25 @@ class ServedProject:
         """Where code, datasets and prompts are."""
         return self.config.parent
 
-    def settings(self) -> Settings:
-        """The configuration as it stands now."""
+    def own(self) -> Settings | None:
+        """The configuration as it stands now; None where there is neither an agent nor a suite, as
+        for image runs, which need none."""
+        tables = read_tables(self.config) if self.config.exists() else {}
+        if {"agent", "suite"}.isdisjoint(tables) and Settings.model_fields.keys() >= tables.keys():
+            return None
         return load_settings(self.config).reaching(self.urls)
+
+    def settings(self) -> Settings:
+        """The same; UsageError `no_agent` where there is none."""
+        own = self.own()
+        if own is None:
+            raise UsageError(
+                what="there is no agent here",
+                why=f"{self.config} has neither [agent] nor [suite]; image runs need none",
+                fix="run `burnish init` there for a runnable example, then start the server again",
+                code="no_agent",
+            )
+        return own
 
     def settings_for(self, request: RunRequest, chosen: Settings) -> Settings:
         """The settings of a chosen agent and suite, with what else a request may change."""

@@ -46,7 +46,15 @@ from burnish.domain.json_values import (
     require_json,
     text_hash,
 )
-from burnish.domain.models import CallCache, Message, Model, ModelRequest, ModelResponse
+from burnish.domain.models import (
+    CallCache,
+    Message,
+    Model,
+    ModelRequest,
+    ModelResponse,
+    PaidAnswerError,
+    paid_in,
+)
 from burnish.domain.optimizations.optimizer import (
     Candidate,
     CandidateProposal,
@@ -131,6 +139,7 @@ __all__ = [
     "Outcome",
     "Overlay",
     "OverlayStore",
+    "PaidAnswerError",
     "ParameterSpace",
     "Proposed",
     "Purpose",
@@ -164,6 +173,7 @@ __all__ = [
     "experiment_scope",
     "lookup",
     "optimizer_name",
+    "paid_in",
     "placeholders",
     "render",
     "require_json",

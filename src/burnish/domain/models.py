@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from burnish.domain.errors import UnavailableError
 from burnish.domain.json_values import Json
 from burnish.domain.usage import Usage
 
@@ -95,12 +96,33 @@ class ModelResponse:
         )
 
 
+class PaidAnswerError(UnavailableError):
+    """Answers that were paid for and could not be used; `usage` is what they cost together."""
+
+    def __init__(
+        self, *, what: str, why: str, fix: str, code: str | None = None, usage: Usage | None = None
+    ) -> None:
+        super().__init__(what=what, why=why, fix=fix, code=code)
+        self.usage = usage or Usage()
+
+    @classmethod
+    def of(cls, error: UnavailableError, usage: Usage) -> PaidAnswerError:
+        """The same failure, with what it cost."""
+        return cls(what=error.what, why=error.why, fix=error.fix, code=error.code, usage=usage)
+
+
+def paid_in(error: BaseException) -> Usage:
+    """What a failed call cost, as far as it is known."""
+    return error.usage if isinstance(error, PaidAnswerError) else Usage()
+
+
 class Model(Protocol):
     """Answers requests. Safe to call from many tasks at once; `close` frees what it holds.
 
-    Raises UnavailableError when the model cannot be reached within its retries, UsageError when
-    the request itself is refused. `fingerprint` changes whenever equal requests may be answered
-    otherwise (another model, another endpoint), and holds no secret.
+    Raises UnavailableError when the model cannot be reached within its retries (PaidAnswerError when
+    it answered what cannot be used), UsageError when the request itself is refused. `fingerprint`
+    changes whenever equal requests may be answered otherwise (another model, another endpoint), and
+    holds no secret.
     """
 
     name: str

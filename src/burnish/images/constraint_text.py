@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from burnish.domain.images.runs import Constraints
+from burnish.images.models.picture_words import PLAIN
 
 _INCLUDE = "Must include"
 _AVOID = "Must avoid"
@@ -14,6 +15,7 @@ _CLAUSES = re.compile(rf"\n(?=(?:{_INCLUDE}|{_AVOID}): )")
 _DENIAL = re.compile(
     r"\b(?:no|not|without|avoid|avoiding|never|free of|exclude|omit)\b", re.IGNORECASE
 )
+_WORDS = re.compile(r"[a-z]{3,}")
 # A denial reaches over a few words: "no visible text", "without any watermark".
 _REACH = 40
 
@@ -43,6 +45,21 @@ def with_constraints(prompt: str, constraints: Constraints) -> str:
     if constraints.must_avoid and avoid not in prompt:
         lines.append(avoid)
     return "\n".join(lines)
+
+
+def without_constraints(prompt: str) -> str:
+    """The prompt without the lines of its constraints."""
+    return _CLAUSES.split(prompt.strip(), maxsplit=1)[0]
+
+
+def has_nothing_of(text: str, prompt: str, constraints: Constraints) -> bool:
+    """Whether a text has none of the words that were asked for: then it is about something else.
+
+    Prompts without words of Latin letters cannot be told apart so.
+    """
+    wanted = " ".join((prompt, *constraints.must_include))
+    asked = set(_WORDS.findall(wanted.casefold())) - PLAIN
+    return bool(asked) and asked.isdisjoint(_WORDS.findall(text.casefold()))
 
 
 def extended(prompt: str, addition: str) -> str:

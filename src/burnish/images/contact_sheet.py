@@ -11,7 +11,7 @@ from functools import cache
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from burnish.domain.images.runs import ImageFile, ImageRun, Rubric, Variant
-from burnish.images.models.pillow import require_pillow
+from burnish.images.models.pillow import require_pillow, turn_upright
 from burnish.images.pictures import open_picture
 from burnish.images.stage_context import RunLabels
 
@@ -114,6 +114,7 @@ class SheetCanvas:
             self.lines((left + 20, top + size[1] // 2 - 40), lines, 15, FAINT)
             return
         with open_picture(data) as opened:
+            turn_upright(opened)
             shown = ImageOps.contain(opened.convert("RGB"), size)
         place = (left + (size[0] - shown.width) // 2, top + (size[1] - shown.height) // 2)
         self.image.paste(shown, place)
@@ -180,14 +181,16 @@ def draw_contact_sheet(
     cards = [_anchor_card(run, anchor, pictures), *_variant_cards(run, pictures)]
     width = 2 * _EDGE + len(cards) * _CARD + (len(cards) - 1) * _GAP
     title = wrapped(run.request.base_prompt, 26, width - 2 * _EDGE, 3)
-    top = _EDGE + len(title) * line_height(26) + 44
+    said = f"Drawn by {labels.image}.   Judged by {labels.judge}.   Planned by {labels.text}."
+    makers = wrapped(said, 16, width - 2 * _EDGE, 2)
+    top = _EDGE + len(title) * line_height(26) + (1 + len(makers)) * line_height(16) + 22
     tall = _INSIDE * 2 + _PICTURE + _TITLE + max(_below(card) for card in cards)
-    canvas = SheetCanvas(width, top + tall + 84)
+    canvas = SheetCanvas(width, top + tall + _EDGE)
     below = canvas.lines((_EDGE, _EDGE), title, 26)
     _headline(canvas, (_EDGE, below + 4), run)
+    canvas.lines((_EDGE, below + 4 + line_height(16)), makers, 16, FAINT)
     for place, card in enumerate(cards):
         _draw_card(canvas, _EDGE + place * (_CARD + _GAP), top, tall, card)
-    _footer(canvas, (_EDGE, top + tall + 20), labels, width - 2 * _EDGE)
     written = io.BytesIO()
     canvas.image.save(written, "PNG")
     return written.getvalue()
@@ -200,7 +203,7 @@ def _anchor_card(run: ImageRun, anchor: ImageFile | None, pictures: Mapping[str,
         number="not judged",
         prompt=origin if run.request.parent_commit_id else run.request.base_prompt,
         data=None if anchor is None else pictures.get(anchor.digest),
-        instead="No anchor was drawn.",
+        instead="The anchor was deleted." if run.anchor_commit_id else "No anchor was drawn.",
     )
 
 
@@ -264,6 +267,10 @@ def _draw_rubric(canvas: SheetCanvas, place: tuple[int, int], rubric: Rubric) ->
     for words, name in _METRICS:
         value = getattr(rubric, name)
         canvas.text((x, y), words, 14, FAINT)
+        if name in rubric.not_measured:
+            canvas.right_text((x + _PICTURE, y), "not measured", 14, FAINT)
+            y += 22
+            continue
         colour = BAD if name.endswith("_penalty") else ACCENT
         canvas.bar((x + 186, y + 4, x + _PICTURE - 48, y + 14), value, colour)
         canvas.right_text((x + _PICTURE, y), f"{value:.2f}", 14, INK)
@@ -273,9 +280,3 @@ def _draw_rubric(canvas: SheetCanvas, place: tuple[int, int], rubric: Rubric) ->
     tags += [(tag.replace("_", " "), BAD) for tag in rubric.failure_tags]
     canvas.pills((x, y + 27), tags, _PICTURE, 2)
     return y + 27 + (64 if tags else 8)
-
-
-def _footer(canvas: SheetCanvas, place: tuple[int, int], labels: RunLabels, width: int) -> None:
-
-    said = f"Drawn by {labels.image}.   Judged by {labels.judge}.   Planned by {labels.text}."
-    canvas.lines(place, wrapped(said, 16, width, 2), 16, FAINT)

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from burnish.domain import BurnishError, InvariantError, Usage, UsageError
+from burnish.domain import (
+    BurnishError,
+    InvariantError,
+    UnavailableError,
+    Usage,
+    UsageError,
+    paid_in,
+)
 from burnish.domain.images.runs import (
     CommitStatus,
     ImageCommit,
@@ -16,6 +24,7 @@ from burnish.domain.images.runs import (
     VariantStatus,
 )
 from burnish.evaluation.item_runner import describe
+from burnish.images.constraint_text import with_constraints
 from burnish.images.record import ImagePurpose, degraded, spent
 from burnish.images.stage_context import StageContext, commit_id, together
 
@@ -36,6 +45,22 @@ async def generate(context: StageContext) -> None:
     base = await _base(context, anchor)
     missing = [one for one in context.run.variants if one.status is VariantStatus.PLANNED]
     await together(_draw(context, one, anchor, base) for one in missing)
+
+
+def require_picture(run: ImageRun) -> None:
+    """Raise the commonest error of the variants when none of them has a picture."""
+    if any(one.image is not None for one in run.variants):
+        return
+    told = [one.error for one in run.variants if one.error is not None]
+    errors = [tuple(str(one.get(name, "")) for name in ("message", "fix", "code")) for one in told]
+    (message, fix, code), times = Counter(errors).most_common(1)[0]
+    kind = UnavailableError if any(one.get("retryable") for one in told) else UsageError
+    raise kind(
+        what="no variant could be drawn",
+        why=f"{message} ({times} of {len(run.variants)})",
+        fix=fix or "run it again",
+        code=code,
+    )
 
 
 async def _anchor(context: StageContext) -> ImageCommit:
@@ -71,13 +96,17 @@ async def _base(context: StageContext, anchor: ImageCommit) -> bytes:
 
 async def _new_anchor(context: StageContext) -> ImageCommit:
     request, model = context.run.request, context.models.image
-    drawn, _ = await context.call(
-        lambda: model.generate(request.base_prompt, quality=request.quality)
-    )
+    usage = Usage()
     try:
+        drawn, _ = await context.call(
+            lambda: model.generate(
+                with_constraints(request.base_prompt, request.constraints), quality=request.quality
+            )
+        )
+        usage = drawn.usage
         image = await context.keep(drawn.data)
-    except BurnishError:
-        await _pay(context, drawn.usage)
+    except BurnishError as error:
+        await _pay(context, usage + paid_in(error))
         raise
     commit = ImageCommit(
         commit_id=commit_id(context.run.run_id, ANCHOR),
@@ -110,13 +139,14 @@ async def _draw(context: StageContext, variant: Variant, anchor: ImageCommit, ba
         drawn, took = await context.call(
             lambda: model.edit(base, variant.variant_prompt, quality=quality)
         )
-        usage, begun = drawn.usage, replace(begun, generation_latency_ms=took)
+        usage = drawn.usage
+        begun = replace(begun, generation_latency_ms=took, not_drawn=drawn.not_drawn)
         image = await context.keep(drawn.data)
     except BurnishError as error:
         if error.code.startswith("STORAGE_"):
             await _pay(context, usage)
             raise  # Nobody's picture can be stored now.
-        await _record_failure(context, begun, error, usage)
+        await _record_failure(context, begun, error, usage + paid_in(error))
     except Exception as bug:  # noqa: BLE001 - a model of somebody else's may raise anything
         _log.exception("drawing a variant ended in a bug")
         await _record_failure(context, begun, _unexpected(bug), usage)
@@ -125,7 +155,8 @@ async def _draw(context: StageContext, variant: Variant, anchor: ImageCommit, ba
 
 
 async def _pay(context: StageContext, usage: Usage) -> None:
-    await context.record.change(lambda run: spent(run, ImagePurpose.GENERATE, usage))
+    if usage.calls:
+        await context.record.change(lambda run: spent(run, ImagePurpose.GENERATE, usage))
 
 
 async def _record_picture(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from burnish.domain import BurnishError, Usage
+from burnish.domain import BurnishError, Usage, paid_in
 from burnish.domain.images.runs import ImageRun, Rubric, Variant, VariantStatus
 from burnish.evaluation.item_runner import describe
 from burnish.images.record import ImagePurpose, degraded, spent
@@ -58,7 +58,8 @@ async def _judge(context: StageContext, variant: Variant) -> None:
             )
         )
     except BurnishError as error:
-        await _neutral(context, variant, f"{error.what}: {error.why}", error.to_json())
+        why = f"{error.what}: {error.why}"
+        await _neutral(context, variant, why, error.to_json(), paid_in(error))
     except Exception as bug:  # noqa: BLE001 - a judge of somebody else's may raise anything
         _log.exception("judging a variant ended in a bug")
         why = f"the judge {judge.name} failed: {describe(bug)}"
@@ -81,12 +82,15 @@ async def _record(
 
 
 async def _neutral(
-    context: StageContext, variant: Variant, why: str, error: dict[str, object]
+    context: StageContext,
+    variant: Variant,
+    why: str,
+    error: dict[str, object],
+    usage: Usage | None = None,
 ) -> None:
     unjudged = replace(variant, status=VariantStatus.EVALUATED_DEGRADED, error=error)
-    await _record(
-        context, unjudged, NEUTRAL, Usage(), f"{variant.variant_id} was not judged: {why}"
-    )
+    reason = f"{variant.variant_id} was not judged: {why}"
+    await _record(context, unjudged, NEUTRAL, usage or Usage(), reason)
 
 
 async def _skip(context: StageContext, variant: Variant, error: BurnishError) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from burnish.domain import UsageError
 from burnish.domain.images.runs import ImageFile
-from burnish.images.models.pillow import require_pillow
+from burnish.images.models.pillow import require_pillow, turn_upright
 from burnish.support.threads import DaemonThreads
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ def _refused(why: str, fix: str = "give a PNG, JPEG or WebP picture") -> UsageEr
 def thumbnail(data: bytes, edge: int = THUMBNAIL_EDGE) -> bytes:
     """A WebP within a square; a smaller picture keeps its size, and transparency stays."""
     with open_picture(data) as picture:
+        turn_upright(picture)
         mode = "RGBA" if picture.has_transparency_data else "RGB"
         small = picture.convert(mode)
     small.thumbnail((edge, edge))
@@ -182,6 +183,7 @@ def _plain(data: bytes) -> Image:
     from PIL import Image  # noqa: PLC0415
 
     with open_picture(data) as picture:
+        turn_upright(picture)
         if not picture.has_transparency_data:
             return picture.convert("RGB")
         above = picture.convert("RGBA")

@@ -97,6 +97,7 @@ class ImagePipeline:
         if generating.is_missing(context.run):
             await _enter(record, ImageRunStatus.GENERATING)
             await generating.generate(context)
+        generating.require_picture(context.run)
         if evaluating.is_missing(context.run):
             await _enter(record, ImageRunStatus.EVALUATING)
             await evaluating.evaluate(context)

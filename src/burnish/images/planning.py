@@ -14,7 +14,13 @@ from burnish.domain.images.runs import (
     ObjectivePreset,
     Variant,
 )
-from burnish.images.constraint_text import asks_for_any, extended, with_constraints
+from burnish.images.constraint_text import (
+    asks_for_any,
+    extended,
+    has_nothing_of,
+    with_constraints,
+)
+from burnish.images.models.picture_words import LIGHTS, words_of
 from burnish.images.text_answers import NoAnswerError, Question
 
 LONGEST_PROMPT = 4_000
@@ -111,9 +117,10 @@ def template_prompts(
     prompt: str, objective: ObjectivePreset, constraints: Constraints
 ) -> Iterator[tuple[str, Mutation]]:
     """Changed prompts without end, all different; none adds what is to be avoided, or what the
-    prompt says already."""
+    prompt says already, nor another light than the prompt names."""
+    lit = any(word in LIGHTS for word in words_of(prompt.lower()))
     for mutation in _BY_OBJECTIVE[objective]:
-        used = mutation.text.lower() in prompt.lower()
+        used = mutation.text.lower() in prompt.lower() or (lit and "lighting" in mutation.tags)
         if not used and not asks_for_any(mutation.text, constraints.must_avoid):
             yield _changed(prompt, mutation, constraints), mutation
     number = 1
@@ -198,6 +205,8 @@ def _problem(prompt: Any, kept: Sequence[str], request: ImageRunRequest) -> str 
     plain = _folded(with_constraints(prompt, request.constraints))
     if plain in {_folded(other) for other in kept}:
         return "two planned prompts are the same"
+    if has_nothing_of(prompt, request.base_prompt, request.constraints):
+        return "a planned prompt has nothing of the base prompt"
     if _folded(prompt) == _folded(request.base_prompt):
         return "a planned prompt is the base prompt itself"
     return None

@@ -16,7 +16,13 @@ from burnish.domain.images.runs import (
     Suggestions,
     Variant,
 )
-from burnish.images.constraint_text import asks_for_any, extended, with_constraints
+from burnish.images.constraint_text import (
+    asks_for_any,
+    extended,
+    has_nothing_of,
+    with_constraints,
+    without_constraints,
+)
 from burnish.images.planning import LONGEST_PROMPT
 from burnish.images.text_answers import NoAnswerError, Question
 
@@ -87,11 +93,13 @@ async def suggest(run: ImageRun, model: Model | None) -> Advice:
         reason = f"suggesting: templates were used, because {error}"
         return Advice(suggestions=templates, usage=error.usage, fallbacks=(reason,))
     chosen, fallbacks = asdict(templates), []
+    taken: list[str] = []
     for name in _NAMES:
         given = answer.value.get(name)
-        problem = _problem(given, run.request)
+        problem = _problem(given, run.request, taken)
         if problem is None:
-            chosen[name] = with_constraints(str(given), run.request.constraints)
+            taken.append(str(given))
+            chosen[name] = _within(str(given), run.request)
         else:
             fallbacks.append(f"suggesting: {name} is a template, because it {problem}")
     return Advice(suggestions=Suggestions(**chosen), usage=answer.usage, fallbacks=tuple(fallbacks))
@@ -129,11 +137,15 @@ def _line(variant: Variant) -> str:
     )
 
 
-def _problem(given: Any, request: ImageRunRequest) -> str | None:
+def _problem(given: Any, request: ImageRunRequest, taken: Sequence[str]) -> str | None:
     if not isinstance(given, str) or len(given.strip()) < MIN_PROMPT_LENGTH:
         return "was empty or too short"
     if len(given) > LONGEST_PROMPT:
         return f"was longer than {LONGEST_PROMPT} characters"
+    if given.casefold().split() in [one.casefold().split() for one in taken]:
+        return "repeats another"
+    if has_nothing_of(given, request.base_prompt, request.constraints):
+        return "has nothing of the prompt"
     avoid = request.constraints.must_avoid
     added = [term for term in avoid if not asks_for_any(request.base_prompt, [term])]
     return "asked for something that must be avoided" if asks_for_any(given, added) else None
@@ -143,13 +155,18 @@ def template_suggestions(request: ImageRunRequest, leaderboard: Sequence[Variant
     """Careful: the best prompt. In between: that with one fix. Bold: another take on the subject."""
     top = leaderboard[0] if leaderboard else None
     best = top.variant_prompt if top else request.base_prompt
-    constraints = request.constraints
     bold = _first_fit(_BOLD, request.base_prompt, request)
     return Suggestions(
-        conservative=with_constraints(best, constraints),
-        balanced=with_constraints(extended(best, _fix(top, best, request)), constraints),
-        aggressive=with_constraints(extended(request.base_prompt, bold), constraints),
+        conservative=_within(best, request),
+        balanced=_within(extended(best, _fix(top, best, request)), request),
+        aggressive=_within(extended(request.base_prompt, bold), request),
     )
+
+
+def _within(prompt: str, request: ImageRunRequest) -> str:
+    """With its constraints as far as a run may have so long a prompt; it gets them anyway."""
+    texts = (with_constraints(prompt, request.constraints), without_constraints(prompt))
+    return next((one for one in texts if len(one) <= LONGEST_PROMPT), request.base_prompt)
 
 
 def _fix(top: Variant | None, prompt: str, request: ImageRunRequest) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from burnish.domain import BurnishError, Json, Message, Model, ModelRequest, Usage
+from burnish.domain import BurnishError, Json, Message, Model, ModelRequest, Usage, paid_in
 from burnish.evaluation.item_runner import describe
 from burnish.evaluation.scorers.json_values import NotJsonError, parse_json
 from burnish.evaluation.scorers.judge import fenced
@@ -59,7 +59,8 @@ class Question:
         try:
             response = await model.complete(request)
         except BurnishError as error:
-            raise NoAnswerError(f"{model.name}: {error.what}: {error.why}") from error
+            why = f"{model.name}: {error.what}: {error.why}"
+            raise NoAnswerError(why, paid_in(error)) from error
         except Exception as error:
             raise NoAnswerError(f"{model.name} failed: {describe(error)}") from error
         return Answer(self._read(model.name, response.text, response.usage), response.usage)

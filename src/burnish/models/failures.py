@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from burnish.domain import BurnishError, UsageError
+from burnish.domain import BurnishError, UnavailableError, UsageError
 
 _TRANSIENT_STATUS = frozenset({408, 409, 429})
 _LONGEST_MESSAGE = 300
 _SHORTEST_SECRET = 4
 _KEY_LIKE = re.compile(r"(?i)\b(?:bearer\s+\S+|sk-[\w*-]{6,})")
 _HIDDEN = "[hidden]"
+# Waiting does not cure it, though it comes with the status of a rate limit.
+_NO_QUOTA = "insufficient_quota"
 
 
 class TransientError(Exception):
@@ -52,10 +54,25 @@ class Endpoint:
 
 
 def error_of_status(
-    status: int, endpoint: Endpoint, *, message: str = "", retry_after: float | None = None
+    status: int,
+    endpoint: Endpoint,
+    *,
+    message: str = "",
+    code: str = "",
+    retry_after: float | None = None,
 ) -> BurnishError | TransientError:
-    """The error for an HTTP status that is no success; the message must be clean already."""
+    """The error for an HTTP status that is no success; the message must be clean already.
+
+    `code` is the endpoint's own word for it.
+    """
     said = f" and said: {message}" if message else ""
+    if code == _NO_QUOTA:
+        return UnavailableError(
+            what=f"{endpoint.model} cannot be used now",
+            why=f"the quota at {endpoint.address} is used up (status {status}){said}",
+            fix="add credit or raise the limit of the account, then go on",
+            code="quota_used_up",
+        )
     if status in _TRANSIENT_STATUS or status >= 500:
         return TransientError(
             f"{endpoint.address} answered with status {status}{said}",

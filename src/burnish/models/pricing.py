@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from burnish.domain import Model, ModelRequest, ModelResponse, Usage
@@ -17,27 +18,33 @@ def price_call(
     settings: ModelSettings,
     base_url: str | None = None,
     image_tokens: int = 0,
+    output_image_tokens: int = 0,
     provider: str = "openai",
 ) -> float | None:
-    """US dollars, or None where nobody knows the price.
+    """US dollars, or None where nobody knows the price, or how many tokens there were.
 
     Prices in the settings win. A `base_url` of None is the provider itself; any other address is
     looked up among the vendors that genai-prices knows. `image_tokens` are those of the input
-    that stand for pictures; some vendors price them otherwise.
+    that stand for pictures, `output_image_tokens` those of the output; some are priced otherwise.
     """
+    if settings.input_price == settings.output_price == 0:
+        return 0.0
+    if not usage.input_tokens + usage.output_tokens:
+        return None  # The endpoint did not tell how many there were.
     if settings.input_price is not None and settings.output_price is not None:
         spent = usage.input_tokens * settings.input_price
         return (spent + usage.output_tokens * settings.output_price) / _MILLION
-    return _known_price(model, usage, base_url, image_tokens, provider)
+    # Named only where there are any: models without pictures have no price for them.
+    counts = {"input_image_tokens": image_tokens, "output_image_tokens": output_image_tokens}
+    pictures = {name: tokens for name, tokens in counts.items() if tokens}
+    return _known_price(model, usage, base_url, pictures, provider)
 
 
 def _known_price(
-    model: str, usage: Usage, base_url: str | None, image_tokens: int, provider: str
+    model: str, usage: Usage, base_url: str | None, pictures: Mapping[str, int], provider: str
 ) -> float | None:
     import genai_prices  # noqa: PLC0415
 
-    # Named only where there are any: models that take no pictures have no price for them.
-    pictures = {"input_image_tokens": image_tokens} if image_tokens else {}
     tokens = genai_prices.Usage(
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,

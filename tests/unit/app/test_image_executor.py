@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
 import pytest
-from tests.support.image_samples import make_request
+from tests.support.image_samples import make_request, make_rubric
 from tests.support.memory_images import MemoryImageFiles, MemoryImageRepository
 
 from burnish.app.images.executor import ImageExecutor
@@ -13,9 +13,10 @@ from burnish.app.images.models import ImageModels
 from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
 from burnish.config.schema import ImagesTable
-from burnish.domain import ConflictError, Lease, UnavailableError
+from burnish.domain import ConflictError, Lease, PaidAnswerError, UnavailableError, Usage
 from burnish.domain.images.runs import ImageRunStatus
 from burnish.domain.jobs import Job, JobKind, WaitingJob
+from burnish.images.judging import NEUTRAL
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
 from burnish.images.rounds import RoundsBudget
 from burnish.jobs.executor import ExecutorSettings
@@ -284,10 +285,94 @@ async def test_two_commits_are_compared_and_the_map_can_be_had():
     made = await images.compare(left.commit_id, right.commit_id)
 
     assert made.changed_share == 1.0
-    assert made.left_rubric != made.right_rubric
+    assert made.wish.prompt == "two things"
+    assert world.judge.calls_by_prompt == {"two things": 2}
+    assert made.spending.total.calls == 2
     assert await images.repository.comparison(made.comparison_id) == made
     data, kind = await images.image(made.difference_map.digest)
     assert (len(data), kind) == (made.difference_map.size, "image/png")
+
+
+async def scored_run(world, images, **changes):
+    request = make_request(image_model="scripted", judge_model="scripted", n_variants=3, **changes)
+    run = await images.create(request)
+    return await images.execute(run.run_id)
+
+
+async def test_a_comparison_of_variants_repeats_the_verdicts_of_their_run():
+    """IMG-4: each was judged by its own prompt, and the order of the leaderboard was inverted."""
+    world = World()
+    scores = iter([0.9, 0.2, 0.5, 0.7])
+    world.judge.verdict = lambda _: make_rubric(next(scores))
+    images = world.images()
+    run = await scored_run(world, images)
+    first, second, _ = run.leaderboard
+
+    made = await images.compare(second.commit_id, first.commit_id)
+
+    assert (made.left_rubric, made.right_rubric) == (second.rubric, first.rubric)
+    assert made.wish == run.request.wish
+    assert (made.judge, made.spending.total.calls) == ("scripted", 0)
+    assert world.judge.calls == 3
+
+
+async def test_nothing_of_a_comparison_is_paid_twice_and_what_is_paid_is_kept():
+    """IMG-5: every visit paid for two verdicts, and nothing was recorded."""
+    world = World()
+    world.judge.cost_usd = 0.25
+    images = world.images()
+    run = await scored_run(world, images)
+    anchor, (first, second, _) = run.anchor_commit_id, run.leaderboard
+
+    made = await images.compare(anchor, first.commit_id)
+    again = await images.compare(anchor, first.commit_id)
+    swapped = await images.compare(first.commit_id, anchor)
+    other = await images.compare(anchor, second.commit_id)
+
+    assert world.judge.calls == 4  # The variants, and the anchor once.
+    assert again == made
+    assert (swapped.left_rubric, swapped.right_rubric) == (made.right_rubric, made.left_rubric)
+    assert [one.spending.total.cost_usd for one in (made, swapped, other)] == [0.25, 0.0, 0.0]
+
+
+async def test_a_comparison_without_a_judge_is_made_anew_when_it_is_asked_for_again():
+    world = World()
+    images = world.images()
+    run = await scored_run(world, images)
+    lost = PaidAnswerError(what="no", why="use", fix="-", usage=Usage(calls=2, cost_usd=1.0))
+    world.judge.failures = {4: lost}
+
+    unjudged = await images.compare(run.anchor_commit_id, run.leaderboard[0].commit_id)
+    judged = await images.compare(run.anchor_commit_id, run.leaderboard[0].commit_id)
+
+    assert unjudged.left_rubric == NEUTRAL
+    assert unjudged.spending.total.cost_usd == 1.0
+    assert judged.left_rubric != NEUTRAL
+
+
+async def test_commits_of_two_runs_are_compared_by_the_wish_of_the_newer():
+    world = World()
+    images = world.images()
+    old = await scored_run(world, images)
+    new = await scored_run(
+        world, images, base_prompt="a blue door", parent_commit_id=old.leaderboard[0].commit_id
+    )
+
+    made = await images.compare(old.leaderboard[0].commit_id, new.leaderboard[0].commit_id)
+
+    assert made.wish == new.request.wish
+    assert made.right_rubric == new.leaderboard[0].rubric
+    assert world.judge.calls_by_prompt["a blue door"] == 4
+
+
+async def test_a_contact_sheet_is_drawn_also_when_its_anchor_was_deleted():
+    """IMG-16."""
+    world = World()
+    images = world.images()
+    run = await scored_run(world, images)
+    await images.repository.delete_commit(run.anchor_commit_id)
+
+    assert (await images.contact_sheet(run.run_id)).startswith(b"\x89PNG")
 
 
 async def test_rounds_are_stored_runs_and_nothing_is_paid_twice_on_the_way_back():

@@ -133,3 +133,25 @@ def test_the_document_has_the_fields_of_the_contract():
     )
     assert set(named.split()) <= set(document)
     assert [one["variant_id"] for one in document["leaderboard"]] == ["v01"] == document["top_k"]
+
+
+def test_the_last_stage_of_all_is_how_it_ended():
+    """IMG-13: it stayed `refining` for ever."""
+    ended = replace(run(ImageRunStatus.FAILED), stage=ImageRunStatus.GENERATING)
+    going = replace(run(ImageRunStatus.PLANNING), stage=ImageRunStatus.PLANNING)
+
+    assert (run_document(ended)["stage"], run_document(ended)["last_stage"]) == (
+        "failed",
+        "generating",
+    )
+    assert run_document(going)["stage"] == run_document(going)["last_stage"] == "planning"
+
+
+def test_the_words_of_a_stage_say_how_far_it_is():
+    """IMG-39: the page had words of its own."""
+    drawn = Variant(variant_id="v01", variant_prompt="p", image=PICTURE)
+    lost = Variant(variant_id="v02", variant_prompt="p", status=VariantStatus.GENERATION_FAILED)
+    at_work = replace(run(ImageRunStatus.GENERATING), variants=(drawn, lost))
+
+    total = at_work.request.n_variants
+    assert stage_message(at_work) == f"Generating the images: 1 of {total}, 1 failed"

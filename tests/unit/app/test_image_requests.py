@@ -7,11 +7,16 @@ import pytest
 from tests.support.image_samples import make_commit, make_request
 from tests.support.memory_images import MemoryImageFiles, MemoryImageRepository
 
-from burnish.app.images.models import OPENAI_IMAGE_MODEL, ImageModels, image_model_options
+from burnish.app.images.models import (
+    OPENAI_IMAGE_MODEL,
+    ImageModels,
+    image_model_options,
+    text_model_tables,
+)
 from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
 from burnish.config.schema import ImagesTable
-from burnish.config.settings import load_settings
+from burnish.config.settings import load_settings, model_settings
 from burnish.domain import UsageError
 from burnish.domain.images.runs import CommitStatus, Constraints
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel
@@ -158,6 +163,57 @@ def test_the_options_say_what_is_missing(monkeypatch):
     assert usable(local)[OPENAI_IMAGE_MODEL] is None
     monkeypatch.setenv("OPENAI_API_KEY", "test")
     assert usable(ImageSettings())[OPENAI_IMAGE_MODEL] is None
+
+
+async def test_the_table_has_address_and_key_of_all_its_models(monkeypatch):
+    """IMG-7: the text model went to OpenAI although another address was configured."""
+    monkeypatch.setenv("MY_KEY", "test")
+    table = ImagesTable(base_url="http://127.0.0.1:1/v1", api_key_env="MY_KEY")
+    models = {"openai/own": {"base_url": "http://elsewhere/v1", "max_attempts": 1}, "local": {}}
+    workspace = SimpleNamespace(image_jobs=None, images=None, call_cache=None)
+    settings = ImageSettings(table=table, models=models)
+    async with ImageRuns.open(workspace, ":memory:", settings) as images:
+        opened = images.models.of("gpt-image-1", "gpt-4.1", "openai/gpt-4.1-mini")
+
+    every = [opened.image.settings, opened.judge.settings, opened.text.settings]
+    assert {(one.base_url, one.api_key_env) for one in every} == {(table.base_url, "MY_KEY")}
+    own = model_settings(text_model_tables(settings), "openai/own")
+    assert (own.base_url, own.max_attempts) == (table.base_url, 1)
+
+
+def test_openai_itself_is_asked_for_texts_in_a_strict_form(monkeypatch):
+    """IMG-21."""
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+    def api(**table):
+        tables = text_model_tables(ImageSettings(**table))
+        return model_settings(tables, "openai/gpt-4.1-mini").api
+
+    assert api() == "responses"
+    assert api(models={"openai": {"api": "chat"}}) == "chat"
+    assert api(models={"openai": {"base_url": "http://127.0.0.1:1/v1"}}) == "chat"
+    assert api(table=ImagesTable(base_url="http://127.0.0.1:1/v1")) == "chat"
+
+
+async def test_a_text_model_may_be_named_bare_and_templates_by_their_name(images, monkeypatch):
+    """IMG-19."""
+    images.models._text = lambda name: None
+    images.allowed_models = {"scripted", "openai/gpt-4.1-mini"}
+
+    bare = await images.create(replace(scripted(), text_model="gpt-4.1-mini"))
+    none = await images.create(replace(scripted(), text_model="templates"))
+
+    assert (bare.request.text_model, none.request.text_model) == ("openai/gpt-4.1-mini", None)
+
+
+def test_a_text_model_is_offered_with_what_it_lacks(monkeypatch):
+    def why_not():
+        found = image_model_options(ImageSettings())
+        return {one.name: one.why_not for one in found if one.kind == "text"}
+
+    assert why_not() == {None: None, "openai/gpt-4.1-mini": "OPENAI_API_KEY is not set"}
+    monkeypatch.setenv("OPENAI_API_KEY", "test")
+    assert why_not() == {None: None, "openai/gpt-4.1-mini": None}
 
 
 def test_the_options_name_one_default_of_each_kind():

@@ -15,11 +15,12 @@ from burnish.domain.images.runs import (
     Rubric,
 )
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel
+from burnish.images.models.sketch import model as sketch
 from burnish.images.pipeline import ImagePipeline
 from burnish.images.stage_context import CallBound, RunModels
 from burnish.models.scripted import ScriptedModel
 
-PROMPT = "a red lighthouse at dusk"
+PROMPT = "a red lighthouse by the sea"
 TIMEOUT = UnavailableError(
     what="it cannot be reached", why="it took too long", fix="wait", code="OPENAI_TIMEOUT"
 )
@@ -99,6 +100,16 @@ class World:
 
     async def commits(self):
         return (await self.repository.commits("p1")).items
+
+
+def draw_prompt(prompt, quality):
+    """The sketch's bytes."""
+    return sketch.draw_prompt(prompt, quality).data
+
+
+def redraw(base, prompt, quality):
+    """The bytes of the sketch's edit."""
+    return sketch.redraw(base, prompt, quality).data
 
 
 def encoded(image, kind="PNG", **options):

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 from burnish.domain.images.runs import ImageFile, ImageRun, ImageRunStatus
 from burnish.images.contact_sheet import draw_contact_sheet
 from burnish.images.models.scripted import ScriptedImageModel, flat_picture
-from burnish.images.pictures import compare_pictures, decode
+from burnish.images.pictures import compare_pictures, decode, thumbnail
 from burnish.images.stage_context import RunLabels
 
 LABELS = RunLabels(image="painter (offline)", judge="judge (blind)", text="templates")
@@ -118,3 +118,17 @@ def test_a_run_that_drew_nothing_has_a_sheet():
     lost = ImageFile(digest="0" * 64, media_type="image/png", width=1, height=1, size=1)
     strange = replace(run, request=wish(base_prompt="x" * 3000 + " 漢字 \x00\ud800"))
     assert decode(draw_contact_sheet(strange, lost, {}, LABELS)).height > 400
+
+
+def test_a_picture_that_was_taken_on_its_side_is_turned_upright():
+    """IMG-26: thumbnails of phone photos lay on their side."""
+    wide = Image.new("RGB", (400, 200), "red")
+    wide.paste("blue", (0, 0, 100, 200))
+    turned = Image.Exif()
+    turned[0x0112] = 6  # Shown a quarter clockwise: what is left comes to the top.
+    lying = encoded(wide, "JPEG", exif=turned, quality=95)
+    standing = encoded(wide.rotate(-90, expand=True), "PNG")
+
+    with Image.open(io.BytesIO(thumbnail(lying))) as small:
+        assert small.size == (160, 320)
+    assert compare_pictures(standing, lying).changed_share < 0.02

@@ -7,7 +7,14 @@ from image_world import FULL, PROMPT, REFUSED, TIMEOUT, World, planned, rubric, 
 from tests.support.image_leases import keep_run, take_run
 from tests.support.image_samples import make_commit
 
-from burnish.domain import ConflictError, InvariantError, UnavailableError, UsageError
+from burnish.domain import (
+    ConflictError,
+    InvariantError,
+    PaidAnswerError,
+    UnavailableError,
+    Usage,
+    UsageError,
+)
 from burnish.domain.images.runs import CommitStatus, ImageRunStatus, VariantStatus
 from burnish.images.judging import NEUTRAL
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
@@ -15,7 +22,11 @@ from burnish.images.pictures import decode
 from burnish.models.scripted import ScriptedModel
 
 COMPLETED, DEGRADED = ImageRunStatus.COMPLETED, ImageRunStatus.COMPLETED_DEGRADED
-SUGGESTED = {"conservative": "one again", "balanced": "one better", "aggressive": "one anew"}
+SUGGESTED = {
+    "conservative": "a red one again",
+    "balanced": "a red one better",
+    "aggressive": "a red one anew",
+}
 
 
 async def with_parent(world, **changes):
@@ -109,7 +120,9 @@ async def test_spending_is_recorded_by_purpose():
     world = World(
         image=ScriptedImageModel(cost_usd=0.04),
         judge=ScriptedImageJudge(cost_usd=0.01),
-        text=text_model(planned("one thing", "two things", "three things"), SUGGESTED),
+        text=text_model(
+            planned("one lighthouse", "two lighthouses by the sea", "three at sea"), SUGGESTED
+        ),
     )
 
     run = await world.run()
@@ -117,7 +130,7 @@ async def test_spending_is_recorded_by_purpose():
     calls = {name: usage.calls for name, usage in run.spending.by_purpose.items()}
     assert calls == {"plan": 1, "generate": 4, "judge": 3, "suggest": 1}
     assert run.spending.total.cost_usd == pytest.approx(0.19)
-    assert run.suggestions.balanced == "one better"
+    assert run.suggestions.balanced == "a red one better"
     assert run.status is COMPLETED
 
 
@@ -147,15 +160,20 @@ async def test_a_refused_prompt_fails_its_variant_alone():
     assert len(run.leaderboard) == 2
 
 
-async def test_when_every_variant_fails_the_run_is_degraded_with_an_empty_leaderboard():
-    failures = {"Recompose": TIMEOUT, "Relight": TIMEOUT, "Reframe": TIMEOUT}
+@pytest.mark.parametrize(("error", "retryable"), [(TIMEOUT, True), (REFUSED, False)])
+async def test_a_run_without_a_single_picture_failed(error, retryable):
+    """IMG-8: it counted as completed, and ranked."""
+    failures = dict.fromkeys(("Recompose", "Relight", "Reframe"), error)
     world = World(image=ScriptedImageModel(failures=failures))
 
     run = await world.run()
 
-    assert (run.status, run.leaderboard, run.top_k) == (DEGRADED, (), ())
-    assert run.suggestions.conservative == PROMPT
+    assert (run.status, run.leaderboard, run.top_k) == (ImageRunStatus.FAILED, (), ())
+    assert (run.error["code"], run.error["retryable"]) == (error.code, retryable)
+    assert f"{error.why} (3 of 3)" in run.error["message"]
+    assert len(run.degradations) == 3
     assert world.judge.calls == 0
+    assert run.suggestions is None
 
 
 async def test_without_an_anchor_the_run_fails_with_the_upstreams_code():
@@ -210,6 +228,37 @@ async def test_a_judge_failure_gives_a_neutral_rubric_and_ranking_goes_on():
     assert "out of range" in run.degradations[0]
 
 
+def raising(error):
+    def answer(_):
+        raise error
+
+    return answer
+
+
+async def test_calls_whose_answer_could_not_be_used_are_on_the_bill():
+    lost = PaidAnswerError(what="no", why="use", fix="-", usage=Usage(calls=2, cost_usd=0.5))
+    world = World(
+        image=ScriptedImageModel(cost_usd=1.0, failures={"Relight": lost}),
+        judge=ScriptedImageJudge(failures={2: lost}),
+        text=ScriptedModel(raising(lost)),
+    )
+
+    run = await world.run()
+
+    paid = {name: usage.calls for name, usage in run.spending.by_purpose.items()}
+    assert paid == {"plan": 2, "generate": 5, "judge": 3, "suggest": 2}
+    assert run.spending.by_purpose["generate"].cost_usd == 3.5
+
+
+async def test_an_anchor_that_was_paid_and_cannot_be_had_is_on_the_bill():
+    lost = PaidAnswerError(what="no", why="use", fix="-", usage=Usage(calls=1, cost_usd=0.5))
+
+    run = await World(image=ScriptedImageModel(failures={1: lost})).run()
+
+    assert run.status is ImageRunStatus.FAILED
+    assert run.spending.by_purpose["generate"].cost_usd == 0.5
+
+
 async def test_a_judge_or_a_model_that_raises_anything_is_a_failure_of_one_variant():
     def verdict(_):
         raise KeyError("a bug")
@@ -245,7 +294,7 @@ async def test_a_parent_deleted_meanwhile_fails_the_run():
     world = World()
     await with_parent(world)
     taken = await world.take(parent_commit_id="parent")
-    await world.repository.delete_commit("parent")
+    del world.repository.stored_commits["parent"]  # By an earlier version, which let it go.
 
     run = await world.pipeline.run(taken)
 
@@ -260,7 +309,7 @@ async def test_a_parent_deleted_in_the_very_moment_fails_the_run_too():
 
     async def read_then_delete(commit_id):
         found = await read(commit_id)
-        await world.repository.delete_commit(commit_id)
+        world.repository.stored_commits.pop(commit_id, None)
         return found
 
     world.repository.commit = read_then_delete
@@ -421,7 +470,9 @@ async def go_on(world):
 
 
 def thinking():
-    return text_model(planned("one thing", "two things", "three things"), SUGGESTED)
+    return text_model(
+        planned("one lighthouse", "two lighthouses by the sea", "three at sea"), SUGGESTED
+    )
 
 
 async def test_a_run_killed_after_any_write_goes_on_and_draws_nothing_twice():
@@ -544,3 +595,14 @@ async def test_a_run_cancelled_before_it_was_taken_again_does_nothing():
 
     assert run.status is ImageRunStatus.CANCELLED
     assert world.image.calls == 0
+
+
+async def test_the_first_picture_is_asked_for_with_its_constraints():
+    """IMG-31."""
+    world = World()
+
+    run = await world.run(must_include=("a gull",), must_avoid=("text",))
+
+    (asked,) = [one for one in world.image.calls_by_prompt if one.startswith(f"{PROMPT}\n")]
+    assert asked == f"{PROMPT}\nMust include: a gull.\nMust avoid: text."
+    assert (await world.repository.commit(run.anchor_commit_id)).prompt == PROMPT

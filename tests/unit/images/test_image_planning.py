@@ -207,3 +207,32 @@ async def test_an_endpoint_that_only_refuses_gives_templates():
 
     assert made.fallbacks
     assert made.usage.calls == 0
+
+
+@pytest.mark.parametrize("useless", ["adherence", "1.5208: and with the"])
+async def test_a_plan_that_has_nothing_of_the_prompt_is_not_used(useless):
+    """IMG-20: the plan "adherence" of a weak model became a variant's prompt."""
+    made = await plan(wish(), text_model(planned(useless, *GOOD[:2])))
+
+    assert useless not in prompts(made)
+    assert "nothing of the base prompt" in made.fallbacks[0]
+
+
+async def test_a_prompt_that_cannot_be_told_apart_by_words_may_be_planned_freely():
+    request = wish(base_prompt="海边的红色灯塔")
+
+    made = await plan(request, text_model(planned("夜晚的灯塔", "雾中的灯塔", "远处的灯塔")))
+
+    assert made.fallbacks == ()
+
+
+async def test_no_template_asks_for_another_light_than_the_prompt_names():
+    """IMG-23: golden hour for a street at night was always last."""
+    for objective in ObjectivePreset:
+        request = wish(
+            base_prompt="cyberpunk street in Tokyo at night with neon signs",
+            objective_preset=objective,
+        )
+        made = await plan(request, None)
+
+        assert all("lighting" not in one.mutation_tags for one in made.variants)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from image_world import PROMPT, rubric, wish
+from image_world import PROMPT, draw_prompt, redraw, rubric, wish
 
 from burnish.domain import Spending, Usage, UsageError
 from burnish.domain.images.runs import (
@@ -19,7 +19,6 @@ from burnish.domain.images.runs import (
     rank,
 )
 from burnish.images.models.pixel_judge.judge import judge_picture
-from burnish.images.models.sketch.model import draw_prompt, redraw
 from burnish.images.planning import LONGEST_PROMPT
 from burnish.images.rounds import Margin, RoundsBudget, RoundsEnd, optimize_in_rounds
 

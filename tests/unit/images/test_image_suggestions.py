@@ -1,10 +1,13 @@
 """Suggestions: three prompts, by a model that is checked or by templates."""
 
+from dataclasses import asdict, replace
+
 import pytest
 from image_world import PROMPT, TIMEOUT, rubric, text_model, wish
 
 from burnish.domain.images.runs import ImageRun, Variant, VariantStatus, rank
 from burnish.images.constraint_text import mentions
+from burnish.images.planning import LONGEST_PROMPT, plan
 from burnish.images.suggesting import suggest
 from burnish.models.scripted import ScriptedModel
 
@@ -147,3 +150,38 @@ async def test_a_model_that_fails_gives_templates_and_says_why():
 
     assert advice.suggestions == (await suggest(run, None)).suggestions
     assert "it took too long" in advice.fallbacks[0]
+
+
+async def test_suggestions_can_be_run():
+    """IMG-24: they were longer than the limit of a prompt."""
+    terms = tuple(f"w{number:02}" * 20 for number in range(20))
+    long = wish(base_prompt=("a red fox in the snow, " * 200)[:3990], must_include=terms)
+    made = await plan(long, None)
+    judged = [
+        replace(one, status=VariantStatus.EVALUATED, rubric=rubric()) for one in made.variants
+    ]
+    ranked = ImageRun(run_id="r1", request=long, variants=rank(judged))
+
+    templates = await suggest(ranked, None)
+    written = {name: f"a red fox {name} " * 200 for name in ("conservative", "balanced")}
+    by_model = await suggest(ranked, text_model({**written, "aggressive": "a bold red fox"}))
+
+    for advice in (templates, by_model):
+        for text in asdict(advice.suggestions).values():
+            assert len(text) <= LONGEST_PROMPT
+
+
+async def test_suggestions_that_repeat_each_other_or_are_about_something_else_are_not_used():
+    """IMG-20."""
+    said = {
+        "conservative": "1.5208: a lighthouse",
+        "balanced": "1.5208:  A lighthouse",
+        "aggressive": "adherence",
+    }
+    advice = await suggest(ImageRun(run_id="r1", request=wish()), text_model(said))
+
+    assert advice.suggestions.conservative == said["conservative"]
+    assert advice.suggestions.balanced.startswith(PROMPT)
+    assert advice.suggestions.aggressive.startswith(PROMPT)
+    assert "balanced is a template, because it repeats another" in advice.fallbacks[0]
+    assert "has nothing of the prompt" in advice.fallbacks[1]

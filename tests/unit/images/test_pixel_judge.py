@@ -7,6 +7,7 @@ from itertools import islice
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from image_world import draw_prompt, redraw
 from PIL import Image, ImageDraw, ImageFilter
 from PIL.PngImagePlugin import PngInfo
 
@@ -15,7 +16,6 @@ from burnish.domain.images.runs import Constraints, ObjectivePreset, Quality
 from burnish.images.models import PixelJudge
 from burnish.images.models.openai.judge import NUMBERS
 from burnish.images.models.pixel_judge.judge import judge_picture
-from burnish.images.models.sketch.model import draw_prompt, redraw
 from burnish.images.planning import template_prompts
 
 PLAIN = Constraints()
@@ -93,7 +93,7 @@ def test_adherence_is_not_measured_where_no_word_can_be(prompt):
         rubric = judged(picture, prompt)
 
         assert rubric.confidence == 0.0
-        assert "adherence not measured" in rubric.failure_tags
+        assert rubric.not_measured == ("prompt_adherence",)
         assert "not measured" in rubric.rationale
         assert not any("stands out" in tag for tag in rubric.strength_tags)
 
@@ -102,7 +102,8 @@ def test_one_measured_word_is_enough_for_a_verdict():
     rubric = judged(disc((208, 44, 48)), "a red fisherman")
 
     assert rubric.confidence > 0.2
-    assert "adherence not measured" not in rubric.failure_tags
+    assert rubric.not_measured == ()
+    assert "Not measured: fisherman." in rubric.rationale
 
 
 @pytest.mark.parametrize("prompt", ["a red ball at night", "a house at sunset", "a fisherman"])

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from image_world import draw_prompt, redraw
 from PIL import Image, ImageChops, ImageStat
 from PIL.PngImagePlugin import PngInfo
 
@@ -16,7 +17,7 @@ from burnish.images.models import SketchModel
 from burnish.images.models.picture_words import BACKDROPS, LIGHTS, STYLES
 from burnish.images.models.sketch import drawing
 from burnish.images.models.sketch.drawing import draw_scene
-from burnish.images.models.sketch.model import PROMPTS_KEY, draw_prompt, redraw, scene_of
+from burnish.images.models.sketch.model import PROMPTS_KEY, scene_of
 from burnish.images.models.sketch.reading import Scene, Thing, read_prompt
 from burnish.images.planning import template_prompts
 
@@ -301,3 +302,12 @@ def test_importing_the_models_loads_neither_pillow_nor_the_sdk():
     )
 
     assert subprocess.check_output([sys.executable, "-c", script], text=True).strip() == "[]"
+
+
+async def test_words_that_are_not_drawn_are_told_besides():
+    model = SketchModel()
+    drawn = await model.generate("portrait of an old fisherman", quality=Quality.LOW)
+    edited = await model.edit(drawn.data, "an old fisherman riding a cat", quality=Quality.LOW)
+
+    assert drawn.not_drawn == ("old", "portrait")
+    assert edited.not_drawn == ("old", "portrait", "riding")

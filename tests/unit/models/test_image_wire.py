@@ -89,6 +89,24 @@ def test_tokens_of_pictures_have_a_price_of_their_own():
     assert 0 < words < pictures
 
 
+def test_tokens_of_a_drawn_picture_have_a_price_of_their_own():
+    usage = Usage(calls=1, input_tokens=50, output_tokens=1056)
+    body = {
+        "data": [{"url": "http://x/1.png"}],
+        "usage": {"input_tokens": 50, "output_tokens": 1056},
+    }
+    answer = read_picture(body)
+
+    price = price_call(
+        "gpt-image-1.5",
+        usage,
+        settings=ModelSettings(),
+        image_tokens=40,
+        output_image_tokens=answer.output_image_tokens,
+    )
+    assert price == pytest.approx(0.0342, abs=0.0001)
+
+
 def test_an_endpoints_own_address_may_be_followed_but_not_its_neighbours():
     rules = rules_beside("http://127.0.0.1:7860/v1", OutboundRules.of(["files.local"]))
 

@@ -12,6 +12,7 @@ export function rubric(changes: Partial<Rubric> = {}): Rubric {
     failure_tags: [],
     strength_tags: [],
     rationale: '',
+    not_measured: [],
     composite_score: 0.605,
     ...changes,
   };
@@ -22,6 +23,7 @@ export function variant(changes: Partial<Variant> = {}): Variant {
     variant_id: 'v01',
     variant_prompt: 'a red house, from above',
     mutation_tags: ['composition'],
+    not_drawn: [],
     status: 'evaluated',
     rank: 1,
     parent_commit_id: 'anchor',
@@ -54,6 +56,7 @@ export function run(changes: Partial<ImageRun> = {}): ImageRun {
     anchor_commit_id: 'anchor',
     status: 'queued',
     stage: 'queued',
+    last_stage: 'queued',
     stage_message: '',
     progress_percent: 0,
     progress: {
@@ -95,6 +98,7 @@ export function commit(id: string, parent: string | null, changes: Partial<Commi
     run_id: null,
     variant_id: null,
     score: null,
+    judged_by: null,
     created_at: '2026-01-01T00:00:00Z',
     ...changes,
   };

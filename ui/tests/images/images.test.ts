@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { match, pressed, SEND } from '@/lib/keys';
-import { connectionError } from '@/screens/images/client';
+import { said, say } from '@/components/shell/Toasts';
+import { connectionError, newId } from '@/screens/images/client';
 import {
   FIRST_FORM,
   formOf,
@@ -14,55 +15,14 @@ import { nextCommit, requestOf as layoutOf } from '@/screens/images/history/plac
 import { optionsFor } from '@/screens/images/workbench/Models';
 import { branchParent } from '@/screens/images/workbench/NextSteps';
 import { poll, POLL_ATTEMPTS, POLL_MS } from '@/screens/images/run/polling';
-import { endMessage, hasEnded, percentOf, stageMessage } from '@/screens/images/run/stages';
+import { endMessage, hasEnded } from '@/screens/images/run/stages';
 import { partOf, RUBRIC } from '@/screens/images/rubric';
-import { stepOver } from '@/screens/images/workbench/Leaderboard';
+import { labelOf, standing, stepOver } from '@/screens/images/workbench/Leaderboard';
 import type { ImageModels, RunStatus } from '@/screens/images/types';
 import { arrange } from '@/components/graph/layout';
 import { commit, rubric, run, variant } from './given';
 
-const progress = (generated: number, evaluated: number, failed = 0, total = 3) => ({
-  total_variants: total,
-  generated_variants: generated,
-  evaluated_variants: evaluated,
-  failed_variants: failed,
-});
-
-describe('progress', () => {
-  test.each<[RunStatus, ReturnType<typeof progress>, number]>([
-    ['queued', progress(0, 0), 0],
-    ['planning', progress(0, 0), 10],
-    ['generating', progress(0, 0), 15],
-    ['generating', progress(1, 0, 0, 2), 32.5],
-    ['generating', progress(3, 0), 50],
-    ['generating', progress(1, 0, 1, 2), 50],
-    ['evaluating', progress(2, 0, 0, 2), 50],
-    ['evaluating', progress(2, 1, 0, 2), 67.5],
-    ['evaluating', progress(3, 3), 85],
-    ['refining', progress(3, 3), 92],
-    ['completed', progress(3, 3), 100],
-    ['completed_degraded', progress(2, 2, 1), 100],
-    ['failed', progress(0, 0), 100],
-    ['cancelled', progress(1, 0), 100],
-  ])('while %s with %o is at %d percent', (status, counters, percent) => {
-    expect(percentOf({ status, progress: counters })).toBeCloseTo(percent, 10);
-  });
-
-  it('is not lost on a run that has no variants yet', () => {
-    expect(percentOf({ status: 'generating', progress: progress(0, 0, 0, 0) })).toBe(15);
-  });
-
-  it('is said in words, with what it counts', () => {
-    const says = (status: RunStatus, cancel = false) =>
-      stageMessage({ status, progress: progress(2, 1), cancel_requested: cancel });
-    expect(says('planning')).toBe('Planning variants');
-    expect(says('generating')).toBe('Generating images: 2 of 3');
-    expect(says('evaluating')).toBe('Scoring images: 1 of 3');
-    expect(says('refining')).toBe('Drafting suggestions');
-    expect(says('refining', true)).toBe('Stopping, as was asked');
-    expect(says('cancelled', true)).toBe('Cancelled');
-  });
-
+describe('the end of a run', () => {
   it('tells a degraded end as information, not as full success', () => {
     expect(endMessage(run({ status: 'completed' })).tone).toBe('good');
     expect(endMessage(run({ status: 'completed_degraded' })).tone).toBe('info');
@@ -207,7 +167,9 @@ describe('the form', () => {
 
   it('sends what was chosen, and no model that was not', () => {
     const form = { ...FIRST_FORM, prompt: ' a red house ', judgeModel: 'openai/x' };
-    expect(requestOf(form, 'houses', 'c1')).toEqual({
+    expect(requestOf(form, 'houses', { parent: 'c1', judged: 'a house', id: 'r9' })).toEqual({
+      run_id: 'r9',
+      judge_prompt: 'a house',
       project_id: 'houses',
       base_prompt: 'a red house',
       objective_preset: 'adherence',
@@ -221,11 +183,14 @@ describe('the form', () => {
 
   it('repeats a run with the same settings', () => {
     const before = run({ constraints: { must_include: ['door'], must_avoid: ['text'] } });
-    expect(requestOf(formOf(before), 'houses', 'c1')).toMatchObject({
+    expect(
+      requestOf(formOf(before), 'houses', { parent: 'c1', judged: null, id: 'r9' }),
+    ).toMatchObject({
       base_prompt: before.base_prompt,
       n_variants: 2,
       image_model: 'sketch',
       judge_model: 'pixel-judge',
+      text_model: 'templates',
       constraints: before.constraints,
     });
   });
@@ -269,8 +234,44 @@ describe('models', () => {
     expect(optionsFor('image', models, 'openai/y').shown.at(-1)?.value).toBe('openai/y');
   });
 
-  it('offer no templates where a request could not ask for them', () => {
-    expect(optionsFor('text', models, '').shown.map((one) => one.value)).toEqual(['openai/t']);
+  it('offer templates also where a text model is usual', () => {
+    // IMG-19.
+    const { shown, value } = optionsFor('text', models, '');
+    expect([value, shown.map((one) => one.value)]).toEqual(['openai/t', ['templates', 'openai/t']]);
+  });
+});
+
+describe('the leaderboard', () => {
+  it('says in words how it stands', () => {
+    // IMG-34.
+    const board = [variant(), variant({ rank: 2 })];
+    expect(standing(run({ status: 'refining', leaderboard: board }))).toMatch(/^2 of 2 ranked/);
+    expect(standing(run({ status: 'evaluating' }))).toBe('Ranked once all are judged');
+    expect(standing(run({ status: 'failed' }))).toBe('Nothing was ranked: the run failed');
+    expect(standing(run({ status: 'cancelled' }))).toMatch(/was cancelled$/);
+  });
+
+  it('names models as the server does', () => {
+    // IMG-12.
+    const offered = [{ name: 'sketch', label: 'sketch (offline, drawn by rules)' }];
+    expect(labelOf(offered, 'sketch')).toBe('sketch (offline, drawn by rules)');
+    expect(labelOf(undefined, 'openai/x')).toBe('openai/x');
+  });
+});
+
+describe('messages', () => {
+  it('are a few at a time', () => {
+    // IMG-33: seven covered the page.
+    for (let number = 1; number <= 7; number++) say(`message ${number}`);
+    expect(said().map((one) => one.text)).toEqual(['message 5', 'message 6', 'message 7']);
+  });
+});
+
+describe('ids of requests', () => {
+  it('are UUIDs, as the server takes them', () => {
+    // IMG-15.
+    expect(newId()).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(newId()).not.toBe(newId());
   });
 });
 
@@ -300,6 +301,16 @@ describe('the history', () => {
     expect(history.best).toBe('two');
     expect([...lineOf(history, 'three')]).toEqual(['three', 'two', 'root']);
     expect([...lineOf(history, 'lost')]).toEqual(['lost']);
+  });
+
+  it('has a best of one wish only', () => {
+    // IMG-22: scores of different wishes do not compare.
+    const { best } = historyOf([
+      commit('new', null, { score: 0.5, judged_by: 'a fox' }),
+      commit('newer', null, { score: 0.6, judged_by: 'a fox' }),
+      commit('old', null, { score: 0.9, judged_by: 'a cat' }),
+    ]);
+    expect(best).toBe('newer');
   });
 
   it('says what each is', () => {

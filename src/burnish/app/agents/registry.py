@@ -60,9 +60,9 @@ class AgentRegistry:
     async def get(self, name: str, own: Settings | None = None) -> KnownAgent:
         """One agent; UsageError `not_found` when there is none."""
         if own is None:
-            own = await asyncio.to_thread(self._project.settings)
+            own = await asyncio.to_thread(self._project.own)
         active = await self._workspace.agents.active_version(name)
-        if name == own.agent.name:
+        if own is not None and name == own.agent.name:
             spec = await asyncio.to_thread(own.agent_spec)
             return KnownAgent(
                 table=own.agent, active=active, written=Configuration.of(spec.configuration)
@@ -72,16 +72,15 @@ class AgentRegistry:
 
     async def page(self, *, limit: int, after: Sequence[Any] | None) -> Page[KnownAgent]:
         """That of the configuration first, then the others by name."""
-        own = await asyncio.to_thread(self._project.settings)
-        first = [] if after is not None else [await self.get(own.agent.name, own)]
+        own = await asyncio.to_thread(self._project.own)
+        mine = None if own is None else own.agent.name
+        first = [] if after is not None or mine is None else [await self.get(mine, own)]
         if len(first) >= limit:
             return Page(items=first, next=_START)
         found = await self._workspace.objects.page(
             ObjectKind.AGENT, limit=limit - len(first), after=after
         )
-        others = [
-            await self.get(one.name, own) for one in found.items if one.name != own.agent.name
-        ]
+        others = [await self.get(one.name, own) for one in found.items if one.name != mine]
         return Page(items=[*first, *others], next=found.next)
 
     async def create(

@@ -97,10 +97,12 @@ class SuiteRegistry:
 
     async def get(self, wanted: str | None, own: Settings | None = None) -> KnownSuite:
         """By id or name; without either, that of the configuration."""
-        if own is None:
+        if own is None and wanted is not None:
+            own = await asyncio.to_thread(self._project.own)
+        elif own is None:
             own = await asyncio.to_thread(self._project.settings)
-        mine = own_suite(own)
-        if wanted in (None, mine.id, mine.name):
+        mine = None if own is None else own_suite(own)
+        if mine is not None and wanted in (None, mine.id, mine.name):
             return mine
         assert wanted is not None
         objects = self._workspace.objects
@@ -111,8 +113,8 @@ class SuiteRegistry:
 
     async def page(self, *, limit: int, after: Sequence[Any] | None) -> Page[KnownSuite]:
         """That of the configuration first, then the others by name."""
-        own = own_suite(await asyncio.to_thread(self._project.settings))
-        first = [] if after is not None else [own]
+        own = await asyncio.to_thread(self._project.own)
+        first = [] if after is not None or own is None else [own_suite(own)]
         if len(first) >= limit:
             return Page(items=first, next=_START)
         found = await self._workspace.objects.page(

@@ -23,8 +23,8 @@ _MESSAGES = {
     ImageRunStatus.GENERATING: "Generating the images",
     ImageRunStatus.EVALUATING: "Scoring the images",
     ImageRunStatus.REFINING: "Drafting suggestions",
-    ImageRunStatus.COMPLETED: "Done: ranked, with three suggestions",
-    ImageRunStatus.COMPLETED_DEGRADED: "Done, with fallbacks where something failed",
+    ImageRunStatus.COMPLETED: "Ranked, with three suggestions",
+    ImageRunStatus.COMPLETED_DEGRADED: "Ranked, with fallbacks where something failed",
     ImageRunStatus.FAILED: "Failed",
     ImageRunStatus.CANCELLED: "Cancelled",
 }
@@ -70,10 +70,17 @@ def progress_percent(run: ImageRun) -> float:
 
 
 def stage_message(run: ImageRun) -> str:
-    """What happens at the moment, or how it ended."""
+    """What happens at the moment and how far it is, or how it ended."""
     if run.cancel_requested and not run.status.ended:
         return "Stopping, as was asked"
-    return _MESSAGES[run.status]
+    progress = ImageProgress.of(run)
+    done = {
+        ImageRunStatus.GENERATING: progress.generated_variants,
+        ImageRunStatus.EVALUATING: progress.evaluated_variants,
+    }
+    count = f": {done[run.status]} of {progress.total_variants}" if run.status in done else ""
+    failed = progress.failed_variants if not run.status.ended else 0
+    return f"{_MESSAGES[run.status]}{count}{f', {failed} failed' if failed else ''}"
 
 
 _FLAT = (
@@ -131,6 +138,9 @@ def run_document(run: ImageRun) -> dict[str, Any]:
     told = {
         **asdict(run.request),
         **asdict(run),
+        # The last stage of all is how it ended.
+        "stage": run.status if run.status.ended else run.stage,
+        "last_stage": run.stage,
         "stage_message": stage_message(run),
         "progress_percent": progress_percent(run),
         "progress": asdict(ImageProgress.of(run)),
@@ -163,6 +173,7 @@ def comparison_document(comparison: ImageComparison) -> dict[str, Any]:
         "difference_map": image_document(comparison.difference_map),
         "left_rubric": rubric_document(comparison.left_rubric),
         "right_rubric": rubric_document(comparison.right_rubric),
+        "spending": comparison.spending.to_json(),
     }
 
 

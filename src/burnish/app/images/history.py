@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import uuid_utils
 
 from burnish.app.images.models import ImageModels, full_name
 from burnish.app.images.requests import invalid, require_parent, require_project
-from burnish.domain import UnavailableError
+from burnish.domain import Spending, UnavailableError, Usage, UsageError, canonical_hash, paid_in
 from burnish.domain.images.protocols import ImageFiles, ImageRepository, Judgement
 from burnish.domain.images.runs import (
     CommitStatus,
     ImageCommit,
     ImageComparison,
-    ImageRunRequest,
     ObjectivePreset,
+    PictureWish,
     Rubric,
+    VariantStatus,
 )
 from burnish.images.judging import NEUTRAL
 from burnish.images.pictures import (
@@ -29,6 +30,7 @@ from burnish.images.pictures import (
     on_pixels_at_once,
     thumbnail,
 )
+from burnish.images.record import ImagePurpose
 from burnish.images.stage_context import CallBound
 
 UPLOADED = "upload"
@@ -119,7 +121,11 @@ class ImageHistory:
     async def compare(
         self, left_commit_id: str, right_commit_id: str, *, judge: str | None = None
     ) -> ImageComparison:
-        """Two commits of one project, side by side; each is judged against its own prompt."""
+        """Two commits of one project, side by side, judged by one wish; made once, and kept.
+
+        The wish is that of the newer one's run, else of the older one's, with that run's judge. A
+        verdict that was given before, in a run or in another comparison, is not paid for again.
+        """
         left = await self._pictured(left_commit_id)
         right = await self._pictured(right_commit_id)
         if left.project_id != right.project_id:
@@ -128,16 +134,45 @@ class ImageHistory:
                 f"they belong to the projects {left.project_id!r} and {right.project_id!r}",
                 "name two commits of one project",
             )
-        name = full_name(judge or self.models.settings.table.judge_model)
-        rubrics = [await self._own_rubric(commit, name) for commit in (left, right)]
-        return await self.keep_comparison(str(uuid_utils.uuid7()), left, right, rubrics, name)
+        wish, usual = await self._common_wish(left, right)
+        name = full_name(judge or usual)
+        asked = [left_commit_id, right_commit_id, name, asdict(wish)]
+        comparison_id = f"x{canonical_hash(asked)[:16]}"
+        try:
+            return await self.repository.comparison(comparison_id)
+        except UsageError:
+            pass  # Nobody asked before.
+        verdicts = []
+        for commit in (left, right):
+            try:
+                verdicts.append(await self.verdict(commit, wish, name))
+            except UnavailableError as error:
+                verdicts.append(Judgement(rubric=NEUTRAL, usage=paid_in(error)))
+                comparison_id = str(
+                    uuid_utils.uuid7()
+                )  # It is made anew when it is asked for again.
+        return await self.keep_comparison(comparison_id, left, right, verdicts, wish, name)
+
+    async def _common_wish(self, *commits: ImageCommit) -> tuple[PictureWish, str]:
+        """What both are judged by, and by whom."""
+        newest_first = sorted(
+            commits, key=lambda one: (one.created_at, one.commit_id), reverse=True
+        )
+        for commit in newest_first:
+            if commit.run_id is not None:
+                asked = (await self.repository.run(commit.run_id)).request
+                return asked.wish, asked.judge_model
+        prompt = next((one.prompt for one in newest_first if one.prompt), "a picture")
+        wish = PictureWish(prompt=prompt, objective_preset=ObjectivePreset.ADHERENCE)
+        return wish, self.models.settings.table.judge_model
 
     async def keep_comparison(
         self,
         comparison_id: str,
         left: ImageCommit,
         right: ImageCommit,
-        rubrics: Sequence[Rubric],
+        verdicts: Sequence[Judgement],
+        wish: PictureWish,
         judge: str,
     ) -> ImageComparison:
         """Compare their pixels, and store that with verdicts that were given; the left's is first."""
@@ -154,42 +189,44 @@ class ImageHistory:
             changed_share=difference.changed_share,
             mean_difference=difference.mean_difference,
             difference_map=described,
-            left_rubric=rubrics[0],
-            right_rubric=rubrics[1],
+            left_rubric=verdicts[0].rubric,
+            right_rubric=verdicts[1].rubric,
             judge=judge,
+            wish=wish,
+            spending=Spending(
+                {ImagePurpose.JUDGE.value: sum((one.usage for one in verdicts), Usage())}
+            ),
         )
         return await self.repository.add_comparison(comparison)
 
-    async def judged(self, commit: ImageCommit, wish: ImageRunRequest) -> Judgement:
-        """A judge's verdict on a commit's picture by what was asked for."""
-        judge = self.models.judge(wish.judge_model)
+    async def verdict(self, commit: ImageCommit, wish: PictureWish, judge: str) -> Judgement:
+        """A judge's verdict on a commit's picture; one that was given before costs nothing."""
+        known = await self._known_rubric(commit, wish, judge)
+        if known is not None:
+            return Judgement(rubric=known, usage=Usage())
+        asked = self.models.judge(judge)
         data = await self.files.get(commit.images[0].digest)
         async with self.calls.slot():
-            return await judge.judge(
-                data,
-                wish.judged_by,
-                objective=wish.objective_preset,
-                constraints=wish.constraints,
+            return await asked.judge(
+                data, wish.prompt, objective=wish.objective_preset, constraints=wish.constraints
             )
 
-    async def _own_rubric(self, commit: ImageCommit, judge: str) -> Rubric:
-        """By its own prompt; what its run knew of the wish is used where it has one."""
-        wish = ImageRunRequest(
-            project_id=commit.project_id,
-            base_prompt=commit.prompt or "a picture",
-            objective_preset=ObjectivePreset.ADHERENCE,
-            image_model=commit.model,
-            judge_model=judge,
-        )
+    async def _known_rubric(
+        self, commit: ImageCommit, wish: PictureWish, judge: str
+    ) -> Rubric | None:
         if commit.run_id is not None:
-            asked = (await self.repository.run(commit.run_id)).request
-            wish = replace(
-                wish, objective_preset=asked.objective_preset, constraints=asked.constraints
-            )
-        try:
-            return (await self.judged(commit, wish)).rubric
-        except UnavailableError:
-            return NEUTRAL
+            run = await self.repository.run(commit.run_id)
+            if (run.request.wish, run.request.judge_model) == (wish, judge):
+                for one in run.variants:
+                    judged = one.status is VariantStatus.EVALUATED
+                    if one.commit_id == commit.commit_id and judged:
+                        return one.rubric
+        for made in await self.repository.comparisons(commit.commit_id):
+            is_left = made.left_commit_id == commit.commit_id
+            rubric = made.left_rubric if is_left else made.right_rubric
+            if (made.wish, made.judge) == (wish, judge) and rubric != NEUTRAL:
+                return rubric
+        return None
 
     async def _pictured(self, commit_id: str) -> ImageCommit:
         commit = await self.repository.commit(commit_id)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from burnish.app.images.settings import ImageSettings
 from burnish.config.settings import model_settings
@@ -22,9 +23,11 @@ SKETCH = "sketch"
 PIXEL_JUDGE = "pixel-judge"
 OPENAI = "openai/"
 OPENAI_IMAGE_MODEL = f"{OPENAI}gpt-image-1-mini"
-OPENAI_JUDGE = f"{OPENAI}gpt-4.1-mini"
+OPENAI_JUDGE = OPENAI_TEXT = f"{OPENAI}gpt-4.1-mini"
+# The name by which a request asks for no text model where one is usual.
+TEMPLATES = "templates"
 _BARE_OPENAI = ("gpt-", "dall-e", "chatgpt-")
-_OFFLINE = {"image": SKETCH, "judge": PIXEL_JUDGE}
+_OFFLINE = {"image": SKETCH, "judge": PIXEL_JUDGE, "text": TEMPLATES}
 _WHAT = {"image": "image model", "judge": "judge", "text": "text model"}
 _LABELS = {
     SKETCH: "sketch (offline, drawn by rules)",
@@ -52,6 +55,11 @@ def full_name(name: str) -> str:
     return f"{OPENAI}{name}" if name.startswith(_BARE_OPENAI) else name
 
 
+def model_label(name: str) -> str:
+    """What people are told of a model that draws or judges."""
+    return _LABELS.get(name, name)
+
+
 def image_model_options(settings: ImageSettings) -> tuple[ImageModelOption, ...]:
     """The offline ones first, then those that the configuration names or that everybody knows."""
     table = settings.table
@@ -64,7 +72,7 @@ def image_model_options(settings: ImageSettings) -> tuple[ImageModelOption, ...]
         ImageModelOption(
             kind=kind,
             name=name,
-            label=_LABELS.get(name, name),
+            label=model_label(name),
             default=name == full_name(chosen[kind]),
             why_not=getattr(_obstacle(kind, name, settings), "why", None),
         )
@@ -77,8 +85,20 @@ def image_model_options(settings: ImageSettings) -> tuple[ImageModelOption, ...]
         label="templates (offline, no model)",
         default=table.text_model is None,
     )
-    named = [] if table.text_model is None else [table.text_model]
-    texts = [ImageModelOption(kind="text", name=one, label=one, default=True) for one in named]
+    usual = None if table.text_model is None else full_name(table.text_model)
+    texts = [
+        ImageModelOption(
+            kind="text",
+            name=name,
+            label=name,
+            default=name == usual,
+            why_not=getattr(_obstacle("text", name, settings), "why", None)
+            if name.startswith(OPENAI)
+            else None,
+        )
+        for name in dict.fromkeys((OPENAI_TEXT, usual))
+        if name is not None
+    ]
     return (*found, templates, *texts)
 
 
@@ -133,6 +153,27 @@ def openai_settings(name: str, settings: ImageSettings) -> ModelSettings:
     if table.api_key_env is not None:
         chosen = replace(chosen, api_key_env=table.api_key_env)
     return chosen
+
+
+def text_model_tables(settings: ImageSettings) -> dict[str, Any]:
+    """`[models]` as the text models of image runs have it: `[images]` has the address and the key.
+
+    OpenAI itself is asked over the Responses API, whose answers keep to a schema strictly; other
+    servers may not have it.
+    """
+    table, provider = settings.table, OPENAI.removesuffix("/")
+    over = {"base_url": table.base_url, "api_key_env": table.api_key_env}
+    given = {name: value for name, value in over.items() if value is not None}
+    tables = {
+        name: {**one, **given}
+        if name.split("/", 1)[0] == provider and isinstance(one, Mapping)
+        else one
+        for name, one in {provider: {}, **settings.models}.items()
+    }
+    own = tables[provider]
+    if isinstance(own, dict) and not (own.get("base_url") or os.environ.get("OPENAI_BASE_URL")):
+        own.setdefault("api", "responses")
+    return tables
 
 
 # What is loaded when it is first used takes a second together.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from burnish.app.images.models import ImageModels, full_name
+from burnish.app.images.models import TEMPLATES, ImageModels, full_name
 from burnish.domain import UsageError
 from burnish.domain.images.protocols import ImageRepository
 from burnish.domain.images.runs import (
@@ -46,14 +46,27 @@ async def checked(
     tidy = replace(
         request,
         base_prompt=prompt,
+        judge_prompt=_judge_prompt(request.judge_prompt, prompt),
         constraints=_constraints(request.constraints),
         image_model=full_name(request.image_model.strip()),
         judge_model=full_name(request.judge_model.strip()),
+        text_model=_text_model(request.text_model),
     )
     _require_models(tidy, models, allowed_models)
     if request.parent_commit_id is not None:
         await require_parent(repository, request.project_id, request.parent_commit_id)
     return tidy
+
+
+def _judge_prompt(given: str | None, prompt: str) -> str | None:
+    """None where it says nothing else than the prompt."""
+    tidy = None if given is None else require_prompt(given)
+    return None if tidy == prompt else tidy
+
+
+def _text_model(name: str | None) -> str | None:
+    named = full_name((name or "").strip())
+    return None if named in ("", TEMPLATES) else named
 
 
 def require_project(project_id: str) -> str:

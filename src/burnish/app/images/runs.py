@@ -12,18 +12,17 @@ import uuid_utils
 
 from burnish import storage
 from burnish.app.images.history import ImageHistory
-from burnish.app.images.models import ImageModels
+from burnish.app.images.models import ImageModels, text_model_tables
 from burnish.app.images.requests import checked
 from burnish.app.images.settings import ImageSettings
 from burnish.app.wiring import ModelPool, Workspace
-from burnish.domain import BurnishError, ConflictError, Spending, UsageError
-from burnish.domain.images.protocols import ImageFiles, LeasedRun
+from burnish.domain import BurnishError, ConflictError, Usage, UsageError
+from burnish.domain.images.protocols import ImageFiles, Judgement, LeasedRun
 from burnish.domain.images.runs import ImageRun, ImageRunRequest, Rubric, Variant
 from burnish.domain.jobs import Job
 from burnish.images.contact_sheet import draw_contact_sheet
 from burnish.images.pictures import on_pixels_at_once
 from burnish.images.pipeline import ImagePipeline
-from burnish.images.record import ImagePurpose
 from burnish.images.rounds import (
     ImageOptimizationResult,
     Margin,
@@ -103,7 +102,9 @@ async def _margin(
     comparison_id = f"{run.run_id}-margin"
     try:
         known = await images.repository.comparison(comparison_id)
-        return Margin(comparison_id=comparison_id, parent=known.left_rubric, spending=Spending())
+        return Margin(
+            comparison_id=comparison_id, parent=known.left_rubric, spending=known.spending
+        )
     except UsageError:
         pass
     assert run.anchor_commit_id is not None
@@ -111,15 +112,14 @@ async def _margin(
     assert winner.rubric is not None
     anchor = await images.repository.commit(run.anchor_commit_id)
     drawn = await images.repository.commit(winner.commit_id)
-    spending = Spending()
+    wish, judge = run.request.wish, run.request.judge_model
     if parent is None:
-        judgement = await images.judged(anchor, run.request)
-        parent = judgement.rubric
-        spending = Spending({ImagePurpose.JUDGE.value: judgement.usage})
-    await images.keep_comparison(
-        comparison_id, anchor, drawn, (parent, winner.rubric), run.request.judge_model
-    )
-    return Margin(comparison_id=comparison_id, parent=parent, spending=spending)
+        began = await images.verdict(anchor, wish, judge)
+    else:
+        began = Judgement(rubric=parent, usage=Usage())
+    verdicts = began, Judgement(rubric=winner.rubric, usage=Usage())
+    kept = await images.keep_comparison(comparison_id, anchor, drawn, verdicts, wish, judge)
+    return Margin(comparison_id=comparison_id, parent=began.rubric, spending=kept.spending)
 
 
 class ImageRuns(ImageHistory):
@@ -164,17 +164,27 @@ class ImageRuns(ImageHistory):
         async with contextlib.AsyncExitStack() as stack:
             files = open_files(settings.files_location(database))
             stack.push_async_callback(files.close)
-            # Text models are as `[models]` says, also where the workspace was opened without it.
-            texts = ModelPool(settings.models, lambda: workspace.call_cache)
+            # Also where the workspace was opened without `[models]`.
+            texts = ModelPool(text_model_tables(settings), lambda: workspace.call_cache)
             stack.push_async_callback(texts.close)
             pool = models or ImageModels(settings, texts.model)
             stack.push_async_callback(pool.close)
             yield cls(workspace, files, pool, allowed_models=allowed_models)
 
     async def create(self, request: ImageRunRequest, *, run_id: str | None = None) -> ImageRun:
-        """Queue a run; UsageError `INVALID_REQUEST` when it cannot be one."""
+        """Queue a run; UsageError `INVALID_REQUEST` when it cannot be one.
+
+        The same request under an id that is there is that run.
+        """
         wanted = await checked(request, self.repository, self.models, self.allowed_models)
         run = await self.repository.create_run(run_id or str(uuid_utils.uuid7()), wanted)
+        if run.request != wanted:
+            raise ConflictError(
+                what=f"the image run {run.run_id} was not begun",
+                why="there is one of that id, and it was asked for otherwise",
+                fix="choose another id, or none",
+                code="run_id_taken",
+            )
         self.tell(run)
         return run
 
@@ -215,8 +225,9 @@ class ImageRuns(ImageHistory):
         run = await self.repository.run(run_id)
         anchor = None
         if run.anchor_commit_id is not None:
-            commit = await self._pictured(run.anchor_commit_id)
-            anchor = commit.images[0]
+            # A history may lose commits.
+            with contextlib.suppress(UsageError):
+                anchor = (await self._pictured(run.anchor_commit_id)).images[0]
         shown = [anchor, *(one.image for one in run.variants)]
         pictures = {one.digest: await self.files.get(one.digest) for one in shown if one}
         labels = self.models.labels(run.request)

@@ -110,9 +110,12 @@ def serve(
     Several servers on one PostgreSQL share their runs. On any address but this machine's own,
     BURNISH_API_KEY must hold a key, or several as NAME:SCOPE:KEY with the scope read or write.
     """
-    from burnish.config.served_project import ServeOptions  # noqa: PLC0415
+    from burnish.config.served_project import ServedProject, ServeOptions  # noqa: PLC0415
 
     location = ProjectLocation.of(context, config, db)
+    if location.config_given is not None and not location.config.exists():
+        location.settings()  # Says that it is not there.
+    without_agent = ServedProject(location.config).own() is None
     options = ServeOptions(
         config=location.config,
         database=location.database,
@@ -134,6 +137,11 @@ def serve(
     def listening(address: str) -> None:
         folder = options.config.absolute().parent
         streams.say(f"burnish serves {folder} at {address}", "stop it with Ctrl-C")
+        if without_agent:
+            streams.say(
+                f"there is no agent here, only image runs: {address}/workbench",
+                "`burnish init` makes an example of an agent",
+            )
         streams.out.flush()
 
     if options.insecure:

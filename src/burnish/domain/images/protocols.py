@@ -25,10 +25,14 @@ from burnish.domain.usage import Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnImage:
-    """Bytes as a model gave them: not yet known to be a picture."""
+    """Bytes as a model gave them: not yet known to be a picture.
+
+    `not_drawn` are words of the prompt that the model knows it left out.
+    """
 
     data: bytes
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
+    not_drawn: tuple[str, ...] = ()
 
 
 class ImageModel(Protocol):
@@ -109,6 +113,8 @@ class ImageRepository(Protocol):
 
     async def ensure_project(self, project_id: str) -> ImageProject: ...
 
+    async def project(self, project_id: str) -> ImageProject: ...
+
     async def projects(
         self, *, limit: int = 50, after: Sequence[Any] | None = None
     ) -> Page[ImageProject]:
@@ -132,8 +138,8 @@ class ImageRepository(Protocol):
         ...
 
     async def delete_commit(self, commit_id: str) -> None:
-        """Refused with a ConflictError `commit_in_use` while a run that has not ended builds on it
-        as its anchor; children stay, and keep the id of the parent that was."""
+        """Refused with a ConflictError `commit_in_use` while a run that has not ended builds on it, or
+        is to; children stay, and keep the id of the parent that was."""
         ...
 
     async def file(self, digest: str) -> ImageFile:
@@ -144,8 +150,12 @@ class ImageRepository(Protocol):
 
     async def comparison(self, comparison_id: str) -> ImageComparison: ...
 
+    async def comparisons(self, commit_id: str) -> Sequence[ImageComparison]:
+        """Those that a commit is a side of, the newest first, as many as a page has."""
+        ...
+
     async def create_run(self, run_id: str, request: ImageRunRequest) -> ImageRun:
-        """Queued from now on, with its project made when needed."""
+        """Queued from now on, with its project made when needed; its parent has to be there."""
         ...
 
     async def run(self, run_id: str) -> ImageRun: ...

@@ -93,8 +93,20 @@ class Constraints:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PictureWish:
+    """What a picture is judged by."""
+
+    prompt: str
+    objective_preset: ObjectivePreset
+    constraints: Constraints = field(default_factory=Constraints)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
-    """A judge's verdict on one picture; every number is from 0 to 1."""
+    """A judge's verdict on one picture; every number is from 0 to 1.
+
+    `not_measured` names the numbers that stand in the middle because the judge could not tell.
+    """
 
     prompt_adherence: float
     subject_fidelity: float
@@ -105,6 +117,7 @@ class Rubric:
     failure_tags: tuple[str, ...] = ()
     strength_tags: tuple[str, ...] = ()
     rationale: str = ""
+    not_measured: tuple[str, ...] = ()
 
     @property
     def composite_score(self) -> float:
@@ -156,7 +169,10 @@ class ImageProject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageCommit:
-    """One picture, or one failed attempt at one, in a project's history."""
+    """One picture, or one failed attempt at one, in a project's history.
+
+    `judged_by` is what its score was given for: scores for different wishes do not compare.
+    """
 
     commit_id: str
     project_id: str
@@ -169,6 +185,7 @@ class ImageCommit:
     run_id: str | None = None
     variant_id: str | None = None
     score: float | None = None
+    judged_by: str | None = None
     created_at: str = ""
 
     @property
@@ -179,7 +196,10 @@ class ImageCommit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageComparison:
-    """Two commits side by side: how far their pixels differ, and what a judge says of each."""
+    """Two commits side by side: how far their pixels differ, and what a judge says of each.
+
+    Both are judged by one wish; it is None where an earlier version judged each by its own prompt.
+    """
 
     comparison_id: str
     project_id: str
@@ -192,6 +212,8 @@ class ImageComparison:
     right_rubric: Rubric
     judge: str
     created_at: str = ""
+    wish: PictureWish | None = None
+    spending: Spending = field(default_factory=Spending)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,10 +241,22 @@ class ImageRunRequest:
         """What the pictures are to show."""
         return self.judge_prompt or self.base_prompt
 
+    @property
+    def wish(self) -> PictureWish:
+        """What the pictures are judged by."""
+        return PictureWish(
+            prompt=self.judged_by,
+            objective_preset=self.objective_preset,
+            constraints=self.constraints,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """One edit of the anchor. `rank` counts from 1; None when it is not ranked."""
+    """One edit of the anchor. `rank` counts from 1; None when it is not ranked.
+
+    `not_drawn` are words of the prompt that its model says it left out.
+    """
 
     variant_id: str
     variant_prompt: str
@@ -237,6 +271,7 @@ class Variant:
     composite_score: float | None = None
     rank: int | None = None
     error: dict[str, Any] | None = None
+    not_drawn: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -26,6 +27,15 @@ def require_pillow(who: str) -> None:
         )
 
 
+def turn_upright(picture: Image.Image) -> None:
+    """As a browser shows it: a phone writes how it was held beside the pixels."""
+    from PIL import ImageOps  # noqa: PLC0415 - an extra
+
+    # What cannot be read says nothing.
+    with contextlib.suppress(Exception):
+        ImageOps.exif_transpose(picture, in_place=True)
+
+
 def open_picture(data: bytes, *, what: str) -> Image.Image:
     """The decoded picture, still with its text chunks; UsageError `not_an_image` for all else."""
     from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - an extra
@@ -42,6 +52,7 @@ def open_picture(data: bytes, *, what: str) -> Image.Image:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         reason = "it has more than 25 million pixels"
     else:
+        turn_upright(picture)
         return picture
     raise _unfit(what, reason)
 

@@ -9,9 +9,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from burnish.domain import Clock, SystemClock, Usage, UsageError
+from burnish.domain import (
+    Clock,
+    PaidAnswerError,
+    SystemClock,
+    UnavailableError,
+    Usage,
+    UsageError,
+)
 from burnish.models.failures import BadAnswerError, Endpoint, TransientError, error_of_bad_answer
 from burnish.models.limiter import shared_limits
+from burnish.models.openai.wire import read_response_usage
 from burnish.models.pricing import price_call
 from burnish.models.retry import call_with_retries, within
 from burnish.models.settings import ModelSettings
@@ -29,11 +37,15 @@ _NO_KEY = "no-key-given"
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """What was read of an answer, and what it took; `image_tokens` are part of the input's."""
+    """What was read of an answer, and what it took.
+
+    `image_tokens` are those of the input, `output_image_tokens` those of the output that are pictures.
+    """
 
     value: T
     usage: Usage
     image_tokens: int = 0
+    output_image_tokens: int = 0
 
 
 class OpenAIAccess:
@@ -81,10 +93,21 @@ class OpenAIAccess:
     ) -> Answer[T]:
         """One answer with its price, after as many attempts as settings and deadline allow.
 
-        `tokens` estimates the call's size, and is asked only where tokens a minute are limited.
+        `tokens` estimates the call's size, and is asked only where tokens a minute are limited. What
+        attempts cost whose answer could not be used is in the usage, also in that of an error.
         """
         longest = seconds or self.settings.deadline_seconds
-        return await within(longest, self._call(send, read, tokens, longest), who=self.name)
+        wasted: list[Usage] = []
+        try:
+            work = self._call(send, read, tokens, longest, wasted)
+            answer = await within(longest, work, who=self.name)
+        except UnavailableError as error:
+            if not wasted:
+                raise
+            failed = error
+        else:
+            return replace(answer, usage=sum(wasted, answer.usage))
+        raise PaidAnswerError.of(failed, sum(wasted, Usage()))
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -98,6 +121,7 @@ class OpenAIAccess:
         read: Callable[[Mapping[str, Any]], Answer[T]],
         tokens: Callable[[], int],
         seconds: float,
+        wasted: list[Usage],
     ) -> Answer[T]:
         limits = shared_limits(self.base_url, self._key_env, self.settings, self.clock)
         estimate = tokens() if limits.limiter.counts_tokens else 0
@@ -106,7 +130,7 @@ class OpenAIAccess:
         async def attempt(number: int) -> Answer[T]:
             async with limits.limiter.slot(estimate) as permit:
                 try:
-                    answer = self._read(await send(client), read)
+                    answer = self._read(await send(client), read, wasted)
                 except TransientError as error:
                     if error.status == 429:
                         permit.throttled(self._pause_seconds(error, number))
@@ -141,20 +165,30 @@ class OpenAIAccess:
         return self._client
 
     def _read(
-        self, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Answer[T]]
+        self,
+        body: Mapping[str, Any],
+        read: Callable[[Mapping[str, Any]], Answer[T]],
+        wasted: list[Usage],
     ) -> Answer[T]:
         try:
             answer = read(body)
         except BadAnswerError as error:
+            # What tells its tokens was paid for.
+            told = read_response_usage(body)
+            wasted += [] if told is None else [self._priced(Answer(None, told))]
             raise error_of_bad_answer(str(error), self._endpoint) from error
+        return replace(answer, usage=self._priced(answer))
+
+    def _priced(self, answer: Answer[Any]) -> Usage:
         cost = price_call(
             self.model,
             answer.usage,
             settings=self.settings,
             base_url=None if self.base_url == _OPENAI else self.base_url,
             image_tokens=answer.image_tokens,
+            output_image_tokens=answer.output_image_tokens,
         )
-        return replace(answer, usage=replace(answer.usage, cost_usd=cost))
+        return replace(answer.usage, cost_usd=cost)
 
     def _pause_seconds(self, error: TransientError, number: int) -> float:
         if error.retry_after is None:

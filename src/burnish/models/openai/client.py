@@ -135,6 +135,7 @@ class OpenAIClient:
             error.status_code,
             self._endpoint,
             message=clean_message(said, self._key) if isinstance(said, str) else "",
+            code=str(error.code or error.type or ""),
             retry_after=retry_after_seconds(error.response.headers, self._clock.now()),
         )
 

@@ -169,7 +169,8 @@ def read_response_usage(body: Mapping[str, Any]) -> Usage | None:
     given = body.get("usage")
     if not isinstance(given, Mapping):
         return None
-    read, written = token_count(given.get("input_tokens")), token_count(given.get("output_tokens"))
+    read = token_count(given.get("input_tokens", given.get("prompt_tokens")))
+    written = token_count(given.get("output_tokens", given.get("completion_tokens")))
     if read is None or written is None:
         return None
     details = given.get("input_tokens_details")

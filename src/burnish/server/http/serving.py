@@ -154,7 +154,7 @@ def run(options: ServeOptions, listening: Callable[[str], None]) -> None:
 async def serve(settings: ServerSettings, *, listening: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM. `listening` is called with the address once it answers."""
     # What is wrong with the configuration is said now, and not to the first request.
-    await asyncio.to_thread(ServedProject(settings.config, settings.urls).settings)
+    await asyncio.to_thread(ServedProject(settings.config, settings.urls).own)
     with contextlib.closing(_bind(settings.host, settings.port)) as bound:
         app = create_app(settings)
         server = _Server(app, settings)

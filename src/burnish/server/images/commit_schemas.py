@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from burnish.app.images.documents import commit_document, comparison_document
 from burnish.app.images.history import ImageLineage
-from burnish.domain.images.runs import CommitStatus, ImageCommit, ImageComparison, ImageProject
+from burnish.domain.images.runs import (
+    CommitStatus,
+    ImageCommit,
+    ImageComparison,
+    ImageProject,
+    ObjectivePreset,
+)
 from burnish.server.http.requests import Strict
 from burnish.server.http.responses import Page, View
 from burnish.server.images.paths import COMMIT_ID
-from burnish.server.images.schemas import ImageRubricView
+from burnish.server.images.schemas import ImageConstraintsView, ImageRubricView
 
 _CommitId = Annotated[str, Field(min_length=1, max_length=100, examples=[COMMIT_ID])]
 
@@ -67,6 +73,7 @@ class ImageCommitView(View):
     run_id: str | None
     variant_id: str | None
     score: float | None
+    judged_by: str | None = Field(description="What the score was given for.")
     created_at: str
 
     @classmethod
@@ -114,6 +121,14 @@ class NewImageComparison(Strict):
     right_commit_id: _CommitId
 
 
+class ImageWishView(View):
+    """What pictures are judged by."""
+
+    prompt: str
+    objective_preset: ObjectivePreset
+    constraints: ImageConstraintsView
+
+
 class ImageComparisonView(View):
     """How far the pixels of two commits differ, and what a judge says of each."""
 
@@ -127,6 +142,10 @@ class ImageComparisonView(View):
     left_rubric: ImageRubricView
     right_rubric: ImageRubricView
     judge: str
+    wish: ImageWishView | None = Field(
+        description="What both were judged by; None where an earlier version used two wishes."
+    )
+    spending: dict[str, Any] = Field(description="What the verdicts cost that were new.")
     created_at: str
 
     @classmethod

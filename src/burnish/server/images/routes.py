@@ -84,10 +84,14 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
 _Known = Annotated[str | None, Header(alias="If-None-Match", description="The ETag it has.")]
 
 
-@router.post("/eval-runs", status_code=201, responses={201: {"links": _LINKS}, **errors(404)})
+@router.post("/eval-runs", status_code=201, responses={201: {"links": _LINKS}, **errors(404, 409)})
 async def start_image_run(serving: Serving, new: NewImageRun) -> ImageRunView:
-    """Queue a run and answer at once. It goes on in the background, and after a restart."""
-    run = await serving.images.create(new.request(serving.images.models.settings.table))
+    """Queue a run and answer at once. It goes on in the background, and after a restart.
+
+    With a `run_id` of one's own the same request can be sent again, and is one run.
+    """
+    asked = new.request(serving.images.models.settings.table)
+    run = await serving.images.create(asked, run_id=new.run_id)
     serving.wake()
     return ImageRunView.of(run)
 
@@ -163,6 +167,7 @@ async def list_image_commits(
     serving: Serving, project_id: ProjectId, limit: Limit = 100, cursor: Cursor = None
 ) -> ImageCommitPage:
     """A project's commits, the newest first; those that failed have no picture."""
+    await serving.images.repository.project(project_id)
     page = await serving.images.repository.commits(
         project_id, limit=limit, after=decode_cursor(_NEWEST, cursor)
     )
@@ -172,6 +177,7 @@ async def list_image_commits(
 @router.get("/projects/{project_id}/lineage", responses=errors(404))
 async def get_image_lineage(serving: Serving, project_id: ProjectId) -> ImageLineageView:
     """Every commit with its parent, as nodes and edges. A deleted parent has no edge."""
+    await serving.images.repository.project(project_id)
     return ImageLineageView.of(project_id, await serving.images.lineage(project_id))
 
 
@@ -216,7 +222,8 @@ async def delete_image_commit(serving: Serving, commit_id: CommitId) -> ImageCom
     "/comparisons", status_code=201, responses={201: {"links": _COMPARISON_LINKS}, **errors(404)}
 )
 async def compare_image_commits(serving: Serving, new: NewImageComparison) -> ImageComparisonView:
-    """Compare two commits with pictures of one project, and keep what came out."""
+    """Compare two commits with pictures of one project by one wish; what was compared before is
+    answered again, and nothing is paid for twice."""
     return ImageComparisonView.of(
         await serving.images.compare(new.left_commit_id, new.right_commit_id)
     )

@@ -30,6 +30,7 @@ _Score = Annotated[float | None, Field(description="From 0 to 1; None before it 
 ProjectName = Annotated[str, Field(pattern=NAME_PATTERN, examples=[PROJECT])]
 ModelName = Annotated[str, Field(min_length=1, max_length=200)]
 _Wish = Annotated[str, Field(min_length=1, max_length=LONGEST_TERM)]
+_OWN_ID = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 _Wishes = Annotated[list[_Wish], Field(max_length=MOST_TERMS)]
 
 
@@ -54,6 +55,9 @@ class ImageRubricView(View):
     failure_tags: list[str]
     strength_tags: list[str]
     rationale: str
+    not_measured: list[str] = Field(
+        description="Names of the numbers that the judge could not measure: they stand in the middle."
+    )
     composite_score: float = Field(
         description="0.35 adherence + 0.20 fidelity + 0.20 composition + 0.15 style "
         "- 0.10 artifacts, to 4 decimals."
@@ -66,6 +70,7 @@ class ImageVariantView(View):
     variant_id: str
     variant_prompt: str
     mutation_tags: list[str]
+    not_drawn: list[str] = Field(description="Words that its model says it left out.")
     status: VariantStatus
     rank: int | None = Field(description="From 1; None when it is not ranked.")
     parent_commit_id: str | None
@@ -136,7 +141,7 @@ class ImageModelsView(BaseModel):
             defaults=ImageModelDefaults(
                 image_model=full_name(usual.image_model),
                 judge_model=full_name(usual.judge_model),
-                text_model=usual.text_model,
+                text_model=None if usual.text_model is None else full_name(usual.text_model),
             ),
         )
 
@@ -171,7 +176,17 @@ class NewImageRun(Strict):
         default=None, description="Scores. `pixel-judge` works offline.", examples=["pixel-judge"]
     )
     text_model: ModelName | None = Field(
-        default=None, description="Plans and suggests; without one, templates do."
+        default=None,
+        description="Plans and suggests; `templates` where the usual model is not to.",
+        examples=["templates"],
+    )
+    judge_prompt: Annotated[str, Field(max_length=LONGEST_PROMPT)] | None = Field(
+        default=None,
+        description="What the pictures are judged by, where the wish was first said otherwise.",
+    )
+    run_id: Annotated[str, Field(pattern=_OWN_ID)] | None = Field(
+        default=None,
+        description="An id of one's own, a UUID: the same sent again is the same run.",
     )
     n_variants: Annotated[int, Field(ge=2, le=3)] = 3
     quality: Annotated[Quality, Field(strict=False)] = Quality.MEDIUM
@@ -187,7 +202,7 @@ class NewImageRun(Strict):
         models = ("image_model", "judge_model", "text_model")
         wishes = self.constraints
         return ImageRunRequest(
-            **self.model_dump(exclude={*models, "constraints"}),
+            **self.model_dump(exclude={*models, "constraints", "run_id"}),
             **{name: getattr(self, name) or getattr(usual, name) for name in models},
             constraints=Constraints(
                 must_include=tuple(wishes.must_include), must_avoid=tuple(wishes.must_avoid)
@@ -241,7 +256,8 @@ class ImageRunLine(View):
         description="The commit that the variants are edits of; None before it is known."
     )
     status: ImageRunStatus
-    stage: ImageRunStatus = Field(description="The last stage it was in, also once it ended.")
+    stage: ImageRunStatus = Field(description="The stage it is in; once it ended, how.")
+    last_stage: ImageRunStatus = Field(description="The stage it is in, or was in when it ended.")
     stage_message: str
     progress_percent: float
     progress: ImageRunProgress

@@ -11,11 +11,15 @@ from sqlalchemy import Select, and_, bindparam, func, select
 from burnish.domain import UsageError
 from burnish.domain.images.runs import (
     CommitStatus,
+    Constraints,
     ImageCommit,
     ImageComparison,
     ImageFile,
+    ObjectivePreset,
+    PictureWish,
     Rubric,
 )
+from burnish.domain.usage import Spending
 from burnish.storage.engine.bulk import BulkInsert, row_of, rows_of_many, skipping_insert, value_of
 from burnish.storage.engine.codec import SafeText
 from burnish.storage.engine.connections import AsyncConnection
@@ -24,6 +28,7 @@ from burnish.storage.images.tables import (
     image_commit_files,
     image_commits,
     image_projects,
+    image_runs,
     image_variants,
 )
 
@@ -44,7 +49,11 @@ _judged = and_(
 ALL_COMMITS = select(
     *(column for column in _commits if column.name != "score"),
     func.coalesce(_commits.score, _variants.composite_score).label("score"),
-).join_from(image_commits, image_variants, _judged, isouter=True)
+    image_runs.c.request.label("run_request"),
+)
+ALL_COMMITS = ALL_COMMITS.join_from(image_commits, image_variants, _judged, isouter=True).join(
+    image_runs, image_runs.c.id == _commits.run_id, isouter=True
+)
 _commit = ALL_COMMITS.where(_of_id)
 _files_of = (
     select(image_commit_files)
@@ -63,13 +72,29 @@ def read_comparison(row: AnyRow) -> ImageComparison:
         difference_map=value_of(ImageFile, row),
         left_rubric=rubric_of(row.left_rubric),
         right_rubric=rubric_of(row.right_rubric),
+        wish=None if row.wish is None else _wish(row.wish),
+        spending=Spending.of(row.spending or {}),
     )
+
+
+def _wish(document: Mapping[str, Any]) -> PictureWish:
+    return PictureWish(
+        prompt=document["prompt"],
+        objective_preset=ObjectivePreset(document["objective_preset"]),
+        constraints=constraints_of(document.get("constraints", {})),
+    )
+
+
+def constraints_of(document: Mapping[str, Any]) -> Constraints:
+    """Constraints from their JSON form."""
+    known = known_fields(Constraints, document)
+    return Constraints(**{name: tuple(words) for name, words in known.items()})
 
 
 def rubric_of(document: Mapping[str, Any]) -> Rubric:
     """A rubric from its JSON form."""
     known = known_fields(Rubric, document)
-    for name in ("failure_tags", "strength_tags"):
+    for name in ("failure_tags", "strength_tags", "not_measured"):
         known[name] = tuple(known.get(name, ()))
     return Rubric(**known)
 
@@ -120,9 +145,17 @@ async def read_commits(
             commit_id=row.id,
             status=CommitStatus(row.status),
             images=tuple(files[row.id]),
+            judged_by=_judged_by(row),
         )
         for row in rows
     ]
+
+
+def _judged_by(row: AnyRow) -> str | None:
+    asked = row.run_request
+    if row.score is None or asked is None:
+        return None
+    return str(asked.get("judge_prompt") or asked["base_prompt"])
 
 
 async def hold_anchor(connection: AsyncConnection, commit_id: str) -> None:

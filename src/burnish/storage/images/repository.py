@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, select
+from sqlalchemy import bindparam, delete, func, or_, select
 
 from burnish.domain import ConflictError, UsageError
 from burnish.domain.images.runs import (
@@ -31,6 +31,7 @@ from burnish.storage.images.commits import (
     add_commit,
     ensure_project,
     get_commit,
+    hold_anchor,
     missing,
     read_commits,
     read_comparison,
@@ -47,6 +48,7 @@ from burnish.storage.images.tables import (
 
 _projects, _commits, _files = image_projects.c, image_commits.c, image_commit_files.c
 _runs = image_runs.c
+_PAGE = 100
 _of_id = bindparam("of_id", type_=SafeText)
 _count = (
     select(func.count())
@@ -69,12 +71,23 @@ _latest = (
 _all_projects = select(image_projects, _count.label("commits"), _latest.label("latest_image"))
 _project = _all_projects.where(_projects.id == _of_id)
 _lock = select(_commits.id).where(_commits.id == _of_id).with_for_update()
-_in_use = (
-    select(_runs.id).where(_runs.anchor_commit_id == _of_id, _runs.completed_at.is_(None)).limit(1)
+_going_on = select(_runs.id, _runs.anchor_commit_id, _runs.request).where(
+    _runs.completed_at.is_(None)
 )
 _delete = delete(image_commits).where(_commits.id == _of_id)
 _add_comparison = skipping_insert(image_comparisons)
 _comparison = select(image_comparisons).where(image_comparisons.c.id == _of_id)
+_comparisons_of = (
+    select(image_comparisons)
+    .where(
+        or_(
+            image_comparisons.c.left_commit_id == _of_id,
+            image_comparisons.c.right_commit_id == _of_id,
+        )
+    )
+    .order_by(image_comparisons.c.created_at.desc(), image_comparisons.c.id.desc())
+    .limit(_PAGE)
+)
 # Everybody says the same of the same bytes, so the first that tells of them will do.
 _files_by_digest = [
     select(*(table.c[name] for name in ("digest", "media_type", "width", "height", "size")))
@@ -102,6 +115,18 @@ class SqlImageRepository:
             return _read_project((await connection.execute(_project, {"of_id": project_id})).one())
 
         return await self._database.write(work)
+
+    async def project(self, project_id: str) -> ImageProject:
+        """One project."""
+        row = await self._database.one_row(_project, {"of_id": project_id})
+        if row is None:
+            raise UsageError(
+                what=f"there is no project {project_id!r}",
+                why="no run and no picture was ever put into one of that name",
+                fix="take one that is listed, or begin it with a run or a picture",
+                code="not_found",
+            )
+        return _read_project(row)
 
     async def projects(
         self, *, limit: int = 50, after: Sequence[Any] | None = None
@@ -135,7 +160,7 @@ class SqlImageRepository:
         return page_of(found, limit, lambda one: one, "created_at", "commit_id")
 
     async def delete_commit(self, commit_id: str) -> None:
-        """Take a commit away, unless a run that goes on has it as its anchor."""
+        """Take a commit away, unless a run that waits or goes on builds on it."""
         attempts = 0
         bound = {"of_id": commit_id}
 
@@ -146,11 +171,12 @@ class SqlImageRepository:
                 if attempts == 1:
                     raise missing(commit_id)
                 return  # An earlier attempt got through, and only its answer was lost.
-            run_id = await connection.scalar(_in_use, bound)
-            if run_id is not None:
+            for run in await connection.execute(_going_on):
+                if commit_id not in (run.anchor_commit_id, run.request.get("parent_commit_id")):
+                    continue
                 raise ConflictError(
                     what=f"the commit {commit_id} was not deleted",
-                    why=f"the run {run_id} builds on it",
+                    why=f"the run {run.id} builds on it",
                     fix="wait until that run has ended, or cancel it",
                     code="commit_in_use",
                 )
@@ -177,6 +203,8 @@ class SqlImageRepository:
             **asdict(comparison.difference_map),
             left_rubric=asdict(comparison.left_rubric),
             right_rubric=asdict(comparison.right_rubric),
+            wish=None if comparison.wish is None else asdict(comparison.wish),
+            spending=comparison.spending.to_json()["by_purpose"],
         )
 
         async def work(connection: AsyncConnection) -> AnyRow:
@@ -198,12 +226,19 @@ class SqlImageRepository:
             )
         return read_comparison(row)
 
+    async def comparisons(self, commit_id: str) -> list[ImageComparison]:
+        """Those of a commit, the newest first."""
+        rows = await self._database.all_rows(_comparisons_of, {"of_id": commit_id})
+        return [read_comparison(row) for row in rows]
+
     async def create_run(self, run_id: str, request: ImageRunRequest) -> ImageRun:
         """Let it be run from now on; the one that is there already wins."""
         now = self._database.stamp()
 
         async def work(connection: AsyncConnection) -> ImageRun:
             await ensure_project(connection, request.project_id, now)
+            if request.parent_commit_id is not None:
+                await hold_anchor(connection, request.parent_commit_id)
             await add_run(connection, run_id, request, now)
             return await get_run(connection, run_id)
 

@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import Select, bindparam, delete, func, select
 
 from burnish.domain.images.runs import (
-    Constraints,
     ImageCommit,
     ImageFile,
     ImageRun,
@@ -31,6 +30,7 @@ from burnish.storage.images import leases
 from burnish.storage.images.commits import (
     Document,
     add_commit,
+    constraints_of,
     hold_anchor,
     known_fields,
     rubric_of,
@@ -80,15 +80,13 @@ def _decided(run: ImageRun) -> Document:
 
 def _request(document: Mapping[str, Any]) -> ImageRunRequest:
     known = known_fields(ImageRunRequest, document)
-    limits = known.pop("constraints", {})
+    limits = constraints_of(known.pop("constraints", {}))
     return ImageRunRequest(
         **known
         | {
             "objective_preset": ObjectivePreset(known["objective_preset"]),
             "quality": Quality(known["quality"]),
-            "constraints": Constraints(
-                **{name: tuple(words) for name, words in known_fields(Constraints, limits).items()}
-            ),
+            "constraints": limits,
         }
     )
 
@@ -158,6 +156,7 @@ def _variant(row: AnyRow) -> Variant:
         status=VariantStatus(row.status),
         image=None if row.image is None else ImageFile(**known_fields(ImageFile, row.image)),
         rubric=None if row.rubric is None else rubric_of(row.rubric),
+        not_drawn=tuple(row.not_drawn or ()),
     )
 
 
@@ -168,6 +167,7 @@ def _variant_row(run_id: str, position: int, variant: Variant) -> BulkRow:
         run_id=run_id,
         position=position,
         mutation_tags=list(variant.mutation_tags),
+        not_drawn=list(variant.not_drawn),
         image=None if variant.image is None else asdict(variant.image),
         rubric=None if variant.rubric is None else asdict(variant.rubric),
     )

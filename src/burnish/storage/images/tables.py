@@ -76,7 +76,11 @@ image_comparisons = Table(
     Column("created_at", PlainText, nullable=False),
     Column("left_rubric", JsonText, nullable=False),
     Column("right_rubric", JsonText, nullable=False),
+    Column("wish", JsonText),
+    Column("spending", JsonText),
     Index("ix_image_comparisons_digest", "digest"),
+    Index("ix_image_comparisons_left", "left_commit_id"),
+    Index("ix_image_comparisons_right", "right_commit_id"),
 )
 
 # A run goes on until it has a `completed_at`.
@@ -134,4 +138,5 @@ image_variants = Table(
     Column("image", JsonText),
     Column("rubric", JsonText),
     Column("error", JsonText),
+    Column("not_drawn", JsonText),
 )

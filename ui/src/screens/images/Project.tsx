@@ -1,5 +1,6 @@
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
+import { ApiError } from '@/api/client';
 import { Card } from '@/components/Card';
 import { Page } from '@/components/shell/Page';
 import { Empty, Failure, Loading } from '@/components/States';
@@ -67,7 +68,16 @@ export default function Project() {
         {tab === 'runs' ? (
           <RunsList query={runs} runs={lines} />
         ) : lineage.data === undefined ? (
-          lineage.error ? (
+          lineage.error instanceof ApiError && lineage.error.status === 404 ? (
+            <div className="card">
+              <Empty title="There is no such project">
+                <p>A project is there from its first run, or its first picture.</p>
+                <Link className="btn primary" href={evalPath}>
+                  New run
+                </Link>
+              </Empty>
+            </div>
+          ) : lineage.error ? (
             <Failure error={lineage.error} retry={() => void lineage.refetch()} />
           ) : (
             <Loading lines={6} what="Loading the history" />

@@ -10,12 +10,14 @@ import { useLookAgain } from './data';
 import { Problem } from './Problem';
 import type { Commit } from './types';
 
+const MOST_MB = 20;
 const KINDS = 'image/png,image/jpeg,image/webp';
 
 /** A picture of one's own as a commit that runs can start from. */
 export function Upload({ project, onClose }: { project: string; onClose: () => void }) {
   const [file, setFile] = useState<File | null>(null);
   const [prompt, setPrompt] = useState('');
+  const large = file !== null && file.size > MOST_MB * 1e6;
   const address = useAddress();
   const look = useLookAgain(project);
   const send = useMutation({
@@ -48,7 +50,7 @@ export function Upload({ project, onClose }: { project: string; onClose: () => v
           <button
             type="button"
             className="btn primary"
-            disabled={file === null || send.isPending}
+            disabled={file === null || large || send.isPending}
             onClick={() => file && send.mutate(file)}
           >
             {send.isPending ? 'Sending…' : 'Upload'}
@@ -56,7 +58,15 @@ export function Upload({ project, onClose }: { project: string; onClose: () => v
         </>
       }
     >
-      <Field label="Picture" hint="PNG, JPEG or WebP, up to 25 megapixels.">
+      <Field
+        label="Picture"
+        hint={`PNG, JPEG or WebP, up to 25 megapixels and ${MOST_MB} MB.`}
+        problem={
+          large
+            ? `This picture has ${(file.size / 1e6).toFixed(1)} MB, and ${MOST_MB} MB is most: save it smaller.`
+            : null
+        }
+      >
         {(given) => (
           <input
             {...given}

@@ -34,3 +34,12 @@ const failures: Middleware = { onError: ({ error }) => connectionError(error) };
 
 export const images = createClient<paths>({ baseUrl: '/', fetch: timedFetch });
 images.use(failures);
+
+/** A new UUID: a request that is sent again under it is the same request. */
+export function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}

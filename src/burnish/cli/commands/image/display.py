@@ -14,11 +14,12 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from burnish.app.images.documents import ImageProgress, progress_percent, stage_message
+from burnish.app.images.documents import progress_percent, stage_message
+from burnish.app.images.models import model_label
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import count, duration, harmless, money, one_line, short_id
-from burnish.domain.images.runs import ImageRun, ImageRunStatus, Variant, VariantStatus
+from burnish.domain.images.runs import ImageRun, ImageRunStatus, Rubric, Variant, VariantStatus
 
 STATUS_STYLES = {
     ImageRunStatus.COMPLETED: "green",
@@ -85,14 +86,17 @@ def print_image_run(
 
 
 def print_leaderboard(console: Console, run: ImageRun) -> None:
-    """The ranked variants with their numbers, then those without."""
+    """Who drew and judged, the ranked variants with their numbers, then those without."""
+    request = run.request
+    drawer, judge = model_label(request.image_model), model_label(request.judge_model)
+    console.print(Text(f"drawn by {drawer}, judged by {judge}", style="dim"), soft_wrap=True)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("rank", "variant", "score", *(label for label, _ in _NUMBERS)):
         table.add_column(column, justify="left" if column == "variant" else "right", no_wrap=True)
     table.add_column("commit", no_wrap=True)
     for variant in _in_order(run):
         rubric = variant.rubric
-        numbers = ["" if rubric is None else f"{getattr(rubric, name):.2f}" for _, name in _NUMBERS]
+        numbers = ["" if rubric is None else rubric_number(rubric, name) for _, name in _NUMBERS]
         score = "" if variant.composite_score is None else f"{variant.composite_score:.4f}"
         table.add_row(
             "" if variant.rank is None else str(variant.rank),
@@ -102,6 +106,12 @@ def print_leaderboard(console: Console, run: ImageRun) -> None:
             "" if variant.commit_id is None else short_id(variant.commit_id),
         )
     console.print(table)
+
+
+def rubric_number(rubric: Rubric, name: str, digits: int = 2) -> str:
+    """One number of a verdict, or that it was not measured."""
+    unknown = name in rubric.not_measured
+    return "not measured" if unknown else f"{getattr(rubric, name):.{digits}f}"
 
 
 def next_steps(run: ImageRun, location: ProjectLocation) -> list[tuple[str, str]]:
@@ -138,7 +148,7 @@ def _print_variants(console: Console, run: ImageRun) -> None:
 
 
 def _notes(variant: Variant) -> list[str]:
-    found = []
+    found = [f"not drawn: {', '.join(variant.not_drawn)}"] if variant.not_drawn else []
     if variant.rubric is not None:
         good, bad = variant.rubric.strength_tags, variant.rubric.failure_tags
         tags = [*(f"+ {tag}" for tag in good), *(f"- {tag}" for tag in bad)]
@@ -152,8 +162,6 @@ def _notes(variant: Variant) -> list[str]:
 def _facts(run: ImageRun, sheet: Path | None) -> list[tuple[str, Text]]:
     request, total = run.request, run.spending.total
     rows = [
-        ("drawn by", Text(request.image_model)),
-        ("judged by", Text(request.judge_model)),
         ("written by", Text(request.text_model or "templates")),
         ("spent", Text(f"{count(total.calls, 'call')} · {money(total.cost_usd)}")),
         ("project", Text(request.project_id)),
@@ -195,20 +203,10 @@ class _Lines:
         self._last = ""
 
     def note(self, run: ImageRun) -> None:
-        line = f"{progress_percent(run):5.1f}%  {_words(run)}"
+        line = f"{progress_percent(run):5.1f}%  {stage_message(run)}"
         if line != self._last:
             self._last = line
             self._console.print(line, soft_wrap=True)
-
-
-def _words(run: ImageRun) -> str:
-    progress, total = ImageProgress.of(run), run.request.n_variants
-    counters = {
-        ImageRunStatus.GENERATING: f" ({progress.generated_variants} of {total})",
-        ImageRunStatus.EVALUATING: f" ({progress.evaluated_variants} of {total})",
-    }
-    failed = f", {progress.failed_variants} failed" if progress.failed_variants else ""
-    return f"{stage_message(run)}{counters.get(run.status, '')}{failed}"
 
 
 def _frame(run: ImageRun | None) -> RenderableType:
@@ -216,7 +214,7 @@ def _frame(run: ImageRun | None) -> RenderableType:
         return Text("preparing …", style="dim")
     head = Table.grid(padding=(0, 2))
     bar = ProgressBar(total=100, completed=progress_percent(run), width=_BAR_WIDTH)
-    head.add_row(bar, Text(f"{progress_percent(run):.0f}%"), Text(_words(run), style="bold"))
+    head.add_row(bar, Text(f"{progress_percent(run):.0f}%"), Text(stage_message(run), style="bold"))
     return Group(head, *(_variant(one) for one in run.variants))
 
 

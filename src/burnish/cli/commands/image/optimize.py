@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from burnish.app.images.documents import optimization_document
+from burnish.app.images.models import model_label
 from burnish.app.images.runs import ImageRuns
 from burnish.cli.commands.image.display import ImageWatch, showing_images
 from burnish.cli.commands.image.options import (
@@ -213,6 +214,10 @@ def _print_rounds(
             (f" in {duration(seconds)}", "dim"),
         )
     )
+    for one in result.rounds[:1]:
+        asked = one.run.request
+        drawer, judge = model_label(asked.image_model), model_label(asked.judge_model)
+        console.print(Text(f"drawn by {drawer}, judged by {judge}", style="dim"), soft_wrap=True)
     console.print(_table(result))
     console.print()
     best = result.best_score

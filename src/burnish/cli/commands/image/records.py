@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from burnish.app.images.documents import comparison_document, progress_percent, run_document
-from burnish.cli.commands.image.display import STATUS_STYLES, print_image_run
+from burnish.cli.commands.image.display import STATUS_STYLES, print_image_run, rubric_number
 from burnish.cli.commands.image.options import Commit, ImageRunReference, JudgeModel, Sheet
 from burnish.cli.commands.image.run import write_sheet
 from burnish.cli.commands.image.stored import (
@@ -32,6 +32,7 @@ from burnish.cli.wording import age, one_line, percent, short_id
 from burnish.domain.images.runs import ImageComparison, ImageRun, ImageRunStatus
 
 _PROMPT_WIDTH = 50
+_WHOLE = 10_000
 _NUMBERS = (
     "prompt_adherence",
     "subject_fidelity",
@@ -234,6 +235,8 @@ def print_comparison(console: Console, found: ImageComparison, *, output: Path |
         ("difference", Text(f"{percent(found.mean_difference)} on the average")),
         ("judged by", Text(found.judge)),
     ]
+    if found.wish is not None:
+        rows.append(("asked for", Text(one_line(found.wish.prompt, _WHOLE))))
     if output is not None:
         rows.append(("map", Text(str(output), style="cyan")))
     print_rows(console, rows)
@@ -243,8 +246,12 @@ def print_comparison(console: Console, found: ImageComparison, *, output: Path |
     for column in (left, right, "change"):
         table.add_column(column, justify="right", no_wrap=True)
     for name in _NUMBERS:
-        before, after = getattr(found.left_rubric, name), getattr(found.right_rubric, name)
+        sides = found.left_rubric, found.right_rubric
+        change = getattr(sides[1], name) - getattr(sides[0], name)
+        measured = all(name not in one.not_measured for one in sides)
         table.add_row(
-            name.replace("_", " "), f"{before:.4f}", f"{after:.4f}", f"{after - before:+.4f}"
+            name.replace("_", " "),
+            *(rubric_number(one, name, 4) for one in sides),
+            f"{change:+.4f}" if measured else "",
         )
     console.print(table)

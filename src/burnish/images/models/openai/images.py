@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from burnish.domain import Clock, UnavailableError, UsageError
+from burnish.domain import Clock, PaidAnswerError, UnavailableError, UsageError
 from burnish.domain.images.protocols import DrawnImage
 from burnish.domain.images.runs import Quality
 from burnish.images.models.openai.wire import (
@@ -85,8 +85,13 @@ class OpenAIImageModel(OpenAICaller):
     ) -> DrawnImage:
         answer = await self._access.call(send, read_picture)
         given = answer.value
-        data = given.data or await self._fetched(given.url)
-        return DrawnImage(data=data, usage=answer.usage)
+        try:
+            data = given.data or await self._fetched(given.url)
+        except UnavailableError as error:
+            failed = error
+        else:
+            return DrawnImage(data=data, usage=answer.usage)
+        raise PaidAnswerError.of(failed, answer.usage)
 
     async def _fetched(self, url: str) -> bytes:
         """Fetching is retried on its own: the picture is drawn and paid for already."""

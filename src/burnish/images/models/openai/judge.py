@@ -7,12 +7,15 @@ import json
 import math
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from burnish.domain import Clock, Json, UnavailableError, Usage
+from burnish.domain import Clock, Json, PaidAnswerError, UnavailableError, Usage, paid_in
 from burnish.domain.images.protocols import Judgement
 from burnish.domain.images.runs import Constraints, ObjectivePreset, Rubric
-from burnish.images.models.openai.wire import picture_file, with_image_codes
+from burnish.evaluation.scorers.json_values import unfenced
+from burnish.images.models.openai.wire import INVALID_VERDICT, picture_file, with_image_codes
+from burnish.models.failures import clean_message
 from burnish.models.openai.access import Answer, OpenAIAccess, OpenAICaller
 from burnish.models.openai.wire import (
     read_response_text,
@@ -39,7 +42,6 @@ _WEIGHTS = {
     ObjectivePreset.AESTHETIC: "what counts most is beauty: light, colour, mood and composition",
     ObjectivePreset.PRODUCT: "what counts most is a clear, clean, sellable view of the product",
 }
-INVALID_VERDICT = "INVALID_VERDICT"
 NUMBERS = (
     "prompt_adherence",
     "subject_fidelity",
@@ -52,6 +54,9 @@ _TAGS = ("failure_tags", "strength_tags")
 _MOST_TAGS = 12
 _LONGEST_TAG = 80
 _LONGEST_RATIONALE = 2000
+_LONGEST_REFUSAL = 200
+# A verdict that cannot be read is asked for once more.
+_ATTEMPTS = 2
 
 
 class OpenAIImageJudge(OpenAICaller):
@@ -79,10 +84,30 @@ class OpenAIImageJudge(OpenAICaller):
     ) -> Judgement:
         """The model's rubric for the picture."""
         body = _body(self._model, image, prompt, objective, constraints)
-        answer = await with_image_codes(
-            self._access.call(lambda client: client.respond(body), _read)
-        )
-        return Judgement(rubric=read_verdict(answer.value, judge=self.name), usage=answer.usage)
+        spent = Usage()
+        for attempt in range(1, _ATTEMPTS + 1):
+            answer = await self._ask(body, spent)
+            spent += answer.usage
+            said = answer.value
+            try:
+                if said.cut:
+                    raise invalid_verdict(self.name, said.cut)
+                return Judgement(rubric=read_verdict(said.text, judge=self.name), usage=spent)
+            except UnavailableError as error:
+                failed = error
+            if said.cut or attempt == _ATTEMPTS:
+                break
+        raise PaidAnswerError.of(failed, spent)
+
+    async def _ask(self, body: dict[str, Any], spent: Usage) -> Answer[_Said]:
+        """One answer; an error carries what was spent until then."""
+        try:
+            return await with_image_codes(
+                self._access.call(lambda client: client.respond(body), _read)
+            )
+        except UnavailableError as error:
+            failed = error
+        raise PaidAnswerError.of(failed, spent + paid_in(failed))
 
 
 def _body(
@@ -114,8 +139,28 @@ def _body(
     }
 
 
-def _read(body: Mapping[str, Any]) -> Answer[str]:
-    return Answer(read_response_text(body), read_response_usage(body) or Usage(calls=1))
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The text of an answer; `cut` says why it cannot be a verdict, where the endpoint told so."""
+
+    text: str
+    cut: str = ""
+
+
+def _read(body: Mapping[str, Any]) -> Answer[_Said]:
+    text = read_response_text(body)
+    return Answer(_Said(text, _cut(body, text)), read_response_usage(body) or Usage(calls=1))
+
+
+def _cut(body: Mapping[str, Any], text: str) -> str:
+    parts = [part for item in body["output"] for part in item.get("content") or ()]
+    if any(part.get("type") == "refusal" for part in parts):
+        return f"it refused to judge: {clean_message(text)[:_LONGEST_REFUSAL]}"
+    if body.get("status") != "incomplete":
+        return ""
+    details = body.get("incomplete_details")
+    reason = details.get("reason") if isinstance(details, Mapping) else None
+    return f"its answer was cut off ({clean_message(str(reason or 'no reason was given'))})"
 
 
 def verdict_schema() -> dict[str, Json]:
@@ -138,7 +183,7 @@ def verdict_schema() -> dict[str, Json]:
 def read_verdict(text: str, *, judge: str) -> Rubric:
     """The checked rubric of a judge's answer; UnavailableError `INVALID_VERDICT` for all else."""
     try:
-        value = json.loads(text)
+        value = json.loads(unfenced(text))
     except (ValueError, RecursionError):
         raise invalid_verdict(judge, "its answer is not valid JSON") from None
     if not isinstance(value, Mapping):
@@ -154,6 +199,7 @@ def read_verdict(text: str, *, judge: str) -> Rubric:
         failure_tags=_tags(value["failure_tags"]),
         strength_tags=_tags(value["strength_tags"]),
         rationale=_plain(str(rationale))[:_LONGEST_RATIONALE],
+        not_measured=(),
     )
 
 

@@ -9,7 +9,14 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from burnish.domain import BurnishError, UnavailableError, Usage, UsageError
+from burnish.domain import (
+    BurnishError,
+    PaidAnswerError,
+    UnavailableError,
+    Usage,
+    UsageError,
+    paid_in,
+)
 from burnish.domain.images.runs import Quality
 from burnish.models.failures import BadAnswerError
 from burnish.models.openai.access import Answer
@@ -29,7 +36,9 @@ T = TypeVar("T")
 TIMEOUT = "OPENAI_TIMEOUT"
 UNAVAILABLE = "OPENAI_UNAVAILABLE"
 REFUSED = "OPENAI_REFUSED"
+INVALID_VERDICT = "INVALID_VERDICT"
 _TOO_LATE = ("timeout", "deadline")
+_OWN_CODES = (UNAVAILABLE, INVALID_VERDICT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,14 @@ def read_picture(body: Mapping[str, Any]) -> Answer[GivenPicture]:
     if not isinstance(first, Mapping):
         raise BadAnswerError("it has no picture in data[0]")
     usage = read_response_usage(body) or Usage(calls=1)
-    return Answer(_given(first), usage, image_tokens=_image_tokens(body, usage))
+    return Answer(
+        _given(first),
+        usage,
+        image_tokens=_image_tokens(body, "input", usage.input_tokens),
+        # What was written is the picture, where the answer does not tell otherwise.
+        output_image_tokens=_image_tokens(body, "output", usage.output_tokens)
+        or usage.output_tokens,
+    )
 
 
 def _given(first: Mapping[str, Any]) -> GivenPicture:
@@ -89,12 +105,12 @@ def _given(first: Mapping[str, Any]) -> GivenPicture:
     raise BadAnswerError("data[0] has neither b64_json nor url")
 
 
-def _image_tokens(body: Mapping[str, Any], usage: Usage) -> int:
+def _image_tokens(body: Mapping[str, Any], side: str, most: int) -> int:
     given = body.get("usage")
-    details = given.get("input_tokens_details") if isinstance(given, Mapping) else None
+    details = given.get(f"{side}_tokens_details") if isinstance(given, Mapping) else None
     if not isinstance(details, Mapping):
         return 0
-    return min(token_count(details.get("image_tokens")) or 0, usage.input_tokens)
+    return min(token_count(details.get("image_tokens")) or 0, most)
 
 
 async def with_image_codes(work: Awaitable[T]) -> T:
@@ -108,9 +124,11 @@ async def with_image_codes(work: Awaitable[T]) -> T:
 
 
 def _recoded(error: BurnishError) -> BurnishError:
-    if isinstance(error, UnavailableError) and error.code != UNAVAILABLE:
+    if isinstance(error, UnavailableError) and error.code not in _OWN_CODES:
         code = TIMEOUT if error.code in _TOO_LATE else UNAVAILABLE
-        return UnavailableError(what=error.what, why=error.why, fix=error.fix, code=code)
+        return PaidAnswerError(
+            what=error.what, why=error.why, fix=error.fix, code=code, usage=paid_in(error)
+        )
     if isinstance(error, UsageError) and error.code == "request_refused":
         return UsageError(
             what=error.what,

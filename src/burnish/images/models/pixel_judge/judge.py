@@ -19,6 +19,7 @@ _MIDDLE = (0.5, 0.55)
 # It has no idea what it sees, so it is never quite sure.
 _MOST_CONFIDENT = 0.8
 _MOST_TAGS = 6
+_MOST_WORDS = 12
 # Where nothing was measured, which a confidence of 0 says too.
 _UNMEASURED = 0.5
 _NOTHING = "Adherence is not measured: no word of the prompt can be seen in figures."
@@ -72,15 +73,17 @@ def judge_picture(
         "composition_quality": _composition(measures, wishes) * (0.3 + 0.7 * content),
         "style_coherence": _coherence(measures, wishes, objective) * (0.3 + 0.7 * content),
     }
-    spoken = (1 + len(wishes)) / (2 + spoken_words(prompt))
-    sure = min(_MOST_CONFIDENT, 0.2 + 0.6 * spoken) if wishes else 0.0
+    spoken = spoken_words(prompt)
+    share = (1 + len(wishes)) / (2 + len(spoken))
+    sure = min(_MOST_CONFIDENT, 0.2 + 0.6 * share) if wishes else 0.0
     return Rubric(
         **{name: round(value, 4) for name, value in figures.items()},
         technical_artifact_penalty=round(penalty, 4),
         confidence=round(sure * (0.5 + 0.5 * content), 4),
         failure_tags=_failures(measures, wishes, penalty),
         strength_tags=_strengths(measures, wishes),
-        rationale=_rationale(measures, wishes),
+        rationale=_rationale(measures, wishes, spoken - {wish.word for wish in wishes}),
+        not_measured=() if wishes else ("prompt_adherence",),
     )
 
 
@@ -142,8 +145,7 @@ def _penalty(m: Measures, wishes: list[Wish]) -> float:
 
 
 def _failures(m: Measures, wishes: list[Wish], penalty: float) -> tuple[str, ...]:
-    tags = [] if wishes else ["adherence not measured"]
-    tags += [f"{wish.about}: {wish.word} not seen" for wish in wishes if wish.granted < 0.25]
+    tags = [f"{wish.about}: {wish.word} not seen" for wish in wishes if wish.granted < 0.25]
     if m.noise > 6:
         tags.append("noise artifact")
     if m.brightness < 0.12:
@@ -171,11 +173,13 @@ def _strengths(m: Measures, wishes: list[Wish]) -> tuple[str, ...]:
     return tuple(tags[:_MOST_TAGS])
 
 
-def _rationale(m: Measures, wishes: list[Wish]) -> str:
+def _rationale(m: Measures, wishes: list[Wish], unmeasured: set[str]) -> str:
     main = sorted(m.families.items(), key=lambda item: (-item[1], item[0]))[:3]
     colours = ", ".join(f"{name} {part:.0%}" for name, part in main)
     measured = ", ".join(f"{wish.word} {wish.granted:.0%}" for wish in wishes[:8])
     adherence = f"Measured of the prompt: {measured}." if wishes else _NOTHING
+    if wishes and unmeasured:
+        adherence += f" Not measured: {', '.join(sorted(unmeasured)[:_MOST_WORDS])}."
     x, y = m.centre
     return (
         f"Pixels only: {colours}; brightness {m.brightness:.2f}, contrast {m.contrast:.2f}, "

@@ -153,11 +153,10 @@ def wishes_of(prompt: str, constraints: Constraints, measures: Measures) -> list
     return list(granted.values())
 
 
-def spoken_words(prompt: str) -> int:
-    """How many words of the prompt mean something, measurable or not."""
+def spoken_words(prompt: str) -> set[str]:
+    """The words of the prompt that mean something, measurable or not."""
     wanted, _ = split_negations(prompt)
-    words = set(words_of(wanted))
-    return sum(word.isalpha() and word not in PLAIN for word in words)
+    return {word for word in words_of(wanted) if word.isalpha() and word not in PLAIN}
 
 
 def _wish(word: str, measures: Measures) -> Wish | None:

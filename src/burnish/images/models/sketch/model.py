@@ -40,22 +40,22 @@ class SketchModel:
 
     async def generate(self, prompt: str, *, quality: Quality) -> DrawnImage:
         """A picture of the prompt."""
-        return DrawnImage(data=await asyncio.to_thread(draw_prompt, prompt, quality))
+        return await asyncio.to_thread(draw_prompt, prompt, quality)
 
     async def edit(self, base: bytes, prompt: str, *, quality: Quality) -> DrawnImage:
         """The base picture, changed as the prompt says."""
-        return DrawnImage(data=await asyncio.to_thread(redraw, base, prompt, quality))
+        return await asyncio.to_thread(redraw, base, prompt, quality)
 
     async def close(self) -> None:
         """Nothing is held."""
 
 
-def draw_prompt(prompt: str, quality: Quality) -> bytes:
+def draw_prompt(prompt: str, quality: Quality) -> DrawnImage:
     """A PNG of what the prompt says; the prompt travels in a text chunk."""
     return _drawn(scene_of((prompt,)), quality, (prompt,))
 
 
-def redraw(base: bytes, prompt: str, quality: Quality) -> bytes:
+def redraw(base: bytes, prompt: str, quality: Quality) -> DrawnImage:
     """A PNG of the base's scene, changed as the prompt says.
 
     A picture that is not the sketch's own becomes the background of what the prompt adds, under the
@@ -102,7 +102,7 @@ def _square(picture: Image.Image) -> Image.Image:
 
 def _drawn(
     scene: Scene, quality: Quality, prompts: tuple[str, ...], ground: Image.Image | None = None
-) -> bytes:
+) -> DrawnImage:
     from PIL.PngImagePlugin import PngInfo  # noqa: PLC0415
 
     from burnish.images.models.sketch.drawing import draw_scene  # noqa: PLC0415 - loads Pillow
@@ -114,4 +114,4 @@ def _drawn(
     out = io.BytesIO()
     image = draw_scene(scene, _SIDES[quality], ground=ground)
     image.save(out, "PNG", pnginfo=info, compress_level=2)
-    return out.getvalue()
+    return DrawnImage(data=out.getvalue(), not_drawn=tuple(sorted(scene.undrawn)))

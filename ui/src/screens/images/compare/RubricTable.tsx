@@ -1,6 +1,6 @@
 import { Change } from '@/components/Numbers';
 import { percent } from '@/lib/format';
-import { RUBRIC } from '../rubric';
+import { RUBRIC, type RubricNumber } from '../rubric';
 import type { Comparison, Rubric } from '../types';
 
 /** Both verdicts in columns, and what changed from left to right. */
@@ -40,14 +40,16 @@ export function RubricTable({ comparison }: { comparison: Comparison }) {
           {RUBRIC.map(({ name, label, weight }) => (
             <tr key={name} data-rubric={name}>
               <th scope="row">{label}</th>
-              <td className="num">{left[name].toFixed(2)}</td>
-              <td className="num">{right[name].toFixed(2)}</td>
+              <td className="num">{numberOf(left, name)}</td>
+              <td className="num">{numberOf(right, name)}</td>
               <td className="num">
-                <Change
-                  value={right[name] - left[name]}
-                  digits={2}
-                  welcome={weight < 0 ? 'down' : 'up'}
-                />
+                {[left, right].every((one) => !one.not_measured.includes(name)) && (
+                  <Change
+                    value={right[name] - left[name]}
+                    digits={2}
+                    welcome={weight < 0 ? 'down' : 'up'}
+                  />
+                )}
               </td>
             </tr>
           ))}
@@ -59,12 +61,21 @@ export function RubricTable({ comparison }: { comparison: Comparison }) {
           </tr>
         </tbody>
       </table>
+      <p className="small muted compare-wish" data-part="wish">
+        {comparison.wish === null
+          ? 'Each was judged by its own prompt, by an earlier version: the scores do not compare.'
+          : `Both are judged by “${comparison.wish.prompt}”.`}
+      </p>
       <div className="compare-verdicts">
         <Verdict name="Left" rubric={left} />
         <Verdict name="Right" rubric={right} />
       </div>
     </div>
   );
+}
+
+function numberOf(rubric: Rubric, name: RubricNumber): string {
+  return rubric.not_measured.includes(name) ? 'not measured' : rubric[name].toFixed(2);
 }
 
 function Verdict({ name, rubric }: { name: string; rubric: Rubric }) {

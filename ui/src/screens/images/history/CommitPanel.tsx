@@ -224,7 +224,7 @@ function DeleteDialog({
       }
     >
       <p>
-        It leaves the history for good.{' '}
+        It leaves the history for good; the file of its picture stays on the server’s disk.{' '}
         {offspring > 0 &&
           `${offspring === 1 ? 'One commit was' : `${count(offspring)} commits were`} made from it and will stay.`}
       </p>

@@ -35,7 +35,8 @@ function Graph(props: GraphProps) {
   const flow = useReactFlow();
   const nodes = useNodes(placed, props);
   const edges = useEdges(placed, current);
-  useFirstView(placed, current ?? history.best, current !== null);
+  const newest = history.commits.keys().next().value ?? null;
+  useFirstView(placed, current ?? newest, current !== null);
   const goTo = (id: string | null) => {
     onCurrent(id);
     const place = id === null ? undefined : placed?.places[id];
@@ -128,6 +129,12 @@ function useFirstView(placed: PlacedHistory | null, focus: string | null, beside
   const settle = useEffectEvent(() => {
     if (done.current) return;
     done.current = true;
+    const place = focus === null ? undefined : placed?.places[focus];
+    if (place && (placed?.graph.commits.size ?? 0) > MANY) {
+      // Not the whole first: so many pictures take seconds, and are specks.
+      void flow.setCenter(place.x + NODE.width / 2, place.y + NODE.height / 2, { zoom: 0.7 });
+      return;
+    }
     // What is chosen stands beside the graph, where there is room for it.
     const right = beside && window.innerWidth > 760 ? ('350px' as const) : '4%';
     const padding = { top: '4%', bottom: '4%', left: '4%', right } as const;

@@ -5,7 +5,7 @@ export interface History {
   /** The newest first. */
   commits: ReadonlyMap<string, Commit>;
   edges: readonly { from: string; to: string }[];
-  /** The one with the highest score. */
+  /** The one with the highest score for the wish that was asked last: others do not compare. */
   best: string | null;
   /** Older ones are left out. */
   truncated: boolean;
@@ -19,8 +19,10 @@ export function historyOf(nodes: readonly Commit[], truncated = false): History 
       : [],
   );
   let best: Commit | null = null;
+  const wish = nodes.find((commit) => commit.score !== null)?.judged_by;
   for (const commit of nodes)
-    if (commit.score !== null && (best?.score ?? -Infinity) < commit.score) best = commit;
+    if (commit.score !== null && commit.judged_by === wish)
+      if ((best?.score ?? -Infinity) < commit.score) best = commit;
   return { commits, edges, best: best?.commit_id ?? null, truncated };
 }
 

@@ -3,7 +3,7 @@ import { CardHead, List } from '@/components/list/List';
 import { Empty, Loaded } from '@/components/States';
 import { Duration, Time } from '@/components/Time';
 import type { ImageRunLine } from '../types';
-import { hasEnded, percentOf, stageMessage } from './stages';
+import { hasEnded } from './stages';
 import { RunStatusBadge } from './StatusBadge';
 
 interface Pages {
@@ -63,9 +63,9 @@ function Card({ run }: { run: ImageRunLine }) {
       {!hasEnded(run) && (
         <div className="row">
           <span className="bar grow" aria-hidden="true">
-            <span style={{ width: `${percentOf(run)}%` }} />
+            <span style={{ width: `${run.progress_percent}%` }} />
           </span>
-          <span className="small muted">{stageMessage(run)}</span>
+          <span className="small muted">{run.stage_message}</span>
         </div>
       )}
       <span className="small muted">

@@ -5,7 +5,7 @@ import { Money } from '@/components/Numbers';
 import { count } from '@/lib/format';
 import type { Mode } from '@/live/stream';
 import { STILL_RUNNING } from './polling';
-import { hasEnded, percentOf, STAGES, stageMessage } from './stages';
+import { hasEnded, STAGES } from './stages';
 import { RunStatusBadge } from './StatusBadge';
 import type { ImageRun } from '../types';
 
@@ -29,7 +29,7 @@ export function RunProgress({
   onCancel: () => void;
 }) {
   const ended = hasEnded(run);
-  const percent = percentOf(run);
+  const percent = run.progress_percent;
   const spent = run.spending as unknown as Spent;
   return (
     <section
@@ -40,7 +40,7 @@ export function RunProgress({
     >
       <div className="row between">
         <div className="row">
-          <strong role="status">{stageMessage(run)}</strong>
+          <strong role="status">{run.stage_message}</strong>
           <RunStatusBadge run={run} />
           {!ended && !left && <LiveHint mode={mode} />}
         </div>
@@ -122,7 +122,7 @@ export function RunProgress({
 }
 
 function Stages({ run }: { run: ImageRun }) {
-  const at = STAGES.indexOf(run.stage as (typeof STAGES)[number]);
+  const at = STAGES.indexOf(run.last_stage as (typeof STAGES)[number]);
   const whole = run.status === 'completed' || run.status === 'completed_degraded';
   return (
     <ol className="stages">

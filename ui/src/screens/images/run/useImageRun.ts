@@ -24,14 +24,14 @@ export function useImageRun(id: string | null) {
   const run = query.data;
   const open = run !== undefined && !hasEnded(run);
   const [leftRun, setLeftRun] = useState<string | null>(null);
-  const left = open && leftRun === id;
-
   const take = (fresh: ImageRun) => {
     cache.setQueryData<ImageRun>(['image-run', fresh.run_id], (before) =>
       before && before.revision > fresh.revision ? before : fresh,
     );
   };
   const mode = useRunStream(open ? run : null, take);
+  // A stream that came through meanwhile tells of it again.
+  const left = open && leftRun === id && mode === 'polling';
   const ask = useEffectEvent(async () => {
     const fresh = await query.refetch({ cancelRefetch: false });
     if (!fresh.data) throw fresh.error ?? new Error('no answer');
@@ -39,7 +39,7 @@ export function useImageRun(id: string | null) {
   });
   const giveUp = useEffectEvent(() => {
     setLeftRun(id);
-    say(STILL_RUNNING, 'info');
+    if (!document.hidden) say(STILL_RUNNING, 'info');
   });
   const polls = open && !left && mode === 'polling';
   useEffect(() => {

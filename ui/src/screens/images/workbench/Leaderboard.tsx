@@ -1,16 +1,19 @@
 import { useState } from 'react';
 import { useShortcuts } from '@/lib/keys';
 import { hasEnded } from '../run/stages';
-import type { Commit, ImageRun } from '../types';
+import { Picture } from '../picture/Picture';
+import type { Commit, ImageModels, ImageRun } from '../types';
 import { VariantCard } from './VariantCard';
 
 /** The variants by rank; before there are ranks, as they were planned. */
 export function Leaderboard({
   run,
+  models,
   anchor,
   onUse,
 }: {
   run: ImageRun;
+  models: ImageModels | undefined;
   anchor: Commit | undefined;
   onUse: (prompt: string) => void;
 }) {
@@ -33,12 +36,21 @@ export function Leaderboard({
     <section className="stack" aria-label="Leaderboard">
       <div className="row between">
         <h2>Leaderboard</h2>
-        <span className="small muted">
-          {hasEnded(run) && ranked.length > 0
-            ? `${ranked.length} of ${run.n_variants} ranked · ← → moves`
-            : 'Ranked once all are judged'}
-        </span>
+        <span className="small muted">{standing(run)}</span>
       </div>
+      <p className="small muted" data-part="makers">
+        {`Drawn by ${labelOf(models?.image_models, run.image_model)}, judged by ${labelOf(models?.judge_models, run.judge_model)}.`}
+      </p>
+      {anchor && (
+        <div className="leaderboard-anchor small" data-part="anchor">
+          <span className="anchor-picture">
+            <Picture url={anchor.thumbnail_url} alt={anchor.prompt} />
+          </span>
+          <span>
+            <strong>Anchor</strong> <span className="muted">The variants are edits of it.</span>
+          </span>
+        </div>
+      )}
       <div className="leaderboard" data-top={run.top_k.join(' ')}>
         {shown.map((variant, index) => (
           <VariantCard
@@ -53,6 +65,26 @@ export function Leaderboard({
       </div>
     </section>
   );
+}
+
+/** What became of the ranking, in words. */
+export function standing(run: ImageRun): string {
+  const ranked = run.leaderboard.length;
+  if (ranked > 0) return `${ranked} of ${run.n_variants} ranked · ← → moves`;
+  if (hasEnded(run)) return `Nothing was ranked: the run ${endOf(run)}`;
+  return 'Ranked once all are judged';
+}
+
+function endOf({ status }: ImageRun): string {
+  return status === 'failed' ? 'failed' : status === 'cancelled' ? 'was cancelled' : 'ended';
+}
+
+/** What a model is, for people; one that nobody lists has its name. */
+export function labelOf(
+  options: readonly { name: string | null; label: string }[] | undefined,
+  name: string,
+): string {
+  return options?.find((one) => one.name === name)?.label ?? name;
 }
 
 /** Where the arrow keys lead among cards: from none to the first, and never beyond the ends. */

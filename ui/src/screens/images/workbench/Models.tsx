@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
-import type { WorkbenchForm } from './form';
+import { TEMPLATES, type WorkbenchForm } from './form';
 import type { ImageModels } from '../types';
 
 const KINDS: readonly {
@@ -75,7 +75,10 @@ function ModelSelect({
         }}
       />
       {typing && (
-        <Field label={`Name of the ${label.toLowerCase()}`} hint="As openai/NAME.">
+        <Field
+          label={`Name of the ${label.toLowerCase()}`}
+          hint="As openai/NAME, if burnish.toml names it in [images] or [models]."
+        >
           {(given) => (
             <input
               {...given}
@@ -101,15 +104,13 @@ const OTHER = '\u0000other';
 /** What a select shows: the server's own choice is the value until another is chosen. */
 export function optionsFor(kind: ModelKind, models: ImageModels | undefined, chosen: string) {
   const all = models?.[`${kind}_models`] ?? [];
-  // A request that names no model has the usual one: without a name there is no other choice.
-  const own = all.filter((model) => model.name !== null || model.default);
-  const shown = own.map((model) => ({
-    // Templates are no model, and have no name.
-    value: model.name ?? '',
+  const shown = all.map((model) => ({
+    value: model.name ?? TEMPLATES,
     label: model.why_not ? `${model.label} · ${model.why_not}` : model.label,
     disabled: !model.usable,
   }));
-  const value = chosen === '' ? (own.find((model) => model.default)?.name ?? '') : chosen;
+  const usual = all.find((model) => model.default);
+  const value = chosen !== '' ? chosen : usual ? (usual.name ?? TEMPLATES) : '';
   // One that a run before had, or that somebody typed.
   if (models && !shown.some((option) => option.value === value))
     shown.push({ value, label: value, disabled: false });
@@ -119,6 +120,6 @@ export function optionsFor(kind: ModelKind, models: ImageModels | undefined, cho
 /** The chosen one in a word. */
 function nameOf(kind: ModelKind, models: ImageModels | undefined, chosen: string): string {
   const { value } = optionsFor(kind, models, chosen);
-  if (value === '') return models ? 'templates' : '…';
+  if (value === '') return '…';
   return value.replace(/^openai\//, '');
 }

@@ -82,7 +82,12 @@ export function VariantCard({
           <span className="small muted">{WORDS[variant.status] ?? variant.status}</span>
         )}
         {variant.status === 'evaluated_degraded' && (
-          <span className="badge warn">neutral rubric: the judge failed</span>
+          <span className="badge warn wraps">neutral rubric: the judge failed</span>
+        )}
+        {variant.not_drawn.length > 0 && (
+          <p className="small" data-part="not-drawn">
+            <strong>Not drawn:</strong> {variant.not_drawn.join(', ')}
+          </p>
         )}
         {rubric && <Tags rubric={rubric} />}
         {rubric?.rationale && <p className="small variant-why">{rubric.rationale}</p>}
@@ -167,21 +172,25 @@ function RubricBars({ rubric }: { rubric: Rubric }) {
       {RUBRIC.map(({ name, label, short, weight }) => (
         <div key={name} data-rubric={name}>
           <dt title={label}>{short}</dt>
-          <dd>
-            <span className="bar" aria-hidden="true">
+          {rubric.not_measured.includes(name) ? (
+            <dd className="muted">not measured</dd>
+          ) : (
+            <dd>
+              <span className="bar" aria-hidden="true">
+                <span
+                  style={{ width: `${rubric[name] * 100}%` }}
+                  data-tone={weight < 0 ? 'against' : 'for'}
+                />
+              </span>
+              <span className="num">{rubric[name].toFixed(2)}</span>
               <span
-                style={{ width: `${rubric[name] * 100}%` }}
-                data-tone={weight < 0 ? 'against' : 'for'}
-              />
-            </span>
-            <span className="num">{rubric[name].toFixed(2)}</span>
-            <span
-              className="num muted"
-              title={`Weighs ${weight} in the score: ${change(partOf(rubric, name, weight), 4)}`}
-            >
-              {change(partOf(rubric, name, weight), 3)}
-            </span>
-          </dd>
+                className="num muted"
+                title={`Weighs ${weight} in the score: ${change(partOf(rubric, name, weight), 4)}`}
+              >
+                {change(partOf(rubric, name, weight), 3)}
+              </span>
+            </dd>
+          )}
         </div>
       ))}
     </dl>

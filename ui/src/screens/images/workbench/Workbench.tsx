@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
-import { useLocation, useParams } from 'wouter';
+import { useRef, useState } from 'react';
+import { Redirect, useLocation, useParams } from 'wouter';
 import { answer } from '@/api/client';
 import { Page } from '@/components/shell/Page';
 import { Empty, Failure, Loading } from '@/components/States';
@@ -8,7 +8,7 @@ import { say } from '@/components/shell/Toasts';
 import { useAddress } from '@/lib/address';
 import { SEND, useShortcuts } from '@/lib/keys';
 import { shortId } from '@/lib/format';
-import { images } from '../client';
+import { images, newId } from '../client';
 import { useCommit, useImageModels, useLookAgain } from '../data';
 import { FIRST_FORM, formOf, promptProblem, requestOf, type WorkbenchForm } from './form';
 import { Leaderboard } from './Leaderboard';
@@ -37,29 +37,43 @@ export default function Workbench() {
   const first = run ? formOf(run) : { ...FIRST_FORM, prompt: openedCommit.data?.prompt ?? '' };
   const form = edited ?? first;
   const change = (changes: Partial<WorkbenchForm>) => setEdited({ ...form, ...changes });
-  const start = useStart(project, opened);
+  const results = useRef<HTMLDivElement>(null);
+  const start = useStart(project, opened, () => {
+    // Where they stand below the form, nothing would seem to happen.
+    const top = results.current?.getBoundingClientRect().top ?? 0;
+    if (top > window.innerHeight / 2) results.current?.scrollIntoView({ block: 'start' });
+  });
   const cancel = useCancel(project);
   const anchor = useCommit(run?.anchor_commit_id ?? null);
   const going = run !== undefined && !hasEnded(run);
   const busy = start.isPending || going;
   const usable = promptProblem(form.prompt) === null;
 
-  const begin = (next: WorkbenchForm, parent: string | null) => {
+  const begin = (next: WorkbenchForm, parent: string | null, judged: string | null) => {
     setEdited(next);
-    start.mutate({ form: next, parent });
+    start.mutate({ form: next, parent, judged, id: newId() });
   };
   const submit = () => {
-    if (usable && !busy) begin(form, opened);
+    if (usable && !busy) begin(form, opened, null);
   };
   const use = (prompt: string) => {
     change({ prompt });
-    say('It is the prompt now.', 'info');
+    say('Taken as the prompt.', 'info');
   };
   const runNow = (prompt: string) => {
-    if (!busy) begin({ ...form, prompt }, branchParent(run, opened));
+    // The wish stays what it was: scores of one after the other compare.
+    const wish = run?.judge_prompt ?? run?.base_prompt ?? null;
+    if (!busy) begin({ ...form, prompt }, branchParent(run, opened), wish);
   };
   useShortcuts([{ keys: SEND, says: 'Run eval', act: submit }]);
   const path = `/workbench/${encodeURIComponent(project)}`;
+  if (run && run.project_id !== project)
+    return (
+      <Redirect
+        to={`/workbench/${encodeURIComponent(run.project_id)}/eval?run=${run.run_id}`}
+        replace
+      />
+    );
   return (
     <Page
       title="Eval workbench"
@@ -79,13 +93,15 @@ export default function Workbench() {
         >
           <Anchor id={opened} onDrop={() => address.set({ parent: NONE })} />
           <WorkbenchFields form={form} models={models.data} onChange={change} />
-          {start.error && <Problem error={start.error} retry={() => retry(start)} />}
-          <button type="submit" className="btn primary" disabled={!usable || busy}>
-            {start.isPending ? 'Starting…' : going ? 'Running…' : 'Run eval'}
-            <kbd className="kbd workbench-send">Ctrl ⏎</kbd>
-          </button>
+          <div className="workbench-submit">
+            <button type="submit" className="btn primary" disabled={!usable || busy}>
+              {start.isPending ? 'Starting…' : going ? 'Running…' : 'Run eval'}
+              <kbd className="kbd workbench-send">Ctrl ⏎</kbd>
+            </button>
+            {start.error && <Problem error={start.error} retry={() => retry(start)} />}
+          </div>
         </form>
-        <div className="stack workbench-run">
+        <div className="stack workbench-run" ref={results}>
           {run ? (
             <>
               <RunProgress
@@ -95,7 +111,13 @@ export default function Workbench() {
                 onLookOn={lookOn}
                 onCancel={() => cancel.mutate(run.run_id)}
               />
-              <Leaderboard key={run.run_id} run={run} anchor={anchor.data} onUse={use} />
+              <Leaderboard
+                key={run.run_id}
+                run={run}
+                models={models.data}
+                anchor={anchor.data}
+                onUse={use}
+              />
               {run.suggestions && (
                 <Suggestions prompts={run.suggestions} busy={busy} onUse={use} onRun={runNow} />
               )}
@@ -105,7 +127,7 @@ export default function Workbench() {
                   busy={busy}
                   onUse={use}
                   onRun={runNow}
-                  onRerun={() => begin(formOf(run), branchParent(run, opened))}
+                  onRerun={() => begin(formOf(run), branchParent(run, opened), run.judge_prompt)}
                 />
               )}
             </>
@@ -146,24 +168,27 @@ function NothingYet() {
 interface Start {
   form: WorkbenchForm;
   parent: string | null;
+  judged: string | null;
+  id: string;
 }
 
 function retry(start: { variables: Start | undefined; mutate(again: Start): void }): void {
   if (start.variables) start.mutate(start.variables);
 }
 
-function useStart(project: string, opened: string | null) {
+function useStart(project: string, opened: string | null, onStarted: () => void) {
   const cache = useQueryClient();
   const [, go] = useLocation();
   const look = useLookAgain(project);
   return useMutation({
-    mutationFn: ({ form, parent }: Start): Promise<ImageRun> =>
-      answer(images.POST('/eval-runs', { body: requestOf(form, project, parent) })),
+    mutationFn: ({ form, ...rest }: Start): Promise<ImageRun> =>
+      answer(images.POST('/eval-runs', { body: requestOf(form, project, rest) })),
     onSuccess: (run) => {
       cache.setQueryData(['image-run', run.run_id], run);
       look();
       const search = new URLSearchParams({ run: run.run_id, parent: opened ?? NONE });
       go(`/workbench/${encodeURIComponent(project)}/eval?${search}`);
+      requestAnimationFrame(onStarted);
     },
   });
 }

@@ -4,6 +4,9 @@ export const SHORTEST_PROMPT = 5;
 export const VARIANT_COUNTS = [2, 3] as const;
 export const QUALITIES: readonly Quality[] = ['low', 'medium', 'high'];
 
+/** The name by which a request asks for no text model. */
+export const TEMPLATES = 'templates';
+
 export const OBJECTIVES: readonly { value: ObjectivePreset; label: string; help: string }[] = [
   {
     value: 'adherence',
@@ -58,7 +61,7 @@ export function formOf(run: ImageRun): WorkbenchForm {
     mustAvoid: run.constraints.must_avoid,
     imageModel: run.image_model,
     judgeModel: run.judge_model,
-    textModel: run.text_model ?? '',
+    textModel: run.text_model ?? TEMPLATES,
   };
 }
 
@@ -78,12 +81,15 @@ export function withTerm(terms: readonly string[], typed: string): readonly stri
   return [...new Set([...terms, ...fresh])];
 }
 
+/** What is asked for; `judged` is the wish that pictures are judged by, where it is not the prompt. */
 export function requestOf(
   form: WorkbenchForm,
   project: string,
-  parent: string | null,
+  { parent, judged, id }: { parent: string | null; judged: string | null; id: string },
 ): NewImageRun {
   return {
+    run_id: id,
+    judge_prompt: judged,
     project_id: project,
     base_prompt: form.prompt.trim(),
     objective_preset: form.objective,
