@@ -1,1 +1,1 @@
-"""Real tasks with real models: optimizers on public data, a small model answers and a larger one reflects."""
+"""Real tasks with real models: a small one answers, a larger one reflects."""

@@ -95,7 +95,7 @@ def identity(run: Mapping[str, Any]) -> str:
 
 
 def finished(jobs: Sequence[Run], lines: Iterable[str]) -> tuple[list[Run], list[Run]]:
-    """Results of these jobs that stand in the lines already, made by the code as it is, and jobs to do."""
+    """Results that the lines have already, made by the code as it is now, and jobs to do."""
     found: dict[str, Run] = {}
     for line in lines:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import io
 import math
+import resource
 import sys
 import tempfile
 import time
@@ -76,7 +77,8 @@ class Setting:
     def score(self, output: AgentOutput, row: Row) -> tuple[float, str]:
         """The score, and what the reflector is told about it."""
         score = asyncio.run(self._scorer.score(output, Item(id="", data=row)))
-        said = f"{'correct' if score.value >= 1 else 'wrong'}, score {score.value:g}. {score.reason or ''}"
+        verdict = "correct" if score.value >= 1 else "wrong"
+        said = f"{verdict}, score {score.value:g}. {score.reason or ''}"
         if score.value < 1 and self.task.labels:
             said = f"{said}. The answer is one of: {', '.join(self.task.labels)}"
         return score.value, said.strip()
@@ -115,6 +117,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         asyncio.run(reflector.close())
         calls.close()
     change = paired_permutation_test(before, after, seed=0)
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     kept = ("task", "seed", "contestant", "code", "key")
     return {
         **{name: job[name] for name in kept},
@@ -129,6 +132,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         "broken": change.worsened,
         "asked": reflector.calls,
         "seconds": seconds,
+        "cpu_seconds": sum(one.ru_utime + one.ru_stime for one in used),
         "from_disk": [model.from_disk, reflector.from_disk],
         **found,
     }

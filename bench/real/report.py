@@ -26,8 +26,8 @@ def lines(runs: Sequence[Run], contestants: Sequence[str]) -> list[str]:
         runs, key=lambda one: (one["task"], one["seed"], contestants.index(one["contestant"]))
     )
     found = [
-        "accuracy on held-out rows: before with the task's first prompt, after with the winner; `usable` "
-        "are reflections that gave a new text",
+        "accuracy on held-out rows: before with the task's first prompt, after with the winner; "
+        "`usable` are reflections that gave a new text",
         "",
         *_table(_COLUMNS, [_cells(one) for one in ordered]),
         "",

@@ -63,7 +63,7 @@ def load_task(folder: Path, name: str) -> Task:
 
 
 def split(task: Task, seed: int, test: int) -> Split:
-    """The same rows for everyone who asks with this seed; half of the rest each to learn and to choose."""
+    """The same rows for everyone with this seed; what is not for the test is halved."""
     rows = list(task.rows)
     random.Random(f"{task.name}:{seed}").shuffle(rows)
     held_out = min(test, max(len(rows) - LEAST_FOR_SEARCH, len(rows) // 3))
