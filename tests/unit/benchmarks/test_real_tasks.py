@@ -4,11 +4,11 @@ import asyncio
 import json
 
 import pytest
-
 from bench.real.calls import CountedModel, KeptCalls
 from bench.real.command import KEY, finished, parse, plan
 from bench.real.report import lines, mean_interval
 from bench.real.tasks import load_task, split, task_names
+
 from burnish.domain import InvariantError, ModelRequest
 from burnish.models.catalog import CachedModel
 from burnish.models.scripted import ScriptedModel
@@ -26,8 +26,15 @@ def write_task(folder, name="coins", *, rows=200, **meta):
 def run_of(job, gain=0.1):
     return {
         **{name: job[name] for name in ("task", "seed", "contestant", "key", "code")},
-        **{"items": [30, 30, 100], "before": 0.5, "after": 0.5 + gain, "gain": gain},
-        **{"low": gain - 0.1, "high": gain + 0.1, "evaluations": 700, "asked": 4, "usable": 3},
+        "items": [30, 30, 100],
+        "before": 0.5,
+        "after": 0.5 + gain,
+        "gain": gain,
+        "low": gain - 0.1,
+        "high": gain + 0.1,
+        "evaluations": 700,
+        "asked": 4,
+        "usable": 3,
         "seconds": 12.3,
     }
 
@@ -128,7 +135,9 @@ def test_the_table_has_every_run_the_means_and_who_is_better(tmp_path):
     assert sum(line.startswith("| coins |") for line in said) == 6
     assert any("| coins | 1 | gepa_package | 0.500 | 0.480 | -0.020 (" in one for one in said)
     assert any(line.startswith("| gepa | 3 | +0.1500 (") for line in said)
-    assert any(line.startswith("gepa less gepa_package, in 3 pairs of runs: +0.15") for line in said)
+    assert any(
+        line.startswith("gepa less gepa_package, in 3 pairs of runs: +0.15") for line in said
+    )
     assert said[-1].endswith("beyond the spread of its runs: gepa.")
 
 
