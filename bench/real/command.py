@@ -23,6 +23,8 @@ KEPT = ROOT / "build" / "bench" / "real.jsonl"
 CALLS = ROOT / "build" / "bench" / "real-calls.db"
 # What a finished run has to agree in, beside task, seed and contestant, to be taken as it is.
 KEY = ("evaluations", "reflections", "test", "model", "reflector")
+# On a busy machine; what was answered until then is on disk.
+_DEADLINE_SECONDS = 4 * 3_600.0
 Run = dict[str, Any]
 
 
@@ -49,7 +51,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--contestants", default="gepa,gepa_package")
     parser.add_argument("--seeds", default="2", help="how many from 0 up, or FIRST-LAST")
     parser.add_argument("--evaluations", type=int, default=700, help="item runs of a search")
-    parser.add_argument("--reflections", type=int, default=6, help="questions to the reflector")
+    parser.add_argument("--reflections", type=int, default=5, help="questions to the reflector")
     parser.add_argument("--test", type=int, default=150, help="held-out rows, if there are so many")
     parser.add_argument("--model", default="smollm2-135m", help="answers; a name or a .gguf file")
     parser.add_argument("--reflector", default="qwen2.5-coder-1.5b")
@@ -130,7 +132,8 @@ def run_all(jobs: Sequence[Run], processes: int) -> list[Run]:
     def work(job: Run) -> None:
         contestant = Contestant(name=job["contestant"], about="")
         command = [sys.executable, "-m", "bench.real.job"]
-        if failed := run_batch(command, Batch(contestant=contestant, jobs=[job]), take):
+        batch = Batch(contestant=contestant, jobs=[job])
+        if failed := run_batch(command, batch, take, seconds=_DEADLINE_SECONDS):
             say(f"{job['contestant']} on {job['task']}, seed {job['seed']}: {failed}")
 
     with ThreadPoolExecutor(processes) as pool:

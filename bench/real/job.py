@@ -33,6 +33,8 @@ from burnish.models.settings import ModelSettings
 # What `gepa` gives its questions by a schema; the package's questions get the same.
 _REFLECTION_TOKENS = 1_024
 _FIRST_REFLECTIONS = 2
+# One process a model; results must not depend on how busy the machine is.
+_PATIENT = ModelSettings(workers=1, timeout_seconds=3_600, queue_seconds=36_000)
 
 
 class Setting:
@@ -99,10 +101,9 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     """One optimization, and both prompts on the test rows."""
     task = load_task(Path(job["data"]), job["task"])
     calls = KeptCalls(Path(job["calls"]))
-    one_process = ModelSettings(workers=1)
-    model = CountedModel(open_model(f"local/{job['model']}", one_process, cache=calls))
+    model = CountedModel(open_model(f"local/{job['model']}", _PATIENT, cache=calls))
     reflector = CountedModel(
-        open_model(f"local/{job['reflector']}", one_process, cache=calls), job["reflections"]
+        open_model(f"local/{job['reflector']}", _PATIENT, cache=calls), job["reflections"]
     )
     setting = Setting(task, split(task, job["seed"], job["test"]), model, reflector)
     started = time.perf_counter()
@@ -169,6 +170,9 @@ def with_burnish(setting: Setting, job: Mapping[str, Any]) -> dict[str, Any]:
             db=Path(folder) / "real.db",
         )
     tally = (result.document.get("search") or {}).get("reflections") or {}
+    if failed := tally.get("kinds", {}).get("failed"):
+        # A result would depend on how busy the machine was; what was answered is on disk.
+        raise RuntimeError(f"{failed} questions had no answer in time; run the command again")
     return {
         "prompt": result.best.configuration.sections["system"],
         "validation": [result.baseline.score, result.best.score],
