@@ -21,10 +21,14 @@ NAMES = (
 )
 
 
+# These have options, and write no page.
+COMMANDS = {"mixtures": "bench.mixtures", "real": "bench.real.command"}
+
+
 def main() -> None:
-    """Run the named benches, or all; `mixtures` has options, and writes no page."""
-    if sys.argv[1:2] == ["mixtures"]:
-        import_module("bench.mixtures").main(sys.argv[2:])
+    """Run the named benches, or all."""
+    if command := COMMANDS.get("".join(sys.argv[1:2])):
+        import_module(command).main(sys.argv[2:])
         return
     wanted = sys.argv[1:] or NAMES
     for name in wanted:

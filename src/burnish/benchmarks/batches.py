@@ -30,7 +30,9 @@ class Batch:
     jobs: Sequence[dict[str, Any]]
 
 
-def run_batch(command: Sequence[str], batch: Batch, take: Take) -> str | None:
+def run_batch(
+    command: Sequence[str], batch: Batch, take: Take, *, seconds: float = _DEADLINE_SECONDS
+) -> str | None:
     """Hand each answer over as it comes; the process's last words if it did not answer them all."""
     with tempfile.TemporaryDirectory(prefix="burnish-bench-") as home:
         jobs, errors = Path(home) / "jobs.json", Path(home) / "errors.txt"
@@ -45,7 +47,7 @@ def run_batch(command: Sequence[str], batch: Batch, take: Take) -> str | None:
                 env=_environment(batch.contestant, home),
                 text=True,
             )
-            answered = _answers(process, take)
+            answered = _answers(process, take, seconds)
         if answered == len(batch.jobs):
             return None
         said = errors.read_text(encoding="utf-8", errors="replace").strip()[-500:]
@@ -58,11 +60,11 @@ def end_batches() -> None:
         process.kill()
 
 
-def _answers(process: subprocess.Popen[str], take: Take) -> int:
+def _answers(process: subprocess.Popen[str], take: Take, seconds: float) -> int:
     """How many answers came before the process ended."""
     assert process.stdout is not None
     answered = 0
-    watchdog = threading.Timer(_DEADLINE_SECONDS, process.kill)
+    watchdog = threading.Timer(seconds, process.kill)
     watchdog.daemon = True
     _RUNNING.add(process)
     with process:

@@ -171,6 +171,23 @@ async def test_nobody_answering_is_a_failure_of_each(monkeypatch) -> None:
     assert [one.code for one in answers] == ["timeout", "timeout"]
 
 
+async def test_an_embedded_model_takes_its_own_time(monkeypatch) -> None:
+    """On a busy machine one call computes for minutes; the model's own settings bound that."""
+    monkeypatch.setattr(asking, "_SECONDS", 0.0)
+    deadlines = []
+
+    async def complete(request):
+        deadlines.append(request.timeout_seconds)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        return ModelResponse(text="x")
+
+    answers = await _asker(complete, "local/qwen").ask_each([("a", None), ("b", None)])
+
+    assert [one.text for one in answers] == ["x", "x"]
+    assert deadlines == [None, None]
+
+
 async def test_a_schema_goes_with_its_prompt_and_embedded_models_want_one() -> None:
     asked = []
 

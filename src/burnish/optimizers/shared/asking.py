@@ -70,20 +70,23 @@ class Asker:
     ) -> list[ModelResponse | BaseException]:
         """Responses to prompts with their schemas, side by side, or why one failed.
 
-        Waiting in a queue is no failure: time is up when none of them was answered for so long. What
-        no next call would do better, such as a wrong key or a spent budget, is raised.
+        Waiting in a queue is no failure: time is up when none of them was answered for so long, and
+        an embedded model, which a busy machine makes slow, has deadlines of its own. What no next
+        call would do better, such as a wrong key or a spent budget, is raised.
         """
         tasks, seen = [], dict[str, int]()
         for prompt, schema in questions:
             turn = seen[prompt] = seen.get(prompt, -1) + 1
-            longest = _SECONDS * len(questions)
+            longest = None if self.by_schema else _SECONDS * len(questions)
             asking = self._complete(prompt, turn=turn, schema=schema, seconds=longest)
             tasks.append(asyncio.create_task(asking))
         waiting = set(tasks)
         try:
             while waiting:
                 done, waiting = await asyncio.wait(
-                    waiting, timeout=_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                    waiting,
+                    timeout=None if self.by_schema else _SECONDS,
+                    return_when=asyncio.FIRST_COMPLETED,
                 )
                 if not done:
                     break
@@ -102,7 +105,7 @@ class Asker:
         *,
         turn: int,
         schema: Mapping[str, Json] | None = None,
-        seconds: float = _SECONDS,
+        seconds: float | None = _SECONDS,
     ) -> ModelResponse:
         if self._model is None:
             raise UsageError(

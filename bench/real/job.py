@@ -1,0 +1,224 @@
+"""One run in a process of its own: a contestant optimizes a task's prompt, which is then measured.
+
+Jobs come as a JSON list on stdin, and each is answered with a JSON line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import math
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import burnish
+from bench.real.calls import CountedModel, KeptCalls
+from bench.real.tasks import Row, Split, Task, load_task, split
+from burnish.benchmarks.burnish_runner import build_for
+from burnish.benchmarks.contestants import PEERS
+from burnish.benchmarks.peers.peer_jobs import serve
+from burnish.domain import AgentOutput, Configuration, Item, Message, ModelRequest, UsageError
+from burnish.evaluation.agents.prompt_agent import PromptAgent
+from burnish.evaluation.scorers.catalog import build_scorer
+from burnish.evaluation.statistics import paired_permutation_test
+from burnish.models.catalog import open_model
+from burnish.models.settings import ModelSettings
+
+# What `gepa` gives its questions by a schema; the package's questions get the same.
+_REFLECTION_TOKENS = 1_024
+_FIRST_REFLECTIONS = 2
+# One process a model; results must not depend on how busy the machine is.
+_PATIENT = ModelSettings(workers=1, timeout_seconds=3_600, queue_seconds=36_000)
+
+
+class Setting:
+    """A task with its models, in the form of a world: what every contestant is given."""
+
+    def __init__(
+        self, task: Task, rows: Split, model: CountedModel, reflector: CountedModel
+    ) -> None:
+        self.task, self.rows = task, rows
+        self.model, self.reflect = model, reflector
+        self.sections = {"system": task.seed_prompt}
+        self.train, self.validation = rows.train, rows.validation
+        self.calls = 0
+        self.texts: set[str] = set()
+        self._agent = PromptAgent(
+            name=task.name,
+            configuration=self.configuration(self.sections),
+            model=model,
+            labels=task.labels,
+        )
+        self._scorer = build_scorer(self.scorer, open_model=open_model, folder=Path.cwd())
+
+    @property
+    def scorer(self) -> dict[str, str]:
+        """For a suite."""
+        return {"kind": self.task.scorer, "field": "label"}
+
+    def configuration(self, sections: Mapping[str, str]) -> Configuration:
+        """The message follows the text that is optimized."""
+        return Configuration.of({"sections": {**sections, "user": "{{message}}"}})
+
+    def answer(self, sections: Mapping[str, str], row: Row) -> AgentOutput:
+        """What the agent says, as in Burnish's own runs; a text that cannot be used says nothing."""
+        self.calls += 1
+        self.texts.add(sections["system"])
+        item = Item(id="", data=row)
+        try:
+            return asyncio.run(self._agent.run(self.configuration(sections), item, repeat=0))
+        except UsageError as error:
+            return AgentOutput(text=f"(no answer: {error.why})")
+
+    def score(self, output: AgentOutput, row: Row) -> tuple[float, str]:
+        """The score, and what the reflector is told about it."""
+        score = asyncio.run(self._scorer.score(output, Item(id="", data=row)))
+        verdict = "correct" if score.value >= 1 else "wrong"
+        said = f"{verdict}, score {score.value:g}. {score.reason or ''}"
+        if score.value < 1 and self.task.labels:
+            said = f"{said}. The answer is one of: {', '.join(self.task.labels)}"
+        return score.value, said.strip()
+
+    def ask(self, prompt: str) -> str:
+        """The reflector's answer in free text."""
+        request = ModelRequest(
+            messages=(Message("user", prompt),), parameters={"max_tokens": _REFLECTION_TOKENS}
+        )
+        return asyncio.run(self.reflect.complete(request)).text
+
+    def test_scores(self, sections: Mapping[str, str]) -> list[float]:
+        """On the rows that no search sees."""
+        return [self.score(self.answer(sections, row), row)[0] for row in self.rows.test]
+
+
+def run(job: dict[str, Any]) -> dict[str, Any]:
+    """One optimization, and both prompts on the test rows."""
+    task = load_task(Path(job["data"]), job["task"])
+    calls = KeptCalls(Path(job["calls"]))
+    model = CountedModel(open_model(f"local/{job['model']}", _PATIENT, cache=calls))
+    reflector = CountedModel(
+        open_model(f"local/{job['reflector']}", _PATIENT, cache=calls), job["reflections"]
+    )
+    setting = Setting(task, split(task, job["seed"], job["test"]), model, reflector)
+    started = time.perf_counter()
+    try:
+        search = with_package if job["contestant"].startswith("gepa_package") else with_burnish
+        found = search(setting, job)
+        seconds = time.perf_counter() - started
+        before = setting.test_scores(setting.sections)
+        after = setting.test_scores({"system": found["prompt"]})
+    finally:
+        asyncio.run(model.close())
+        asyncio.run(reflector.close())
+        calls.close()
+    change = paired_permutation_test(before, after, seed=0)
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    kept = ("task", "seed", "contestant", "code", "key")
+    return {
+        **{name: job[name] for name in kept},
+        "items": [len(setting.train), len(setting.validation), len(before)],
+        "before": sum(before) / len(before),
+        "after": sum(after) / len(after),
+        "gain": change.delta,
+        "low": change.ci_low,
+        "high": change.ci_high,
+        "p_value": change.p_value,
+        "fixed": change.improved,
+        "broken": change.worsened,
+        "asked": reflector.calls,
+        "seconds": seconds,
+        "cpu_seconds": sum(one.ru_utime + one.ru_stime for one in used),
+        "from_disk": [model.from_disk, reflector.from_disk],
+        **found,
+    }
+
+
+def with_burnish(setting: Setting, job: Mapping[str, Any]) -> dict[str, Any]:
+    """An optimizer of the catalog, through the public API and in a database of its own."""
+    settings = dict(job["settings"])
+    if job["contestant"] == "gepa":
+        first = min(_FIRST_REFLECTIONS, job["reflections"])
+        rest = max(job["reflections"] - first, 0.5)
+        settings = {
+            "population_size": first,
+            "evaluations_per_reflection": job["evaluations"] / rest,
+            **settings,
+        }
+    splits = {"train": setting.train, "validation": setting.validation}
+    with tempfile.TemporaryDirectory(prefix="burnish-real-") as folder:
+        result = burnish.optimize(
+            agent=burnish.Agent(
+                name=setting.task.name,
+                configuration=setting.configuration(setting.sections),
+                model=setting.model,
+                labels=setting.task.labels,
+            ),
+            suite=burnish.Suite(
+                dataset=[{**row, "split": name} for name, rows in splits.items() for row in rows],
+                scorers=[setting.scorer],
+                split="field",
+            ),
+            optimizer=build_for(setting, job["contestant"], settings),
+            budget=burnish.Budget(max_evaluations=job["evaluations"]),
+            seed=job["seed"],
+            db=Path(folder) / "real.db",
+        )
+    tally = (result.document.get("search") or {}).get("reflections") or {}
+    if failed := tally.get("kinds", {}).get("failed"):
+        # A result would depend on how busy the machine was; what was answered is on disk.
+        raise RuntimeError(f"{failed} questions had no answer in time; run the command again")
+    return {
+        "prompt": result.best.configuration.sections["system"],
+        "validation": [result.baseline.score, result.best.score],
+        "evaluations": result.evaluations,
+        "usable": setting.reflect.calls - sum(tally.get("kinds", {}).values()),
+        "unusable": tally,
+        "note": result.stop_reason or "",
+    }
+
+
+def with_package(setting: Setting, job: Mapping[str, Any]) -> dict[str, Any]:
+    """The `gepa` package, asking as it does; it ends where the next iteration might ask too often."""
+    sys.path.append(str(PEERS))
+    from gepa.api import optimize  # noqa: PLC0415 - needed by one contestant
+    from gepa.strategies.proposal_sampling import PxNSampling  # noqa: PLC0415
+    from gepa_package import Quiet, WorldAdapter  # noqa: PLC0415 - a script, beside our package
+
+    settings = dict(job["settings"])
+    sampling = settings.pop("sampling", ())
+
+    def has_asked_enough(_state: Any) -> bool:
+        return setting.reflect.calls + math.prod(sampling) > job["reflections"]
+
+    with redirect_stdout(io.StringIO()):
+        result = optimize(
+            seed_candidate=dict(setting.sections),
+            trainset=setting.train,
+            valset=setting.validation,
+            adapter=WorldAdapter(setting, threads=1),
+            reflection_lm=setting.ask,
+            max_metric_calls=job["evaluations"],
+            stop_callbacks=[has_asked_enough],
+            sampling_strategy=PxNSampling(*sampling) if sampling else None,
+            seed=job["seed"],
+            logger=Quiet(),
+            **settings,
+        )
+    scores = result.val_aggregate_scores
+    return {
+        "prompt": result.best_candidate["system"],
+        "validation": [scores[0], scores[result.best_idx]],
+        "evaluations": setting.calls,
+        "usable": len(setting.texts - set(setting.sections.values())),
+        "note": f"{len(result.candidates) - 1} accepted",
+    }
+
+
+if __name__ == "__main__":
+    serve(run)
