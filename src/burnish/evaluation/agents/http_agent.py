@@ -76,7 +76,7 @@ class HttpAgent:
         """One answer of the service, after retries of what is transient."""
         body = {
             "configuration": configuration.to_json(),
-            "item": {**item.data, "id": item.id},
+            "item": {**item.row, "id": item.id},
             "repeat": repeat,
         }
         limits = shared_limits(self._url, "", self._settings, self._clock)
