@@ -371,6 +371,10 @@ async def test_time_ends_a_run_in_the_middle_of_a_step(tmp_path, monkeypatch):
     assert len(world.calls()) >= 50
     assert result.stop_reason == "timeout"
     assert result.status is OptimizationStatus.COMPLETED
+    overdue = [trial for trial in result.trials if trial.status.value == "timeout"]
+    assert overdue
+    assert {trial.error for trial in overdue} == {"the time of the run was up"}
+    assert "cancelled" not in {trial.status.value for trial in result.trials}
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

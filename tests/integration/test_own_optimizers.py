@@ -1,6 +1,7 @@
 """Optimizers of others: what they see, what they need not have, and mistakes told as theirs."""
 
 import asyncio
+import threading
 
 import pytest
 
@@ -98,9 +99,9 @@ def test_the_test_split_is_out_of_an_optimizers_reach(tmp_path):
     assert result.to_json()["rejections"] == 2
 
 
-def search(tmp_path, optimizer, run=lambda configuration, item: "x"):
+def search(tmp_path, optimizer, **options):
     budget = burnish.Budget(max_trials=3)
-    return burnish.optimize(agent(run), suite(), optimizer, budget, db=tmp_path / "b.db")
+    return burnish.optimize(agent(), suite(), optimizer, budget, db=tmp_path / "b.db", **options)
 
 
 def test_four_methods_are_enough_and_a_reason_may_be_its_text(tmp_path):
@@ -115,6 +116,23 @@ def test_four_methods_are_enough_and_a_reason_may_be_its_text(tmp_path):
 
     assert result.record.optimizer_name == "Contented"
     assert (result.stop_reason, len(result.trials)) == ("target_reached", 2)
+
+
+def test_how_long_a_method_may_take_is_set_in_python_and_set_anew_on_resume(tmp_path):
+    waiting = threading.Event()
+
+    class Slow(Four):
+        def propose(self, state, history, max_candidates):
+            waiting.wait()
+            return super().propose(state, history, max_candidates)
+
+    seen = []
+    with pytest.raises(burnish.BurnishError, match=r"no answer within 0\.2 s"):
+        search(tmp_path, Slow(), timeout_seconds=0.2, watch=seen.append)
+    waiting.set()
+
+    resume = seen[0].orchestrator.trial_index.baseline().optimization_id
+    assert len(search(tmp_path, Slow(), timeout_seconds=60, resume=resume).trials) == 3
 
 
 @pytest.mark.parametrize(

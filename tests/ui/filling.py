@@ -18,7 +18,8 @@ API = "/v1/private"
 RUNS = f"{API}/optimizations"
 OPTIMIZERS = "/planar/v1/agents/support/optimizers/"
 _FINAL = ("completed", "failed", "cancelled")
-_SECONDS = 120.0
+# Long enough on a machine that is very busy: only what hangs takes so long.
+_SECONDS = 900.0
 
 
 def fill(folder: Path, known: dict[str, Any], *, trials: int) -> dict[str, Any]:

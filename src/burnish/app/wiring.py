@@ -267,7 +267,7 @@ def check_fit(agent: Agent, suite: Suite) -> None:
     from burnish.evaluation.agents import PromptAgent  # noqa: PLC0415
     from burnish.evaluation.refine.plan import require_fields  # noqa: PLC0415
 
-    columns = suite.dataset.index().fields
+    columns = suite.dataset.index().columns
     if isinstance(agent, PromptAgent):
         for name in sorted(agent.configuration.placeholders):
             if name not in columns and name.split(".")[0] not in columns:

@@ -107,8 +107,13 @@ async def resume_search(
     of: str | OptimizationRecord,
     watch: SearchWatch,
     choice: RunnerChoice | None = None,
+    *,
+    optimizer_seconds: float | None = None,
 ) -> SearchOutcome:
-    """An optimization gone on with to its end; one that has ended is only read."""
+    """An optimization gone on with to its end; one that has ended is only read.
+
+    `optimizer_seconds` is what a method of the optimizer may take from now on.
+    """
     choice = choice or RunnerChoice()
     async with location.read() as workspace:
         record = (
@@ -117,6 +122,9 @@ async def resume_search(
         if record.status is OptimizationStatus.COMPLETED:
             return await _outcome(workspace, await load_result(workspace, record.id))
         settings = await with_stored_rows(workspace, stored_settings(record, location.folder))
+        if optimizer_seconds is not None:
+            own = {**settings.optimizer, "timeout_seconds": optimizer_seconds}
+            settings = settings.model_copy(update={"optimizer": own})
         watch.budget = settings.budget_spec()
         make_adapter = choice.make_adapter(location.database, settings.folder)
         await choice.require_reachable()

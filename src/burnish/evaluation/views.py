@@ -35,10 +35,10 @@ class ConfigurationView(dict[str, Any]):
 
 
 class ItemView(dict[str, Any]):
-    """An item's fields as a dict; `id`, `split` and `hash` are attributes."""
+    """An item's row as a dict; `id`, `split` and `hash` are attributes too."""
 
     def __init__(self, item: Item) -> None:
-        super().__init__(item.data)
+        super().__init__(item.row)
         self._item = item
 
     @property

@@ -83,10 +83,10 @@ class StepRunner:
             await self.materializer.remove(trial.mask_id)
         return finished
 
-    async def cancel(self, pending: Sequence[Pending]) -> None:
+    async def cancel(self, pending: Sequence[Pending], *, overdue: bool = False) -> None:
         """End pending experiments; their results so far stay."""
         for one in pending:
-            await self.adapter.cancel(one.experiment_id)
+            await self.adapter.cancel(one.experiment_id, overdue=overdue)
 
     async def _start(self, pending: Pending, one: StepCandidate, *, retry_errors: bool) -> None:
         started = one.experiment_id in self.started
@@ -130,4 +130,4 @@ class StepRunner:
         left = self.gate.seconds_left()
         if left is not None:
             await self.clock.sleep(left)
-            await self.cancel(pending)
+            await self.cancel(pending, overdue=True)

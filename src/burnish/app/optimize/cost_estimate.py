@@ -280,7 +280,7 @@ def _calls(
     configuration = agent.configuration
     words = label_words(agent.labels, configuration.parameters)
     order = tuple(configuration.sections)
-    messages = chat_messages(configuration, item.data, order=order, answers=words)
+    messages = chat_messages(configuration, item.row, order=order, answers=words)
     model = agent.model.name
     answer = max((count_tokens(word, _bare(model)) for word in words.values()), default=0)
     most = configuration.parameters.get("max_tokens")

@@ -29,6 +29,13 @@ class Item:
         """Of the data alone: a renamed row is the same question."""
         return exact_hash(self.data)
 
+    @cached_property
+    def row(self) -> Mapping[str, Json]:
+        """What agents, scorers and placeholders see: the data, and the row's own id and split."""
+        made = self.hash.startswith(self.id)
+        own = {"id": None if made else self.id, "split": self.split}
+        return {**{name: value for name, value in own.items() if value is not None}, **self.data}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOutput:

@@ -77,7 +77,7 @@ class HttpAgent:
         """One answer of the service, after retries of what is transient."""
         body: dict[str, Any] = {
             "configuration": configuration.to_json(),
-            "item": {**item.data, "id": item.id},
+            "item": {**item.row, "id": item.id},
             "repeat": repeat,
         }
         experiment = current_experiment()

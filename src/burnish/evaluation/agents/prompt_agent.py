@@ -63,7 +63,7 @@ class PromptAgent:
         """One call of the model."""
         words = label_words(self.labels, configuration.parameters)
         request = ModelRequest(
-            messages=chat_messages(configuration, item.data, order=self._order, answers=words),
+            messages=chat_messages(configuration, item.row, order=self._order, answers=words),
             parameters={
                 key: value
                 for key, value in configuration.parameters.items()

@@ -40,6 +40,13 @@ class DatasetIndex:
     warnings: tuple[RowProblem, ...]
     counts: Mapping[ProblemKind, int]
     digests: bytes = field(repr=False)
+    own_ids: bool = False
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """What agents, scorers and placeholders find in rows: the fields, and rows' own id and split."""
+        own = {"id"} if self.own_ids else set()
+        return frozenset({*self.fields, *own, *({"split"} if self.splits else ())})
 
     @property
     def count(self) -> int:
@@ -75,6 +82,7 @@ class _IndexPass:
         self._fields: Counter[str] = Counter()
         self._skipped: set[int] = set()
         self._digests = bytearray()
+        self._own_ids = False
         self._fingerprint = hashlib.sha256()
 
     def add(self, found: RawRow | RowProblem) -> None:
@@ -108,6 +116,7 @@ class _IndexPass:
             warnings=tuple(self._log.warnings),
             counts=self._log.counts,
             digests=bytes(self._digests),
+            own_ids=self._own_ids,
         )
 
     def _identify(self, line: int, row: Row, digest: bytes) -> str:
@@ -137,6 +146,7 @@ class _IndexPass:
         if row.foreign_split is not None:
             self._foreign_splits[row.foreign_split[:_FOREIGN_LENGTH]] += 1
         self._fields.update(row.data.keys())
+        self._own_ids = self._own_ids or row.id is not None
         # The id's length stands first, so that no other ids and hashes run into the same bytes.
         self._fingerprint.update(f"{len(item_id)}:{item_id}:{row.split}:".encode() + digest)
 

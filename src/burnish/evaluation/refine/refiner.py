@@ -94,7 +94,7 @@ class Refiner:
         return _revision(response, elapsed, structured=latest.output.data is not None)
 
     def _shown(self, item: Item) -> dict[str, Json]:
-        return {name: item.data[name] for name in self._fields if name in item.data}
+        return {name: item.row[name] for name in self._fields if name in item.row}
 
 
 def _revision(response: ModelResponse, elapsed_ms: float, *, structured: bool) -> Revision:

@@ -47,13 +47,13 @@ class MissingFieldError(Exception):
 
 def read_field(item: Item, name: str) -> Json:
     """The item's field by name, or by a dotted path into nested objects."""
-    data = item.data
+    data = item.row
     if name in data:
         return data[name]
     value: Any = data
     for part in name.split("."):
         if not isinstance(value, Mapping) or part not in value:
-            present = ", ".join(map(repr, data)) or "none"
+            present = ", ".join(map(repr, item.data)) or "none"
             raise MissingFieldError(f"the item has no field {name!r}; it has {present}")
         value = value[part]
     return value  # type: ignore[no-any-return]

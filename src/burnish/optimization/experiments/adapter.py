@@ -151,8 +151,8 @@ class RunAdapter(Protocol):
         """What it came to so far."""
         ...
 
-    async def cancel(self, experiment_id: str) -> None:
-        """End it; its results so far stay."""
+    async def cancel(self, experiment_id: str, *, overdue: bool = False) -> None:
+        """End it, as `timeout` when it is overdue; its results so far stay."""
         ...
 
     async def wait_for_news(self, seconds: float) -> None:

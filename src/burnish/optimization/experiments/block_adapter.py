@@ -24,7 +24,7 @@ from burnish.domain import (
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import RunOptions, final_status
 from burnish.evaluation.suite import Suite
-from burnish.optimization.budget_gate import BudgetGate
+from burnish.optimization.budget_gate import BudgetGate, BudgetReached
 from burnish.optimization.experiments.adapter import (
     UNSCORED,
     Block,
@@ -77,7 +77,8 @@ class BlockExperimentAdapter:
         self._blocks = blocks
         self._lost: RunnerLost | ExtensionFailed | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._cancelled: set[str] = set()
+        # What an experiment that was ended from here ends as.
+        self._cancelled: dict[str, ExperimentStatus] = {}
         # Whose task may be cancelled: before its first line it would end without a word, and after
         # the last block the record of its end would not be written.
         self._evaluating: set[str] = set()
@@ -129,9 +130,10 @@ class BlockExperimentAdapter:
             error=experiment.metadata.get("trial_error"),
         )
 
-    async def cancel(self, experiment_id: str) -> None:
-        """End it; its results so far stay."""
-        self._cancelled.add(experiment_id)
+    async def cancel(self, experiment_id: str, *, overdue: bool = False) -> None:
+        """End it, as `timeout` when it is overdue; its results so far stay."""
+        ends = ExperimentStatus.TIMEOUT if overdue else ExperimentStatus.CANCELLED
+        self._cancelled.setdefault(experiment_id, ends)
         if experiment_id in self._evaluating:
             self._tasks[experiment_id].cancel()
 
@@ -163,15 +165,19 @@ class BlockExperimentAdapter:
         except asyncio.CancelledError:
             if experiment.id not in self._cancelled:
                 raise  # The program is stopping: the experiment is continued on resume.
-            status, error = ExperimentStatus.CANCELLED, "cancelled"
+            status = self._cancelled[experiment.id]
+            overdue = status is ExperimentStatus.TIMEOUT
+            error = "the time of the run was up" if overdue else "cancelled"
         except (RunnerLost, ExtensionFailed) as lost:
             self._lost = lost
             return  # As when the program stops: the experiment is continued on resume.
         except ExperimentEnded as ended:
             status, error = ended.status, ended.why
         except BurnishError as failure:
-            if failure.code == "budget":
+            if isinstance(failure, BudgetReached):
                 status = ExperimentStatus.CANCELLED
+                if failure.limit == "max_seconds":
+                    status = ExperimentStatus.TIMEOUT
             error = f"{failure.code}: {failure.why}"
         except Exception as failure:  # noqa: BLE001 - the trial fails, the optimization goes on
             error = f"internal: {type(failure).__name__}: {failure}"

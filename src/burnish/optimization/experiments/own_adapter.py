@@ -227,8 +227,8 @@ class OwnExperimentAdapter(BlockExperimentAdapter):
         self._own = OwnBlocks(adapter, experiments, lease)
         super().__init__(inputs, experiments, materializer, gate, lease, self._own)
 
-    async def cancel(self, experiment_id: str) -> None:
+    async def cancel(self, experiment_id: str, *, overdue: bool = False) -> None:
         """End it here and there; an adapter that cannot is left alone."""
         with contextlib.suppress(UnavailableError, ExtensionFailed, UsageError):
             await self._own.cancel(experiment_id)
-        await super().cancel(experiment_id)
+        await super().cancel(experiment_id, overdue=overdue)

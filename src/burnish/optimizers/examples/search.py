@@ -134,10 +134,10 @@ def shown_fields(
     names = facts.baseline.placeholders
     if not names:
         return {name: value for name, value in item.data.items() if not is_answer(name)}
-    tops = {name if name in item.data else name.split(".", 1)[0] for name in names}
-    if not tops <= item.data.keys():
+    tops = {name if name in item.row else name.split(".", 1)[0] for name in names}
+    if not tops <= item.row.keys():
         return None
-    return {name: item.data[name] for name in sorted(tops)}
+    return {name: item.row[name] for name in sorted(tops)}
 
 
 def _no_such_field(field: str, items: Sequence[Item]) -> UsageError:

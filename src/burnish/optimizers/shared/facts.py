@@ -111,7 +111,7 @@ class RunFacts:
         found = {}
         for name in names:
             with suppress(UsageError):
-                found[name] = lookup(item.data, name)
+                found[name] = lookup(item.row, name)
         return found
 
     def in_flight(self, max_candidates: int) -> int:

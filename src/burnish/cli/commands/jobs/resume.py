@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from burnish.app.evaluate.leases import require_standalone
@@ -23,6 +25,10 @@ def resume(
     runner: Runner = None,
     mailbox: Mailbox = None,
     ray_address: RayAddress = None,
+    optimizer_timeout: Annotated[
+        float | None,
+        typer.Option(help="Seconds that a method of the optimizer may take, from now on."),
+    ] = None,
     json_output: Json = False,
     config: Config = None,
     db: Db = None,
@@ -42,7 +48,7 @@ def resume(
         request = EvalRequest(resume=found.id)
         raise typer.Exit(evaluate_request(streams, location, request))
     watch = SearchWatch()
-    work = resume_search(location, found, watch, choice)
+    work = resume_search(location, found, watch, choice, optimizer_seconds=optimizer_timeout)
     raise typer.Exit(run_and_present(streams, location, watch, work))
 
 
