@@ -261,7 +261,8 @@ class _Loops:
         return RedisMailbox(
             name,
             self._client,
-            max_delivery_count=max_delivery_count,
+            # One more than its loop works on: at that one the loop tells the sender.
+            max_delivery_count=max_delivery_count + 1,
             patience=_PATIENCE_SECONDS,
         )
 

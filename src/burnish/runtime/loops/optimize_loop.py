@@ -205,6 +205,8 @@ class OptimizeLoop(MailboxLoop[OptimizeRequest, OptimizeResult]):
     your own takes the place of the four.
     """
 
+    request_type = OptimizeRequest
+
     def __init__(
         self,
         *,
