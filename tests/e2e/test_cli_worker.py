@@ -65,7 +65,7 @@ def test_three_workers_shorten_a_prompt_and_serve_it(tmp_path):
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("listening on") == 3
-    assert "110 → 32 tokens" in done.stdout
+    assert "110 → 57 tokens" in done.stdout
     assert "billing under the tag stable" in done.stdout
     assert "100% of 40 samples pass" in done.stdout
     assert "ended with [0, 0, 0]" in done.stdout

@@ -16,4 +16,5 @@ def test_the_example_runs(name, tmp_path, commands):
 
     assert finished.returncode == 0, finished.stderr
     assert finished.stdout
-    assert (tmp_path / ".burnish" / "burnish.db").exists()
+    # Loops alone need no database.
+    assert (tmp_path / ".burnish" / "burnish.db").exists() or name == "three_loops.py"

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from burnish.domain import ConflictError, UnavailableError, UsageError
-from burnish.runtime import InMemoryMailbox
+from burnish.runtime import EvalRequest, InMemoryMailbox, MainLoopRequest
 from burnish.runtime.loops import GivenBack, LoopState, MailboxLoop, RetryRules
 from burnish.runtime.loops.health import Watchdog
 from burnish.testing.clocks import FakeClock
@@ -339,6 +339,64 @@ async def test_a_request_of_another_kind_ends_in_the_dead_letters(box, clock):
 
     assert len(loop.calls) == 5
     assert loop.status()["failed"] == 5
+
+
+async def test_a_message_of_the_wrong_type_is_refused_at_once_and_its_sender_told(clock):
+    box = InMemoryMailbox("work", clock=clock)
+    back = box.sibling("back")
+    loop = Served(box, answer, clock=clock)
+    loop.request_type = EvalRequest
+    request = MainLoopRequest(request={"q": "x"})
+    await box.send(request, reply_to=back)
+    await box.send(request)
+
+    await served(loop, lambda: loop.status()["failed"] == 1 + 5)
+
+    (told,) = await back.receive()
+    assert told.body.request_id == request.request_id
+    assert "it is a MainLoopRequest, and the mailbox takes EvalRequest" in told.body.error
+    assert loop.calls == []
+    assert clock.monotonic() < 60
+
+
+async def lost_with_its_worker(box, clock, times):
+    for _ in range(times):
+        await box.receive(max_messages=100, visibility_timeout=10)
+        clock.advance(11)
+
+
+async def test_requests_that_were_lost_with_their_workers_are_worked_on_alone(box, clock):
+    running, most = set(), []
+
+    async def work(request, delivery):
+        running.add(request.number)
+        most.append(len(running))
+        await clock.sleep(0.1)
+        running.discard(request.number)
+        return await answer(request, delivery)
+
+    for number in range(9):
+        await box.send(Note(number))
+    await lost_with_its_worker(box, clock, 2)
+    loop = Served(box, work, concurrency=16, clock=clock)
+
+    await served(loop, lambda: loop.status()["done"] == 9)
+
+    assert most == [1] * 9
+    assert {count for _, count in loop.calls} == {3}
+
+
+async def test_the_sender_hears_of_a_request_that_ended_all_its_workers(clock):
+    box = InMemoryMailbox("work", clock=clock, types=known_types(), max_delivery_count=6)
+    back = box.sibling("back")
+    await box.send(Note(4), reply_to=back)
+    await lost_with_its_worker(box, clock, 5)
+    loop = Served(box, answer, clock=clock)
+
+    await served(loop, lambda: len(box._house.find("work.dead")) == 1)
+
+    assert loop.calls == []
+    assert "5 workers failed or ended in the middle of it" in (await replies(back))[0]
 
 
 async def test_a_closed_mailbox_ends_the_loop(box, clock):

@@ -1,19 +1,27 @@
 """The optimize loop gives back what it cannot finish, and answers what cannot succeed."""
 
 import asyncio
+import contextlib
 from uuid import uuid4
 
 import pytest
 
+import burnish
 from burnish.domain import InvariantError, UnavailableError, UsageError
-from burnish.overrides import descriptor_of
+from burnish.evaluation.agents import PythonAgent
+from burnish.optimizers import MechanicalCompressStrategy
+from burnish.overrides import LocalPromptOverridesStore, descriptor_of
 from burnish.runtime import (
+    EvalLoop,
     InMemoryMailbox,
+    LoopGroup,
+    MainLoop,
     OptimizationReport,
     OptimizeLoop,
     OptimizeRequest,
     OptimizeResult,
     ask,
+    samples_of,
 )
 from burnish.runtime.loops import RetryRules
 
@@ -130,3 +138,77 @@ async def test_a_stop_gives_the_request_back_at_once_for_another_worker(box):
     await taking
     assert left.is_set()
     assert answer.error is None
+
+
+SECTIONS = {
+    "system": "Please note that you are a very helpful assistant.\nRefunds go to billing.",
+    "user": "{{text}}",
+}
+
+
+def route(configuration, item):
+    if burnish.current_experiment().flag("away"):
+        raise UnavailableError(what="no answer", why="the model is away", fix="wait")
+    return "billing" if "refund" in configuration["sections"]["system"].lower() else "nobody"
+
+
+@contextlib.asynccontextmanager
+async def three_loops(folder):
+    agent = PythonAgent(
+        name="router", configuration=burnish.Configuration.of({"sections": SECTIONS}), run=route
+    )
+    store = LocalPromptOverridesStore(folder)
+    samples, requests = InMemoryMailbox("eval-requests"), InMemoryMailbox("optimize-requests")
+    main = MainLoop(agent=agent, overrides_store=store)
+    scorers = [{"kind": "exact_match", "field": "team"}]
+    evaluating = EvalLoop(
+        loop=main, requests=samples, scorers=scorers, rules=RetryRules(step_seconds=0)
+    )
+    optimizing = OptimizeLoop(
+        strategy=MechanicalCompressStrategy(min_section_tokens=1),
+        adapter=agent,
+        overrides_store=store,
+        eval_requests=samples,
+        requests=requests,
+        rules=RetryRules(step_seconds=0),
+        max_deliveries=2,
+    )
+    group = LoopGroup([evaluating, optimizing])
+    serving = asyncio.create_task(group.serve())
+    try:
+        yield requests, store, descriptor_of("router", agent.configuration)
+    finally:
+        group.stop()
+        await serving
+
+
+ROWS = samples_of([{"text": f"a refund, {n}", "team": "billing"} for n in range(5)])
+
+
+async def test_a_strategy_an_adapter_a_store_and_eval_requests_make_an_optimize_loop(tmp_path):
+    async with three_loops(tmp_path) as (requests, store, descriptor):
+        request = OptimizeRequest(descriptor=descriptor, dataset=ROWS, eval_runs=2)
+        answer = await ask(requests, request, timeout=60)
+        tags = await store.list_tags(namespace="agents", key="router")
+
+    assert answer.error is None
+    (change,) = answer.report.modifications
+    assert change.proposed_body == "Refunds go to billing."
+    assert change.original_hash == descriptor.hashes["system"]
+    assert (answer.report.regressions, tags) == ((), [])
+    assert answer.report.tokens_after < answer.report.tokens_before
+
+
+async def test_such_a_loop_needs_rows_and_takes_no_outage_for_a_regression(tmp_path):
+    async with three_loops(tmp_path) as (requests, _, descriptor):
+        without = await ask(requests, OptimizeRequest(descriptor=descriptor), timeout=60)
+        away = OptimizeRequest(descriptor=descriptor, dataset=ROWS, flags={"away": True})
+        answer = await ask(requests, away, timeout=60)
+
+    assert "no rows" in without.error
+    assert "failed outside the agent" in answer.error
+
+
+def test_half_of_what_a_compression_needs_is_refused():
+    with pytest.raises(UsageError, match="neither an optimizer nor all"):
+        OptimizeLoop(requests=InMemoryMailbox("optimize-requests"), strategy=object())

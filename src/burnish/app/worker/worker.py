@@ -166,10 +166,11 @@ async def work_async(
 ) -> None:
     """`burnish.work` for callers that have an event loop of their own.
 
-    `compression` are settings of the compress optimizer for requests that have none of their own,
-    such as `strategies` or `model`. `loops` are some of main, eval and optimize. `db` is the database
-    of the runs, `overrides` where tags are: a folder, redis://… or s3://…. After the first signal what
-    runs may end within `grace_seconds`. `on_start` hears what it listens on, the health port included.
+    `loops` are some of main, eval and optimize. `db` is the database of the runs, `overrides` where
+    tags are: a folder, redis://… or s3://…. After the first signal what runs may end within
+    `grace_seconds`. `on_start` hears what it listens on, the health port included. `compression` are
+    settings of the compress optimizer for requests that have none of their own, such as
+    `strategies` or `model`.
     """
     plan = WorkerPlan(
         project=Project(agent=agent, suite=suite, compression=compression or {}),
@@ -260,7 +261,8 @@ class _Loops:
         return RedisMailbox(
             name,
             self._client,
-            max_delivery_count=max_delivery_count,
+            # One more than its loop works on: at that one the loop tells the sender.
+            max_delivery_count=max_delivery_count + 1,
             patience=_PATIENCE_SECONDS,
         )
 

@@ -205,6 +205,8 @@ class EvalLoop(MailboxLoop[EvalRequest, EvalResult]):
     a mailbox of their own: see `burnish.runtime.shards`.
     """
 
+    request_type = EvalRequest
+
     def __init__(
         self,
         *,

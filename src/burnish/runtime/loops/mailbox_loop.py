@@ -25,6 +25,7 @@ BEAT_SECONDS = 0.5
 _CLOSING_SECONDS = 3.0
 # A receiver that is silent so much longer than it was to wait has hung.
 _SILENCE_SECONDS = 60.0
+_SUSPECT_FROM = 3
 _AWAY = RetryPolicy(first_wait_seconds=0.2, longest_wait_seconds=15.0)
 
 
@@ -32,11 +33,16 @@ class MailboxLoop(WorkerLoop, Generic[RequestT, ReplyT]):
     """Serves the requests of a mailbox. A subclass says how in `handle`, and in `failed` what the
     sender of a request hears that cannot be served.
 
-    A request that is refused with UsageError is answered so and is done. Any other failure sends it
-    back, to be tried again later by anybody, and to the dead letters after `max_deliveries`; the
-    sender is told at the last. While a mailbox is away the loop waits, ever longer, and goes on by
-    itself. A loop belongs to one event loop, and shares no state of requests with others.
+    A request that is refused with UsageError is answered so and is done; one that is no
+    `request_type` is refused so. Any other failure sends it back, to be tried again later by anybody,
+    and to the dead letters after `max_deliveries`; the sender is told at the last. A request that
+    comes for the third time may be one that ends its worker: from then on it is worked on alone, and
+    where its mailbox allows a delivery more than the loop, that one only tells the sender. While a
+    mailbox is away the loop waits, ever longer, and goes on by itself. A loop belongs to one event
+    loop, and shares no state of requests with others.
     """
+
+    request_type: type[Any] = object
 
     def __init__(
         self,
@@ -56,6 +62,8 @@ class MailboxLoop(WorkerLoop, Generic[RequestT, ReplyT]):
         self._failures = 0
         self._work: set[asyncio.Task[None]] = set()
         self._endings: Counter[str] = Counter()
+        # Whether to take one message at a time: until one came that is no suspect.
+        self._careful = True
 
     @abstractmethod
     async def handle(self, request: RequestT, delivery: Delivery) -> ReplyT | None:
@@ -92,8 +100,8 @@ class MailboxLoop(WorkerLoop, Generic[RequestT, ReplyT]):
         try:
             while not self._stopping.is_set() and iterations != max_iterations:
                 await self._until_there_is_room()
-                for message in await self._receive(requests, visibility_timeout, wait_time_seconds):
-                    self._start(message, visibility_timeout)
+                received = await self._receive(requests, visibility_timeout, wait_time_seconds)
+                await self._start_all(received, visibility_timeout)
                 iterations += 1
             self._state = LoopState.DRAINING
             await self._drain()
@@ -152,7 +160,7 @@ class MailboxLoop(WorkerLoop, Generic[RequestT, ReplyT]):
             return ()
         receiving = asyncio.ensure_future(
             requests.receive(
-                max_messages=max(1, self._concurrency - len(self._work)),
+                max_messages=1 if self._careful else max(1, self._concurrency - len(self._work)),
                 visibility_timeout=visibility_timeout,
                 wait_time_seconds=wait_time_seconds,
             )
@@ -204,6 +212,23 @@ class MailboxLoop(WorkerLoop, Generic[RequestT, ReplyT]):
         while len(self._work) >= self._concurrency and not self._stopping.is_set():
             await self._pause(self._work)
 
+    async def _start_all(
+        self, messages: Sequence[Message[RequestT, ReplyT]], visibility_timeout: float
+    ) -> None:
+        """Suspects alone, after the others have ended: one that ends its worker takes none along."""
+        suspects = [one for one in messages if one.delivery_count >= _SUSPECT_FROM]
+        for message in messages:
+            if message not in suspects:
+                self._start(message, visibility_timeout)
+        if messages:
+            self._careful = bool(suspects)
+        for message in suspects:
+            while self._work and not self._stopping.is_set():
+                await self._pause(self._work)
+            self._start(message, visibility_timeout)
+        while suspects and self._work and not self._stopping.is_set():
+            await self._pause(self._work)
+
     def _start(self, message: Message[RequestT, ReplyT], visibility_timeout: float) -> None:
         task = asyncio.create_task(self._serve(message, visibility_timeout))
         self._work.add(task)
@@ -222,7 +247,12 @@ class MailboxLoop(WorkerLoop, Generic[RequestT, ReplyT]):
             clock=self._clock,
         )
         try:
-            ending = await handler.serve(self.handle, self.failed)
+            if not isinstance(message.body, self.request_type):
+                ending = await handler.serve(self._refuse, self._wrong_type)
+            elif message.delivery_count > self._max_deliveries:
+                ending = await handler.give_up(self.failed)
+            else:
+                ending = await handler.serve(self.handle, self.failed)
         except asyncio.CancelledError:
             self._endings["given_back"] += 1
             raise
@@ -231,6 +261,22 @@ class MailboxLoop(WorkerLoop, Generic[RequestT, ReplyT]):
             _log.exception("message %s could not be settled", message.id)
             ending = Ending.FAILED
         self._endings[ending.value] += 1
+
+    async def _refuse(self, request: RequestT, delivery: Delivery) -> None:
+        del delivery
+        raise UsageError(
+            what=f"the message cannot be served by the loop {self.name}",
+            why=f"it is a {type(request).__name__}, and the mailbox takes {self.request_type.__name__}",
+            fix="send it to the mailbox of its loop",
+            code="wrong_type",
+        )
+
+    def _wrong_type(self, request: RequestT, error: Exception) -> Any:
+        """All that can be said to anybody who waits for an answer."""
+        from burnish.runtime.loops.main_loop import MainLoopResult  # noqa: PLC0415 - it is a loop's
+
+        identity = getattr(request, "request_id", None)
+        return None if identity is None else MainLoopResult(request_id=identity, error=str(error))
 
     async def _drain(self) -> None:
         """Until all work is done, or the time that a shutdown leaves is over."""

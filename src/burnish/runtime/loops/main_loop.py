@@ -167,6 +167,8 @@ class MainLoop(MailboxLoop[MainLoopRequest, MainLoopResult]):
     EvalLoop only.
     """
 
+    request_type = MainLoopRequest
+
     def __init__(
         self,
         *,

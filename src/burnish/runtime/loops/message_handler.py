@@ -121,6 +121,21 @@ class MessageHandler(Generic[RequestT, ReplyT]):
         finally:
             keeping.cancel()
 
+    async def give_up(self, failed: Callable[[RequestT, Exception], ReplyT | None]) -> Ending:
+        """Tell the sender that nobody will try again; the mailbox buries it after that."""
+        error = UnavailableError(
+            what="the request was given up",
+            why=f"{self._message.delivery_count - 1} workers failed or ended in the middle of it",
+            fix="look at the workers' logs; the request is in the mailbox's dead letters",
+            code="worker_ended",
+        )
+        _log.warning("message %s: %s", self._message.id, error)
+        reply = self._excuse(failed, error)
+        if reply is not None:
+            await self._tell(reply, None)
+        await self._give_back(0)
+        return Ending.FAILED
+
     async def _keep(self, working: asyncio.Future[Any]) -> None:
         """Renew the visibility at a third of its time; sooner after a failure to do so."""
         started = self._clock.monotonic()
@@ -185,8 +200,8 @@ class MessageHandler(Generic[RequestT, ReplyT]):
             if final and told:
                 await self._acknowledge()
                 return Ending.FAILED
-        wait = 0.0 if self._delivery.last else self._rules.wait_seconds(self._delivery.count)
-        await self._give_back(wait)
+        over = final or self._delivery.last
+        await self._give_back(0.0 if over else self._rules.wait_seconds(self._delivery.count))
         return Ending.FAILED
 
     async def _end(self, told: bool) -> Ending:

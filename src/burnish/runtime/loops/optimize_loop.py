@@ -10,7 +10,16 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID, uuid4
 
-from burnish.domain import DEFAULT_TAG, Budget, Clock, Item, Json, UnavailableError
+from burnish.domain import (
+    DEFAULT_TAG,
+    Agent,
+    Budget,
+    Clock,
+    Item,
+    Json,
+    UnavailableError,
+    UsageError,
+)
 from burnish.domain.mailboxes import Mailbox
 from burnish.evaluation.item_runner import describe
 from burnish.optimizers.compress.coverage import UntestedLine
@@ -19,7 +28,8 @@ from burnish.optimizers.compress.report import (
     Modification,
     RejectedModification,
 )
-from burnish.overrides import PromptDescriptor
+from burnish.optimizers.compress.strategies import CompressStrategy
+from burnish.overrides import PromptDescriptor, PromptOverridesStore
 from burnish.runtime.loops import reading
 from burnish.runtime.loops.mailbox_loop import MailboxLoop
 from burnish.runtime.loops.main_loop import now
@@ -189,13 +199,23 @@ class OptimizeLoop(MailboxLoop[OptimizeRequest, OptimizeResult]):
     of its worker, is gone on with by the next worker that takes it.
 
     Whatever cannot succeed by trying again is answered with an `error`.
+
+    With `strategy`, `adapter` (the agent, which is also the main loop's), `overrides_store` and
+    `eval_requests` it compresses the agent's prompt over these mailboxes alone. An `optimizer` of
+    your own takes the place of the four.
     """
+
+    request_type = OptimizeRequest
 
     def __init__(
         self,
         *,
-        optimizer: RequestOptimizer,
         requests: Mailbox[OptimizeRequest, OptimizeResult],
+        strategy: CompressStrategy | None = None,
+        adapter: Agent | None = None,
+        overrides_store: PromptOverridesStore | None = None,
+        eval_requests: Mailbox[Any, Any] | None = None,
+        optimizer: RequestOptimizer | None = None,
         concurrency: int = 1,
         max_deliveries: int = MAX_OPTIMIZE_DELIVERIES,
         rules: RetryRules | None = None,
@@ -210,6 +230,26 @@ class OptimizeLoop(MailboxLoop[OptimizeRequest, OptimizeResult]):
             rules=rules,
             clock=clock,
         )
+        if optimizer is None:
+            # It is made of the messages above.
+            from burnish.runtime.loops.mailbox_compression import (  # noqa: PLC0415
+                MailboxCompression,
+            )
+
+            if None in (strategy, adapter, overrides_store, eval_requests):
+                raise UsageError(
+                    what="the optimize loop cannot be made",
+                    why="it has neither an optimizer nor all that a compression needs",
+                    fix="give strategy, adapter, overrides_store and eval_requests, or optimizer",
+                    code="invalid_loop",
+                )
+            assert strategy and adapter and overrides_store and eval_requests
+            optimizer = MailboxCompression(
+                strategy=strategy,
+                agent=adapter,
+                overrides_store=overrides_store,
+                eval_requests=eval_requests,
+            )
         self._optimizer = optimizer
 
     async def handle(self, request: OptimizeRequest, delivery: Delivery) -> OptimizeResult:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,10 +15,13 @@ from burnish.domain import (
     Agent,
     BurnishError,
     ConflictError,
+    ErrorKind,
     Experiment,
     ExperimentContext,
     ExperimentRepository,
     Item,
+    ItemError,
+    ItemResult,
     OptimizationRepository,
     OverlayStore,
     experiment_scope,
@@ -35,6 +38,7 @@ log = logging.getLogger(__name__)
 Key = tuple[str, str, int]
 _LOOK_SECONDS = 1.0
 # Every worker meets these alike, so they are the experiment's failure and not the worker's.
+_ALONE_FROM, _BLAMED_FROM = 3, 5
 _FAILS_THE_EXPERIMENT = ("endpoint_unavailable",)
 
 
@@ -184,9 +188,17 @@ class ShardEvaluator:
         self.worker = f"{socket.gethostname()}:{os.getpid()}"
 
     async def evaluate(
-        self, request: ShardRequest, *, stopping: asyncio.Event | None = None
+        self,
+        request: ShardRequest,
+        *,
+        stopping: asyncio.Event | None = None,
+        deliveries: int = 1,
     ) -> ShardReply:
         """Run what has no result yet, and save each result as it comes.
+
+        A shard that comes for the third time may have an item that ends its worker. From then on one
+        runs at a time, once from the start and once from the end: what lies before such an item and
+        what lies behind it gets its results. At the fifth delivery the item itself is a failed one.
 
         When `stopping` is set, nothing new is started and the reply comes once what runs has ended.
         The caller replies and acknowledges, whatever the status says.
@@ -199,7 +211,8 @@ class ShardEvaluator:
             if not await guard.is_wanted():
                 return self._cancelled(request)
             async with self._claims.of(request, guard):
-                return reply_to(request, "done", self.worker, results=await self._run(guard))
+                number = await self._run(guard, deliveries)
+                return reply_to(request, "done", self.worker, results=number)
         except BurnishError as error:
             return self._failed(request, error)
         except asyncio.CancelledError:
@@ -231,7 +244,7 @@ class ShardEvaluator:
         """Free what the agents hold."""
         await self._benches.close()
 
-    async def _run(self, guard: ShardGuard) -> int:
+    async def _run(self, guard: ShardGuard, deliveries: int) -> int:
         request = guard.request
         experiment = guard.experiment
         assert experiment is not None
@@ -239,6 +252,10 @@ class ShardEvaluator:
             require_same(bench, experiment, request)
             await self._look_at_tag(request, experiment, bench)
             todo = set(request.pairs) - await self._stored(request)
+            if deliveries >= _BLAMED_FROM:
+                todo -= await self._blame(
+                    request, [one for one in request.pairs if one in todo], bench
+                )
             if not todo:
                 return 0
             context = ExperimentContext(
@@ -249,7 +266,9 @@ class ShardEvaluator:
                 flags=request.flags,
             )
             with experiment_scope(context):
-                work = asyncio.ensure_future(self._evaluate(guard, experiment, bench, todo))
+                work = asyncio.ensure_future(
+                    self._evaluate(guard, experiment, bench, todo, deliveries)
+                )
             watch = asyncio.ensure_future(guard.watch(work, every=self._look))
             try:
                 await work
@@ -266,13 +285,30 @@ class ShardEvaluator:
         experiment: Experiment,
         bench: ShardBench,
         todo: set[tuple[str, int]],
+        deliveries: int,
+    ) -> None:
+        request = guard.request
+        pairs = [one for one in request.pairs if one in todo]
+        parts = [todo]
+        if deliveries >= _ALONE_FROM:
+            # Each is saved before the next begins.
+            parts = [{one} for one in (pairs[::-1] if deliveries > _ALONE_FROM else pairs)]
+        for part in parts:
+            await self._evaluate_part(guard, experiment, bench, part)
+
+    async def _evaluate_part(
+        self,
+        guard: ShardGuard,
+        experiment: Experiment,
+        bench: ShardBench,
+        part: set[tuple[str, int]],
     ) -> None:
         request = guard.request
         runner = ExperimentRunner(self._experiments, request.lease)
         await runner.evaluate(
             experiment,
             bench.agent,
-            with_runs_of(bench.suite, todo),
+            with_runs_of(bench.suite, part),
             [bench.items[item] for item in dict.fromkeys(item for item, _ in request.pairs)],
             options=RunOptions(
                 concurrency=self._concurrency,
@@ -281,8 +317,30 @@ class ShardEvaluator:
                 slots=self._slots,
                 gate=guard,
             ),
-            skip=only(todo, request.pairs),
+            skip=only(part, request.pairs),
         )
+
+    async def _blame(
+        self, request: ShardRequest, left: Sequence[tuple[str, int]], bench: ShardBench
+    ) -> set[tuple[str, int]]:
+        """Failed results for what every worker ended at: the first and the last that are left."""
+        blamed = {left[0], left[-1]} if left else set()
+        for item, repeat in sorted(blamed):
+            log.warning("item %s of experiment %s ends its workers", item, request.experiment_id)
+            message = "its worker ended in the middle of it, each time that it was run"
+            failed = ItemResult(
+                item_id=item,
+                item_hash=bench.items[item].hash,
+                repeat=repeat,
+                score=0.0,
+                passed=False,
+                output=None,
+                error=ItemError(kind=ErrorKind.AGENT, message=message),
+            )
+            await self._experiments.save_results(
+                request.experiment_id, [failed], lease=request.lease
+            )
+        return blamed
 
     async def _stored(self, request: ShardRequest) -> set[tuple[str, int]]:
         """Pairs that have their result already: an earlier delivery of the shard came so far."""

@@ -20,6 +20,8 @@ class ShardLoop(MailboxLoop[ShardRequest, ShardReply]):
     """Takes one shard at a time, and the next when the one in hand is nearly through: the evaluator
     runs the items side by side, and what else waits is for the other workers."""
 
+    request_type = ShardRequest
+
     def __init__(
         self,
         *,
@@ -53,12 +55,14 @@ class ShardLoop(MailboxLoop[ShardRequest, ShardReply]):
     async def handle(self, request: ShardRequest, delivery: Delivery) -> ShardReply:
         """Evaluate a shard."""
         self._arriving.discard(request.shard_id)  # The evaluator counts it from its first line on.
-        reply = await self._evaluator.evaluate(request, stopping=delivery.stopping)
+        reply = await self._evaluator.evaluate(
+            request, stopping=delivery.stopping, deliveries=delivery.count
+        )
         self._refused = reply.status == "refused"
         return reply
 
     def _start(self, message: Message[ShardRequest, ShardReply], visibility_timeout: float) -> None:
-        if isinstance(message.body, ShardRequest):  # What else lies in the mailbox fails by itself.
+        if isinstance(message.body, ShardRequest):  # Anything else is refused.
             self._arriving.add(message.body.shard_id)
         super()._start(message, visibility_timeout)
 
