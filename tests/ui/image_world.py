@@ -30,7 +30,7 @@ _OTHERS = {
     "teapot": ("a blue teapot with two cups on a wooden table", "product"),
     "night-market": ("a night market with lanterns and a big moon over the roofs", "aesthetic"),
 }
-_BASE = re.compile(r"<<<BASE PROMPT \w+\n(?P<prompt>.*)\nBASE PROMPT")
+_BASE = re.compile(r"<<<BASE PROMPT \w+\n(?P<prompt>.*?)\nBASE PROMPT", re.DOTALL)
 _ASPECTS = ("closer, from below", "under a big moon at night", "in fog, in soft light")
 
 

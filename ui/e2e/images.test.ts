@@ -1,5 +1,5 @@
 /** Image runs in the workbench: the checklist of their contract, point by point, and what is around it. */
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { accessible, close, complaintsOf, open, overflows } from './harness';
 import {
@@ -20,6 +20,13 @@ import {
 const PROMPT = 'a red boat on a calm sea under a yellow sun';
 const HOSTILE = 'a boat <img src="x" onerror="window.pwned = 1"><script>window.pwned = 1</script>';
 
+/** Whether all of it is in the window, and nothing lies over its middle. */
+const inSight = (one: Locator) =>
+  one.evaluate((element) => {
+    const { top, bottom, left, width } = element.getBoundingClientRect();
+    const over = document.elementFromPoint(left + width / 2, (top + bottom) / 2);
+    return top >= 0 && bottom <= window.innerHeight && element.contains(over);
+  });
 const promptOf = (page: Page) => page.getByLabel('Prompt', { exact: true });
 const status = (page: Page) => page.locator('[data-stage]').getAttribute('data-stage');
 const ended = (page: Page, wanted: string) => expect.poll(() => status(page), WAIT).toBe(wanted);
@@ -228,6 +235,18 @@ describe('the eval workbench', () => {
     expect(complaintsOf(page)).toEqual([]);
   });
 
+  test('is sent to the project of its run', async () => {
+    // IMG-37.
+    const other = await open(`/workbench/${filled().image_project}/eval?run=${second.run_id}`);
+    await other.waitForURL((url) => url.pathname === `/workbench/${project}/eval`);
+    await other.locator('[data-stage="completed"]').waitFor();
+    expect(await other.locator('[data-part="makers"]').innerText()).toMatch(
+      /^Drawn by sketch \(.+\), judged by pixel-judge \(.+\)/,
+    );
+    expect(second.judge_prompt).toBe(PROMPT);
+    await close(other);
+  });
+
   test('runs on by asking where no events get through, and is left after ninety looks', async () => {
     const other = await open(`/workbench/${project}/eval`, { alone: true });
     await other.route('**/events', (route) => route.abort());
@@ -272,12 +291,24 @@ describe('the eval workbench', () => {
     await page.getByRole('button', { name: /^Run eval/ }).click();
     const problem = page.getByRole('alert').filter({ hasText: 'API_UNAVAILABLE' });
     await problem.waitFor();
+    // IMG-1: on a laptop it lay below the window.
+    for (const size of [
+      { width: 1366, height: 768 },
+      { width: 390, height: 844 },
+    ]) {
+      await page.setViewportSize(size);
+      await page.getByRole('button', { name: /^Run eval/ }).click();
+      await expect.poll(() => inSight(problem), WAIT).toBe(true);
+    }
     await page.unroute('**/eval-runs');
     const letGo = holdPlanner('planning');
 
     await problem.getByRole('button', { name: 'Retry' }).click();
 
     await nextRun(page, null);
+    // IMG-28: on a phone nothing seemed to happen.
+    await expect.poll(() => inSight(page.locator('[data-stage]')), WAIT).toBe(true);
+    await page.setViewportSize({ width: 1366, height: 768 });
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await ended(page, 'cancelled');
     letGo();

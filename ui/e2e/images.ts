@@ -10,6 +10,7 @@ export interface RunAnswer {
   degraded: boolean;
   degradations: string[];
   base_prompt: string;
+  judge_prompt: string | null;
   n_variants: number;
   parent_commit_id: string | null;
   anchor_commit_id: string | null;

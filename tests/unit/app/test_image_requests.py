@@ -193,6 +193,9 @@ def test_openai_itself_is_asked_for_texts_in_a_strict_form(monkeypatch):
     assert api(models={"openai": {"api": "chat"}}) == "chat"
     assert api(models={"openai": {"base_url": "http://127.0.0.1:1/v1"}}) == "chat"
     assert api(table=ImagesTable(base_url="http://127.0.0.1:1/v1")) == "chat"
+    own = {"openai/gpt-4.1-mini": {"base_url": "http://127.0.0.1:1/v1"}}
+    assert api(models=own) == "chat"
+    assert api(models={"openai/gpt-4.1-mini": {"max_attempts": 1}}) == "responses"
 
 
 async def test_a_text_model_may_be_named_bare_and_templates_by_their_name(images, monkeypatch):

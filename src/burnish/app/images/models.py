@@ -164,15 +164,14 @@ def text_model_tables(settings: ImageSettings) -> dict[str, Any]:
     table, provider = settings.table, OPENAI.removesuffix("/")
     over = {"base_url": table.base_url, "api_key_env": table.api_key_env}
     given = {name: value for name, value in over.items() if value is not None}
-    tables = {
-        name: {**one, **given}
-        if name.split("/", 1)[0] == provider and isinstance(one, Mapping)
-        else one
-        for name, one in {provider: {}, **settings.models}.items()
-    }
-    own = tables[provider]
-    if isinstance(own, dict) and not (own.get("base_url") or os.environ.get("OPENAI_BASE_URL")):
-        own.setdefault("api", "responses")
+    tables = {provider: {}, **settings.models}
+    for name, one in tables.items():
+        if name.split("/", 1)[0] == provider and isinstance(one, Mapping):
+            own = {**one, **given}
+            elsewhere = own.get("base_url") or os.environ.get("OPENAI_BASE_URL")
+            if name == provider or "base_url" in own:
+                own.setdefault("api", "chat" if elsewhere else "responses")
+            tables[name] = own
     return tables
 
 

@@ -40,8 +40,8 @@ export function RubricTable({ comparison }: { comparison: Comparison }) {
           {RUBRIC.map(({ name, label, weight }) => (
             <tr key={name} data-rubric={name}>
               <th scope="row">{label}</th>
-              <td className="num">{numberOf(left, name)}</td>
-              <td className="num">{numberOf(right, name)}</td>
+              <Number rubric={left} name={name} />
+              <Number rubric={right} name={name} />
               <td className="num">
                 {[left, right].every((one) => !one.not_measured.includes(name)) && (
                   <Change
@@ -65,6 +65,8 @@ export function RubricTable({ comparison }: { comparison: Comparison }) {
         {comparison.wish === null
           ? 'Each was judged by its own prompt, by an earlier version: the scores do not compare.'
           : `Both are judged by “${comparison.wish.prompt}”.`}
+        {Math.min(left.confidence, right.confidence) === 0 &&
+          ' The judge is not sure of it at all: the change of the score says nothing.'}
       </p>
       <div className="compare-verdicts">
         <Verdict name="Left" rubric={left} />
@@ -74,8 +76,12 @@ export function RubricTable({ comparison }: { comparison: Comparison }) {
   );
 }
 
-function numberOf(rubric: Rubric, name: RubricNumber): string {
-  return rubric.not_measured.includes(name) ? 'not measured' : rubric[name].toFixed(2);
+function Number({ rubric, name }: { rubric: Rubric; name: RubricNumber }) {
+  return rubric.not_measured.includes(name) ? (
+    <td className="small muted not-measured">not measured</td>
+  ) : (
+    <td className="num">{rubric[name].toFixed(2)}</td>
+  );
 }
 
 function Verdict({ name, rubric }: { name: string; rubric: Rubric }) {

@@ -98,10 +98,14 @@ export default function Workbench() {
               {start.isPending ? 'Starting…' : going ? 'Running…' : 'Run eval'}
               <kbd className="kbd workbench-send">Ctrl ⏎</kbd>
             </button>
-            {start.error && <Problem error={start.error} retry={() => retry(start)} />}
+            {start.error && (
+              <div ref={(shown) => shown?.firstElementChild?.scrollIntoView({ block: 'nearest' })}>
+                <Problem error={start.error} retry={() => retry(start)} />
+              </div>
+            )}
           </div>
         </form>
-        <div className="stack workbench-run" ref={results}>
+        <div className="stack workbench-run" data-run={run !== undefined} ref={results}>
           {run ? (
             <>
               <RunProgress
