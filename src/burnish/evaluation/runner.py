@@ -12,7 +12,6 @@ from burnish.domain import (
     Agent,
     BurnishError,
     CacheScope,
-    ErrorKind,
     Experiment,
     ExperimentRepository,
     ExperimentStatus,
@@ -22,11 +21,11 @@ from burnish.domain import (
     Lease,
     Round,
     Spending,
-    UnavailableError,
     canonical_hash,
     current_experiment,
 )
 from burnish.evaluation.item_runner import ItemRunner
+from burnish.evaluation.outages import OUTAGE_SECONDS, OutageWatch, Tries
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.refine.loop import RefineLoop
 from burnish.evaluation.result_writer import ResultWriter
@@ -35,6 +34,8 @@ from burnish.evaluation.work_source import Run, Work, WorkSource, runs_of
 
 # Instant agents never give the loop away by themselves; the writer and the display need turns.
 _ITEMS_A_TURN = 32
+# A repeat that no cache has an answer of.
+_PROBE = 1_000_000_007
 
 
 class Gate(Protocol):
@@ -89,8 +90,11 @@ class RunOptions:
     concurrency: int = 16
     item_timeout_seconds: float | None = 120.0
     use_cache: bool = True
-    # So many infrastructure failures in a row, with no success among them, end the run.
+    # So many infrastructure failures in a row, with no answer among them for so long, end the run.
     max_failures_in_a_row: int = 10
+    outage_seconds: float = OUTAGE_SECONDS
+    # Shared by experiments that run side by side or one after the other; else each has its own.
+    outages: OutageWatch | None = None
     slots: AbstractAsyncContextManager[Any] = field(default_factory=nullcontext)
     gate: Gate = field(default_factory=OpenGate)
     on_result: Callable[[ItemResult], None] | None = None
@@ -193,13 +197,21 @@ class _Run:
             )
         # Rounds of an earlier attempt whose output was not through with them.
         self._begun: dict[tuple[str, int], tuple[Round, ...]] = {}
-        self._streak = FailureStreak(options.max_failures_in_a_row)
+        self._outages = options.outages or OutageWatch(
+            options.outage_seconds, options.max_failures_in_a_row
+        )
         # Why the gate let nothing more start; what runs already ends.
         self._refusal: BurnishError | None = None
 
     async def all(
         self, items: Iterable[Item], progress: Progress, skip: Collection[tuple[str, int]]
     ) -> None:
+        if skip and self._outages.probe is None:
+            items = list(items)
+            done = {item for item, _ in skip}
+            known = next((item for item in items if item.id in done), None)
+            if known is not None:
+                self._outages.probe = lambda: self._runner.run(known, _PROBE)
         runs: Iterator[Run] | None = runs_of(items, self._suite.policy.repeats, skip)
         if self._refine is not None:
             self._begun = await self._repository.open_rounds(self._experiment.id)
@@ -238,7 +250,6 @@ class _Run:
             await writer.add(result)
             if self._options.on_result is not None:
                 self._options.on_result(result)
-            self._streak.note(result, done=progress.done)
             since_turn += 1
             if since_turn >= _ITEMS_A_TURN:
                 since_turn = 0
@@ -258,7 +269,7 @@ class _Run:
         if work.cached is not None:
             if not self._admitted(work):
                 return None
-            result = await self._answered(work)
+            result = await self._answer(work)
             if work.scores_hold:
                 return result
         else:
@@ -266,16 +277,39 @@ class _Run:
                 if not self._admitted(work):
                     return None
                 with self._options.gate.running():
-                    result = await self._runner.run(work.item, work.repeat)
+                    result = await self._answer(work)
         self._options.gate.record(result)
         return result
 
-    async def _answered(self, work: Work) -> ItemResult:
-        """What a cache or the agent says, judged once."""
+    async def _answer(self, work: Work) -> ItemResult:
+        """What a cache or the agent says, judged once; asked again while something outside fails.
+
+        An answer that only lacks its verdict is judged again, not asked for again.
+        """
+        if work.cached is not None and work.scores_hold:
+            return self._runner.reuse(work.cached, work.item)
+        tries = Tries()
+        self._outages.begin(tries)
+        result = await self._ask(work)
+        while await self._outages.try_again(result, tries):
+            if not self._options.gate.pay(Spending()):
+                break  # A limit was reached meanwhile.
+            self._outages.begin(tries)
+            again = await self._ask(replace(work, cached=result) if result.output else work)
+            result = replace(
+                again,
+                cached=result.cached,
+                spending=result.spending + again.spending,
+                reused=result.reused if result.output else again.reused,
+            )
+        if result.error is None:
+            self._outages.probe = lambda: self._runner.run(work.item, _PROBE)
+        probed = self._outages.claim_probes()
+        return replace(result, spending=result.spending + probed) if probed.by_purpose else result
+
+    async def _ask(self, work: Work) -> ItemResult:
         if work.cached is None:
             return await self._runner.run(work.item, work.repeat)
-        if work.scores_hold:
-            return self._runner.reuse(work.cached, work.item)
         result = await self._runner.rescore(work.cached, work.item)
         return replace(result, item_id=work.item.id)
 
@@ -285,7 +319,7 @@ class _Run:
         begun = self._begun.pop((work.item.id, work.repeat), ())
         if begun:
             return await refine.resume(work.item, begun, keep=keep, pay=pay)
-        first = await self._answered(work)
+        first = await self._answer(work)
         return await refine.run(work.item, first, keep=keep, pay=pay)
 
     def _admitted(self, work: Work) -> bool:
@@ -330,26 +364,3 @@ def _scope(agent: Agent, experiment: Experiment) -> CacheScope | None:
 def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     first = failures.exceptions[0]
     return _first(first) if isinstance(first, BaseExceptionGroup) else first
-
-
-class FailureStreak:
-    """Counts infrastructure failures in a row; too many, with no success among them, raise."""
-
-    def __init__(self, longest: int) -> None:
-        self._longest = longest
-        self._length = 0
-
-    def note(self, result: ItemResult, *, done: int) -> None:
-        """Look at one result; `done` is how many runs there are with it."""
-        if result.error is None or result.error.kind is not ErrorKind.INFRASTRUCTURE:
-            self._length = 0
-            return
-        self._length += 1
-        if self._length >= self._longest:
-            raise UnavailableError(
-                what=f"the evaluation stopped after {done} runs",
-                why=f"{self._length} in a row failed for reasons outside the agent; "
-                f"the last: {result.error.message}",
-                fix="run the same command again once it answers; finished items are kept",
-                code="endpoint_unavailable",
-            )

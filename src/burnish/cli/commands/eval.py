@@ -244,6 +244,7 @@ async def _run(
     options = RunOptions(
         concurrency=settings.agent.concurrency,
         item_timeout_seconds=settings.agent.timeout_seconds,
+        outage_seconds=settings.agent.outage_seconds,
         use_cache=request.use_cache,
     )
     if request.continued:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -19,8 +20,10 @@ from burnish.domain import (
     ItemResult,
     Lease,
     Spending,
+    UnavailableError,
     UsageError,
 )
+from burnish.evaluation.outages import OutageWatch
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import RunOptions, final_status
 from burnish.evaluation.suite import Suite
@@ -35,6 +38,9 @@ from burnish.optimization.experiments.adapter import (
 )
 from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.optimization.racing import Racing, RacingMode
+
+# What is wrong with every candidate alike, and is no candidate's doing.
+_OF_ALL = frozenset({"bad_key", "missing_key", "engine_missing", "missing_extra"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +59,9 @@ class ExperimentInputs:
 class BlockExperimentAdapter:
     """Experiments as tasks of this event loop, each run block by block by a BlockRunner.
 
-    A runner that is lost ends the run rather than one experiment: what was running stays so in the
-    repository, and `wait_for_news` raises.
+    A task that comes to no end of its own (the model, the database or the workers are away, or the end
+    cannot be written) ends the run rather than one experiment: what was running stays so in the
+    repository, to be continued on resume, and `wait_for_news` raises what happened.
     """
 
     def __init__(
@@ -71,9 +78,12 @@ class BlockExperimentAdapter:
         self._materializer = materializer
         self._gate = gate
         self._lease = lease
-        self._slots = asyncio.Semaphore(inputs.options.concurrency)
+        options = inputs.options
+        self._slots = asyncio.Semaphore(options.concurrency)
+        self._outages = OutageWatch(options.outage_seconds, options.max_failures_in_a_row)
         self._blocks = blocks
-        self._lost: RunnerLost | None = None
+        # What ended a task before its experiment had ended.
+        self._lost: BaseException | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._cancelled: set[str] = set()
         # A task that is cancelled before its first line would end without a word; it looks itself.
@@ -106,7 +116,7 @@ class BlockExperimentAdapter:
                 lease=self._lease,
             )
         task = asyncio.create_task(self._run(experiment, request))
-        task.add_done_callback(lambda _: self._news.set())
+        task.add_done_callback(self._ended)
         self._tasks[request.experiment_id] = task
 
     async def get_status(self, experiment_id: str) -> ExperimentStatus | None:
@@ -134,11 +144,9 @@ class BlockExperimentAdapter:
 
     async def wait_for_news(self, seconds: float) -> None:
         """Sleep until an experiment ended, or for so long."""
-        try:
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._news.wait()
-        except TimeoutError:
-            return
         self._news.clear()
         if self._lost is not None:
             raise self._lost
@@ -150,8 +158,12 @@ class BlockExperimentAdapter:
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         await self._blocks.close()
 
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            self._lost = self._lost or task.exception()
+        self._news.set()
+
     async def _run(self, experiment: Experiment, request: ExperimentRequest) -> None:
-        status, error = ExperimentStatus.FAILED, None
         self._entered.add(experiment.id)
         try:
             if experiment.id in self._cancelled:
@@ -161,24 +173,23 @@ class BlockExperimentAdapter:
             if experiment.id not in self._cancelled:
                 raise  # The program is stopping: the experiment is continued on resume.
             status, error = ExperimentStatus.CANCELLED, "cancelled"
-        except RunnerLost as lost:
-            self._lost = lost
-            return  # As when the program stops: the experiment is continued on resume.
         except BurnishError as failure:
-            if failure.code == "budget":
-                status = ExperimentStatus.CANCELLED
+            # A baseline that cannot be run is told as such, and run again on resume.
+            away = request.retry_errors and failure.code == "endpoint_unavailable"
+            if _concerns_all(failure) and not away:
+                raise _stopped(failure) from failure
+            budget = failure.code == "budget"
+            status = ExperimentStatus.CANCELLED if budget else ExperimentStatus.FAILED
             error = f"{failure.code}: {failure.why}"
         except Exception as failure:  # noqa: BLE001 - the trial fails, the optimization goes on
+            status = ExperimentStatus.FAILED
             error = f"internal: {type(failure).__name__}: {failure}"
-        try:
-            await self._experiments.update_experiment(
-                experiment.id,
-                status=status,
-                metadata={"trial_error": error} if error else None,
-                lease=self._lease,
-            )
-        finally:
-            self._news.set()
+        await self._experiments.update_experiment(
+            experiment.id,
+            status=status,
+            metadata={"trial_error": error} if error else None,
+            lease=self._lease,
+        )
 
     async def _evaluate(
         self, experiment: Experiment, request: ExperimentRequest
@@ -194,8 +205,7 @@ class BlockExperimentAdapter:
         done: set[tuple[str, int]] = set()
         stale: dict[tuple[str, int], ItemResult] = {}
         for result in await self._earlier_results(experiment):
-            failed_outside = result.error is not None and result.error.kind.outside
-            if request.retry_errors and failed_outside:
+            if result.error is not None and result.error.kind.outside:
                 stale[result.item_id, result.repeat] = result
                 continue
             done.add((result.item_id, result.repeat))
@@ -204,6 +214,7 @@ class BlockExperimentAdapter:
         options = replace(
             inputs.options,
             slots=self._slots,
+            outages=self._outages,
             gate=EvaluationGate(self._gate, self.seen, experiment.configuration.hash),
             on_result=collect,
         )
@@ -277,6 +288,24 @@ class BlockExperimentAdapter:
             if error.code == "not_found":
                 return None
             raise
+
+
+def _concerns_all(failure: BurnishError) -> bool:
+    """Whether every candidate would meet it, now or for good: it is no candidate's doing."""
+    if isinstance(failure, UnavailableError):
+        return failure.code not in ("shard_lost", "runs_unanswered")
+    return isinstance(failure, ConflictError) or failure.code in _OF_ALL
+
+
+def _stopped(outage: BurnishError) -> BurnishError:
+    if isinstance(outage, RunnerLost) or not isinstance(outage, UnavailableError):
+        return outage
+    return UnavailableError(
+        what="the optimization stopped",
+        why=outage.why,
+        fix="`burnish resume` goes on from there once that is over; no trial was spent on it",
+        code=outage.code,
+    )
 
 
 def _repeated(suite: Suite, repeats: int | None) -> Suite:
