@@ -51,8 +51,6 @@ class OutageWatch:
         self._failures = 0
         self._begun = 0
         self._latest_answered = 0
-        # Runs in a row that were given up; probes do not count as answers in between.
-        self._unanswered = 0
         # When the first failure since the last answer was.
         self._since = 0.0
         # Items that were given up while others were answered: nobody waits for them again.
@@ -77,7 +75,6 @@ class OutageWatch:
         kind = None if result.error is None else result.error.kind
         if kind not in _TRIES:
             self._note_answer(tries.started)
-            self._unanswered = 0
             return False
         if kind is ErrorKind.TIMEOUT:
             return tries.number < _TRIES[kind]
@@ -91,16 +88,10 @@ class OutageWatch:
             await self._require_answers(result)
             away = False
         if tries.number >= _TRIES[kind] and (known or not away):
-            self._give_up(result)
+            self._given_up.add(result.item_id)
             return False
         await self._clock.sleep(_WAITS.backoff_seconds(tries.number))
         return True
-
-    def _give_up(self, result: ItemResult) -> None:
-        self._given_up.add(result.item_id)
-        self._unanswered += 1
-        if self._unanswered >= self._longest:
-            raise outage(self._unanswered, self.answers, _message(result), code="runs_unanswered")
 
     def claim_probes(self) -> Spending:
         """What probes cost since it was last asked for."""
@@ -148,15 +139,23 @@ class FailureStreak:
             raise outage(self._length, done - self._length, result.error.message)
 
 
-def outage(
-    failures: int, answers: int, last: str, code: str = "endpoint_unavailable"
-) -> UnavailableError:
-    """Nothing is answered any more; with the code `runs_unanswered`, only others are."""
+def outage(failures: int, answers: int, last: str) -> UnavailableError:
+    """Nothing is answered any more."""
     return UnavailableError(
         what=f"the evaluation stopped after {answers} answers",
         why=f"{failures} in a row failed for reasons outside the agent; the last: {last}",
         fix="run the same command again once it answers; finished items are kept",
-        code=code,
+        code="endpoint_unavailable",
+    )
+
+
+def mostly_unanswered(unanswered: int, runs: int, last: str) -> UnavailableError:
+    """Most runs of one experiment fail while others are answered."""
+    return UnavailableError(
+        what=f"the evaluation stopped after {runs} runs",
+        why=f"{unanswered} of them failed for reasons outside the agent; the last: {last}",
+        fix="run the same command again once that is solved; finished items are kept",
+        code="runs_unanswered",
     )
 
 

@@ -21,11 +21,13 @@ from burnish.domain import (
     Lease,
     Round,
     Spending,
+    UnavailableError,
+    UsageError,
     canonical_hash,
     current_experiment,
 )
 from burnish.evaluation.item_runner import ItemRunner
-from burnish.evaluation.outages import OUTAGE_SECONDS, OutageWatch, Tries
+from burnish.evaluation.outages import OUTAGE_SECONDS, OutageWatch, Tries, mostly_unanswered
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.refine.loop import RefineLoop
 from burnish.evaluation.result_writer import ResultWriter
@@ -123,7 +125,7 @@ class ExperimentRunner:
     ) -> ExperimentSummary:
         """Evaluate the items and leave the experiment in a final state, however it ends."""
         progress = progress if progress is not None else Progress(planned=experiment.planned_items)
-        status = ExperimentStatus.FAILED
+        status, failure = ExperimentStatus.FAILED, None
         try:
             await self._repository.update_experiment(
                 experiment.id, status=ExperimentStatus.RUNNING, lease=self._lease
@@ -131,13 +133,20 @@ class ExperimentRunner:
             await self.evaluate(
                 experiment, agent, suite, items, options=options, progress=progress, skip=skip
             )
-            status = final_status(progress)
+            failure = nothing_worked(progress)
+            if failure is None:
+                status = ExperimentStatus.COMPLETED
         except asyncio.CancelledError:
             status = ExperimentStatus.CANCELLED
             raise
         finally:
             finished = asyncio.create_task(
-                self._repository.update_experiment(experiment.id, status=status, lease=self._lease)
+                self._repository.update_experiment(
+                    experiment.id,
+                    status=status,
+                    metadata={"error": failure.to_json()} if failure is not None else None,
+                    lease=self._lease,
+                )
             )
             await asyncio.shield(finished)
         return await self._repository.summarise(experiment.id)
@@ -250,10 +259,18 @@ class _Run:
             await writer.add(result)
             if self._options.on_result is not None:
                 self._options.on_result(result)
+            self._require_answers(result, progress)
             since_turn += 1
             if since_turn >= _ITEMS_A_TURN:
                 since_turn = 0
                 await asyncio.sleep(0)
+
+    def _require_answers(self, result: ItemResult, progress: Progress) -> None:
+        """Raise once more than half of many runs have no answer."""
+        lost = progress.infrastructure_errors
+        failed = result.error is not None and result.error.kind.outside
+        if failed and lost >= self._options.max_failures_in_a_row and 2 * lost > progress.done:
+            raise mostly_unanswered(lost, progress.done, progress.last_error or "")
 
     async def _one(self, work: Work, writer: ResultWriter) -> ItemResult | None:
         """The result, or None when it may not be started."""
@@ -345,6 +362,22 @@ def final_status(progress: Progress) -> ExperimentStatus:
     if progress.done and progress.infrastructure_errors == progress.done:
         return ExperimentStatus.FAILED
     return ExperimentStatus.COMPLETED
+
+
+def nothing_worked(progress: Progress) -> BurnishError | None:
+    """The error of an experiment in which every run ended in one; None for any other."""
+    why = progress.nothing_worked
+    if why is None:
+        return None
+    if progress.infrastructure_errors == progress.done:
+        fix = "run the same command again once that is solved"
+        return UnavailableError(what="the evaluation failed", why=why, fix=fix)
+    return UsageError(
+        what="the evaluation failed",
+        why=why,
+        fix="mend the agent or the scorer that it comes from: nothing was measured",
+        code="nothing_worked",
+    )
 
 
 def _scope(agent: Agent, experiment: Experiment) -> CacheScope | None:

@@ -35,6 +35,9 @@ class Improvement:
     fixed: int
     broken: int
     held_out: bool
+    # Pairs that were compared, and those left out because an answer never came.
+    items: int = 0
+    missing: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -156,4 +156,6 @@ def _counts(summary: ExperimentSummary | None) -> TrialSummary:
         avg_ttft_ms=summary.avg_ttft_ms,
         avg_tokens=summary.avg_tokens,
         avg_cost_usd=summary.avg_cost_usd,
+        error_items=summary.errors,
+        missing_items=summary.infrastructure_errors,
     )

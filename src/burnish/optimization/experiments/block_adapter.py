@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 from burnish.domain import (
     Agent,
@@ -200,12 +201,16 @@ class BlockExperimentAdapter:
         scores: dict[str, list[float]] = {}
 
         def collect(result: ItemResult) -> None:
-            scores.setdefault(result.item_id, []).append(result.score)
+            if result.error is None or not result.error.kind.outside:
+                scores.setdefault(result.item_id, []).append(result.score)
 
         done: set[tuple[str, int]] = set()
         stale: dict[tuple[str, int], ItemResult] = {}
+        # Where nothing worked, the agent itself may have been mended since.
+        mended = experiment.status is ExperimentStatus.FAILED
         for result in await self._earlier_results(experiment):
-            if result.error is not None and result.error.kind.outside:
+            failed = result.error is not None and (mended or result.error.kind.outside)
+            if failed:
                 stale[result.item_id, result.repeat] = result
                 continue
             done.add((result.item_id, result.repeat))
@@ -239,10 +244,12 @@ class BlockExperimentAdapter:
                 )
             )
             # Only the blocks so far: a continued experiment must decide as it would have done then.
-            reached.update({item: sum(scores[item]) / len(scores[item]) for item in block})
+            reached.update({item: fmean(scores[item]) for item in block if item in scores})
             reason = racing.hopeless(reached, incumbent, order=order)
             if reason is not None and number < len(blocks):
                 return ExperimentStatus.PRUNED, reason
+        if request.retry_errors and progress.nothing_worked is not None:
+            return ExperimentStatus.FAILED, progress.nothing_worked
         return final_status(progress), None
 
     async def _earlier_results(self, experiment: Experiment) -> list[ItemResult]:
