@@ -35,10 +35,13 @@ class ConfigurationView(dict[str, Any]):
 
 
 class ItemView(dict[str, Any]):
-    """An item's fields as a dict; `id`, `split` and `hash` are attributes."""
+    """An item's row as a dict, with its `id` and `split`; these and `hash` are attributes too."""
 
     def __init__(self, item: Item) -> None:
         super().__init__(item.data)
+        self.setdefault("id", item.id)
+        if item.split is not None:
+            self.setdefault("split", item.split)
         self._item = item
 
     @property
