@@ -22,11 +22,12 @@ CONCURRENCY = 4
 class World:
     """Where the agent's calls are logged and the database lies."""
 
-    def __init__(self, folder, *, item_seconds=0.002):
+    def __init__(self, folder, *, item_seconds=0.002, outage_seconds=0.1):
         self.folder = Path(folder)
         self.db = str(self.folder / "world.db")
         self.log = self.folder / "calls.log"
         self.item_seconds = item_seconds
+        self.outage_seconds = outage_seconds
         self.id_file = self.folder / "id"
         self.on_call = None
 
@@ -77,6 +78,7 @@ def agent_of(world):
         run=run,
         version="1",
         concurrency=CONCURRENCY,
+        outage_seconds=world.outage_seconds,
     )
 
 

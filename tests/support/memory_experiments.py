@@ -193,7 +193,8 @@ class MemoryExperimentRepository:
         """Mean score by item."""
         scores: dict[str, list[float]] = {}
         for result in await self.get_results(experiment_id):
-            scores.setdefault(result.item_id, []).append(result.score)
+            if result.error is None or not result.error.kind.outside:
+                scores.setdefault(result.item_id, []).append(result.score)
         return {item: sum(values) / len(values) for item, values in scores.items()}
 
     async def summarise(self, experiment_id: str) -> ExperimentSummary:
@@ -202,6 +203,7 @@ class MemoryExperimentRepository:
         runs = len(results)
         passed = sum(result.passed for result in results)
         errors = [result.error for result in results if result.error is not None]
+        answered = [one.score for one in results if one.error is None or not one.error.kind.outside]
         avg_tokens, avg_cost_usd = mean_footprint(results)
         return ExperimentSummary(
             runs=runs,
@@ -209,7 +211,7 @@ class MemoryExperimentRepository:
             failed=runs - passed,
             errors=len(errors),
             infrastructure_errors=sum(error.kind in _OUTSIDE for error in errors),
-            score=sum(result.score for result in results) / runs if runs else None,
+            score=sum(answered) / len(answered) if answered else None,
             pass_rate=passed / runs if runs else None,
             spending=Spending.sum(result.spending for result in results),
             avg_latency_ms=sum(r.latency_ms for r in results) / runs if runs else None,

@@ -34,6 +34,7 @@ class AgentTable(_Table):
     version: str | None = None
     concurrency: int = 16
     timeout_seconds: float = 120.0
+    outage_seconds: float = 60.0
     requested: bool = False
 
 

@@ -34,6 +34,8 @@ class AgentSpec:
     version: str | None = None
     concurrency: int = 16
     timeout_seconds: float | None = 120.0
+    # How long a model that answered before is waited for before the work stops.
+    outage_seconds: float = 60.0
     folder: Path = field(default_factory=Path.cwd)
     outbound: OutboundRules | None = None
 
@@ -59,6 +61,7 @@ class AgentSpec:
         _check_positive("concurrency", self.concurrency)
         if self.timeout_seconds is not None:
             _check_positive("timeout_seconds", self.timeout_seconds)
+        _check_positive("outage_seconds", self.outage_seconds)
 
     def _check_url(self, url: str) -> None:
         """It is not shown: it may hold a password, or something that stands for one."""

@@ -25,6 +25,16 @@ class Progress:
     spending: Spending = field(default_factory=Spending)
     answers: Counter[str] = field(default_factory=Counter)
     last_error: str | None = None
+    messages: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def nothing_worked(self) -> str | None:
+        """In words, that every run ended in an error, with the commonest; None if any did not."""
+        if not self.done or self.errors < self.done:
+            return None
+        message, times = self.messages.most_common(1)[0]
+        runs = "the only run" if self.done == 1 else f"each of the {self.done:,} runs"
+        return f"{runs} ended in an error; the commonest, {times:,} of {self.done:,}: {message}"
 
     def add(self, result: ItemResult) -> None:
         """Count one result."""
@@ -36,7 +46,9 @@ class Progress:
             self.spending = self.spending + result.spending
         if result.error is not None:
             self.errors += 1
-            self.last_error = result.error.message
+            self.last_error = message = result.error.message
+            if len(self.messages) < _MAX_ANSWERS or message in self.messages:
+                self.messages[message] += 1
             if result.error.kind in (ErrorKind.INFRASTRUCTURE, ErrorKind.TIMEOUT):
                 self.infrastructure_errors += 1
         if result.output is not None and (

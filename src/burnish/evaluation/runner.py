@@ -12,7 +12,6 @@ from burnish.domain import (
     Agent,
     BurnishError,
     CacheScope,
-    ErrorKind,
     Experiment,
     ExperimentRepository,
     ExperimentStatus,
@@ -23,10 +22,12 @@ from burnish.domain import (
     Round,
     Spending,
     UnavailableError,
+    UsageError,
     canonical_hash,
     current_experiment,
 )
 from burnish.evaluation.item_runner import ItemRunner
+from burnish.evaluation.outages import OUTAGE_SECONDS, OutageWatch, Tries, mostly_unanswered
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.refine.loop import RefineLoop
 from burnish.evaluation.result_writer import ResultWriter
@@ -35,6 +36,8 @@ from burnish.evaluation.work_source import Run, Work, WorkSource, runs_of
 
 # Instant agents never give the loop away by themselves; the writer and the display need turns.
 _ITEMS_A_TURN = 32
+# A repeat that no cache has an answer of.
+_PROBE = 1_000_000_007
 
 
 class Gate(Protocol):
@@ -89,8 +92,11 @@ class RunOptions:
     concurrency: int = 16
     item_timeout_seconds: float | None = 120.0
     use_cache: bool = True
-    # So many infrastructure failures in a row, with no success among them, end the run.
+    # So many infrastructure failures in a row, with no answer among them for so long, end the run.
     max_failures_in_a_row: int = 10
+    outage_seconds: float = OUTAGE_SECONDS
+    # Shared by experiments that run side by side or one after the other; else each has its own.
+    outages: OutageWatch | None = None
     slots: AbstractAsyncContextManager[Any] = field(default_factory=nullcontext)
     gate: Gate = field(default_factory=OpenGate)
     on_result: Callable[[ItemResult], None] | None = None
@@ -119,7 +125,7 @@ class ExperimentRunner:
     ) -> ExperimentSummary:
         """Evaluate the items and leave the experiment in a final state, however it ends."""
         progress = progress if progress is not None else Progress(planned=experiment.planned_items)
-        status = ExperimentStatus.FAILED
+        status, failure = ExperimentStatus.FAILED, None
         try:
             await self._repository.update_experiment(
                 experiment.id, status=ExperimentStatus.RUNNING, lease=self._lease
@@ -127,13 +133,20 @@ class ExperimentRunner:
             await self.evaluate(
                 experiment, agent, suite, items, options=options, progress=progress, skip=skip
             )
-            status = final_status(progress)
+            failure = nothing_worked(progress)
+            if failure is None:
+                status = ExperimentStatus.COMPLETED
         except asyncio.CancelledError:
             status = ExperimentStatus.CANCELLED
             raise
         finally:
             finished = asyncio.create_task(
-                self._repository.update_experiment(experiment.id, status=status, lease=self._lease)
+                self._repository.update_experiment(
+                    experiment.id,
+                    status=status,
+                    metadata={"error": failure.to_json()} if failure is not None else None,
+                    lease=self._lease,
+                )
             )
             await asyncio.shield(finished)
         return await self._repository.summarise(experiment.id)
@@ -193,13 +206,21 @@ class _Run:
             )
         # Rounds of an earlier attempt whose output was not through with them.
         self._begun: dict[tuple[str, int], tuple[Round, ...]] = {}
-        self._streak = FailureStreak(options.max_failures_in_a_row)
+        self._outages = options.outages or OutageWatch(
+            options.outage_seconds, options.max_failures_in_a_row
+        )
         # Why the gate let nothing more start; what runs already ends.
         self._refusal: BurnishError | None = None
 
     async def all(
         self, items: Iterable[Item], progress: Progress, skip: Collection[tuple[str, int]]
     ) -> None:
+        if skip and self._outages.probe is None:
+            items = list(items)
+            done = {item for item, _ in skip}
+            known = next((item for item in items if item.id in done), None)
+            if known is not None:
+                self._outages.probe = lambda: self._runner.run(known, _PROBE)
         runs: Iterator[Run] | None = runs_of(items, self._suite.policy.repeats, skip)
         if self._refine is not None:
             self._begun = await self._repository.open_rounds(self._experiment.id)
@@ -238,11 +259,18 @@ class _Run:
             await writer.add(result)
             if self._options.on_result is not None:
                 self._options.on_result(result)
-            self._streak.note(result, done=progress.done)
+            self._require_answers(result, progress)
             since_turn += 1
             if since_turn >= _ITEMS_A_TURN:
                 since_turn = 0
                 await asyncio.sleep(0)
+
+    def _require_answers(self, result: ItemResult, progress: Progress) -> None:
+        """Raise once more than half of many runs have no answer."""
+        lost = progress.infrastructure_errors
+        failed = result.error is not None and result.error.kind.outside
+        if failed and lost >= self._options.max_failures_in_a_row and 2 * lost > progress.done:
+            raise mostly_unanswered(lost, progress.done, progress.last_error or "")
 
     async def _one(self, work: Work, writer: ResultWriter) -> ItemResult | None:
         """The result, or None when it may not be started."""
@@ -258,7 +286,7 @@ class _Run:
         if work.cached is not None:
             if not self._admitted(work):
                 return None
-            result = await self._answered(work)
+            result = await self._answer(work)
             if work.scores_hold:
                 return result
         else:
@@ -266,16 +294,39 @@ class _Run:
                 if not self._admitted(work):
                     return None
                 with self._options.gate.running():
-                    result = await self._runner.run(work.item, work.repeat)
+                    result = await self._answer(work)
         self._options.gate.record(result)
         return result
 
-    async def _answered(self, work: Work) -> ItemResult:
-        """What a cache or the agent says, judged once."""
+    async def _answer(self, work: Work) -> ItemResult:
+        """What a cache or the agent says, judged once; asked again while something outside fails.
+
+        An answer that only lacks its verdict is judged again, not asked for again.
+        """
+        if work.cached is not None and work.scores_hold:
+            return self._runner.reuse(work.cached, work.item)
+        tries = Tries()
+        self._outages.begin(tries)
+        result = await self._ask(work)
+        while await self._outages.try_again(result, tries):
+            if not self._options.gate.pay(Spending()):
+                break  # A limit was reached meanwhile.
+            self._outages.begin(tries)
+            again = await self._ask(replace(work, cached=result) if result.output else work)
+            result = replace(
+                again,
+                cached=result.cached,
+                spending=result.spending + again.spending,
+                reused=result.reused if result.output else again.reused,
+            )
+        if result.error is None:
+            self._outages.probe = lambda: self._runner.run(work.item, _PROBE)
+        probed = self._outages.claim_probes()
+        return replace(result, spending=result.spending + probed) if probed.by_purpose else result
+
+    async def _ask(self, work: Work) -> ItemResult:
         if work.cached is None:
             return await self._runner.run(work.item, work.repeat)
-        if work.scores_hold:
-            return self._runner.reuse(work.cached, work.item)
         result = await self._runner.rescore(work.cached, work.item)
         return replace(result, item_id=work.item.id)
 
@@ -285,7 +336,7 @@ class _Run:
         begun = self._begun.pop((work.item.id, work.repeat), ())
         if begun:
             return await refine.resume(work.item, begun, keep=keep, pay=pay)
-        first = await self._answered(work)
+        first = await self._answer(work)
         return await refine.run(work.item, first, keep=keep, pay=pay)
 
     def _admitted(self, work: Work) -> bool:
@@ -313,6 +364,22 @@ def final_status(progress: Progress) -> ExperimentStatus:
     return ExperimentStatus.COMPLETED
 
 
+def nothing_worked(progress: Progress) -> BurnishError | None:
+    """The error of an experiment in which every run ended in one; None for any other."""
+    why = progress.nothing_worked
+    if why is None:
+        return None
+    if progress.infrastructure_errors == progress.done:
+        fix = "run the same command again once that is solved"
+        return UnavailableError(what="the evaluation failed", why=why, fix=fix)
+    return UsageError(
+        what="the evaluation failed",
+        why=why,
+        fix="mend the agent or the scorer that it comes from: nothing was measured",
+        code="nothing_worked",
+    )
+
+
 def _scope(agent: Agent, experiment: Experiment) -> CacheScope | None:
     """Whose answers may be reused: an agent whose code is not known is itself within one run only."""
     fingerprint = agent.fingerprint
@@ -333,26 +400,3 @@ def _scope(agent: Agent, experiment: Experiment) -> CacheScope | None:
 def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     first = failures.exceptions[0]
     return _first(first) if isinstance(first, BaseExceptionGroup) else first
-
-
-class FailureStreak:
-    """Counts infrastructure failures in a row; too many, with no success among them, raise."""
-
-    def __init__(self, longest: int) -> None:
-        self._longest = longest
-        self._length = 0
-
-    def note(self, result: ItemResult, *, done: int) -> None:
-        """Look at one result; `done` is how many runs there are with it."""
-        if result.error is None or result.error.kind is not ErrorKind.INFRASTRUCTURE:
-            self._length = 0
-            return
-        self._length += 1
-        if self._length >= self._longest:
-            raise UnavailableError(
-                what=f"the evaluation stopped after {done} runs",
-                why=f"{self._length} in a row failed for reasons outside the agent; "
-                f"the last: {result.error.message}",
-                fix="run the same command again once it answers; finished items are kept",
-                code="endpoint_unavailable",
-            )

@@ -126,6 +126,7 @@ class Attempt:
             adapter=self._adapter,
             aggregator=aggregator,
             experiments=stores.experiments,
+            repeats=plan.repeats,
         )
 
     def _make_adapter(self) -> BlockExperimentAdapter:

@@ -40,6 +40,8 @@ class Confirmation:
     held_out: bool
     # How many items are held out, of which the budget may have left room for a part.
     of_items: int = 0
+    # Pairs that were left out: one side has no answer for reasons outside the agent.
+    missing: int = 0
     baseline_measures: Measures = field(default_factory=Measures)
     best_measures: Measures = field(default_factory=Measures)
 
@@ -53,6 +55,7 @@ class Confirmer:
     adapter: RunAdapter
     aggregator: ResultAggregator
     experiments: ExperimentRepository
+    repeats: int = 1
     _running: list[str] = field(default_factory=list, init=False)
 
     async def cancel(self) -> None:
@@ -84,11 +87,13 @@ class Confirmer:
 
     async def compare(
         self, baseline: TrialResult, best: TrialResult, *, held_out: bool
-    ) -> Confirmation:
-        """A paired test between two experiments on the items they share."""
+    ) -> Confirmation | str:
+        """A paired test between two experiments on the items that both answered."""
         before = await self.experiments.item_scores(baseline.experiment_id)
         after = await self.experiments.item_scores(best.experiment_id)
         common = sorted(before.keys() & after.keys())
+        if not common:
+            return "no item was answered by both"
         old = [before[item] for item in common]
         new = [after[item] for item in common]
         return Confirmation(
@@ -96,6 +101,11 @@ class Confirmer:
             baseline_score=sum(old) / len(old),
             best_score=sum(new) / len(new),
             held_out=held_out,
+            missing=max(
+                len(before.keys() | after.keys()),
+                *(one.summary.total_items // self.repeats for one in (baseline, best)),
+            )
+            - len(common),
             baseline_measures=Measures.of(baseline.summary),
             best_measures=Measures.of(best.summary),
         )

@@ -104,7 +104,13 @@ def outcome_document(
 
 
 def _scored(trial: TrialResult) -> dict[str, Any]:
-    return {"candidate_id": trial.candidate_id, "score": trial.objective_score}
+    return {
+        "candidate_id": trial.candidate_id,
+        "score": trial.objective_score,
+        "items": trial.summary.total_items,
+        "errors": trial.summary.error_items,
+        "missing": trial.summary.missing_items,
+    }
 
 
 def _overruled(orchestrator: Orchestrator) -> dict[str, Any] | None:
@@ -113,7 +119,11 @@ def _overruled(orchestrator: Orchestrator) -> dict[str, Any] | None:
     one, refusal = index.overruled(), index.refusal
     if one is None:
         return None
-    found = {**_scored(one), "number": index.candidates[one.candidate_id].number}
+    found = {
+        "candidate_id": one.candidate_id,
+        "score": one.objective_score,
+        "number": index.candidates[one.candidate_id].number,
+    }
     if refusal is None:
         return {**found, "by": "optimizer"}
     better = index.candidates[refusal.better].number
@@ -152,6 +162,8 @@ def _evidence(confirmation: Confirmation | str | None) -> dict[str, Any]:
             "fixed": comparison.improved,
             "broken": comparison.worsened,
             "held_out": confirmation.held_out,
+            "items": comparison.items,
+            "missing": confirmation.missing,
         },
         "confirmation": f"compared on {comparison.items} {where}",
     }

@@ -113,7 +113,9 @@ class MetaPrompt(ModelAsker, TrainingSearch):
             failed = some(context.failed, self.failures, chance)
             way = WAYS[(turn + attempt) % len(WAYS)]
             question = context.question(path, failed, most=self.shown, way=way)
-            answer = await self._asker.ask(question.prompt(), turn=asked + attempt)
+            answer = await self._asker.ask(
+                question.prompt(), turn=asked + attempt, beside=max_candidates
+            )
             made = question.read(answer, context.best, baseline=context.facts.baseline)
             if made is not None and context.fresh.allows(made.configuration):
                 return made

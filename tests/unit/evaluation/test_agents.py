@@ -269,3 +269,13 @@ async def test_an_exception_of_a_thread_reaches_the_caller_and_a_hung_one_nobody
     assert await threads.run(lambda: "still works") == "still works"
     release.set()
     threads.close()
+
+
+async def test_functions_see_the_row_as_it_was_written():
+    item = Item(id="r1", data={"q": "x"}, split="test")
+    agent = python_agent(lambda configuration, item: f"{item['id']} {item['split']} {item['q']}")
+
+    output = await agent.run(agent.configuration, item, repeat=0)
+
+    assert output.text == "r1 test x"
+    assert item.hash == Item(id="other", data={"q": "x"}).hash

@@ -270,23 +270,25 @@ async def test_nothing_but_outside_failures_is_a_failed_experiment(bench):
     async def behave(item, repeat):
         raise UnavailableError(what="w", why="down", fix="f")
 
-    await bench.run(FakeAgent(behave=behave), suite_of(4))
+    await bench.run(FakeAgent(behave=behave), suite_of(3))
 
     assert bench.last.status is ExperimentStatus.FAILED
 
 
 async def test_many_outside_failures_in_a_row_end_the_run_and_keep_what_was_done(bench):
     async def behave(item, repeat):
-        if int(item.id[1:]) >= 20:
+        if len(agent.calls) > 20:
             raise UnavailableError(what="w", why="down", fix="f")
         return AgentOutput(text="yes")
 
     agent = FakeAgent(behave=behave)
-    with pytest.raises(UnavailableError, match="10 in a row failed"):
-        await bench.run(agent, suite_of(500), options=RunOptions(concurrency=4))
+    with pytest.raises(UnavailableError, match="in a row failed for reasons outside"):
+        await bench.run(
+            agent, suite_of(500), options=RunOptions(concurrency=4, outage_seconds=0.01)
+        )
 
     results = bench.repository.results["e1"].values()
-    assert sum(result.error is None for result in results) == 20
+    assert 16 < sum(result.error is None for result in results) <= 20
     assert len(agent.calls) < 50
     assert bench.last.status is ExperimentStatus.FAILED
 

@@ -181,6 +181,8 @@ def _doubts_of_evidence(result: Mapping[str, Any], *, is_best: bool) -> list[str
         return ["it was not compared on held-out items, so its score may be luck"]
     if is_refuted(result):
         return ["on held-out items it is no better than the baseline"]
+    if improvement.get("missing") and not is_proven(result):
+        return ["answers of the comparison on held-out items never came, so nothing is proven"]
     if not is_proven(result):
         return ["on held-out items its gain may be chance"]
     return []

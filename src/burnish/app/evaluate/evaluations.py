@@ -202,7 +202,9 @@ class Evaluation:
         cancelled: asyncio.Event,
     ) -> EvaluationResult:
         options = options or RunOptions(
-            concurrency=self._spec.concurrency, item_timeout_seconds=self._spec.timeout_seconds
+            concurrency=self._spec.concurrency,
+            item_timeout_seconds=self._spec.timeout_seconds,
+            outage_seconds=self._spec.outage_seconds,
         )
         self.experiment_id = experiment.id
         progress = progress if progress is not None else Progress()

@@ -223,6 +223,7 @@ class Optimization:
             options=RunOptions(
                 concurrency=self._spec.concurrency,
                 item_timeout_seconds=self._spec.timeout_seconds,
+                outage_seconds=self._spec.outage_seconds,
             ),
             racing=Racing(mode=search.racing_in_effect),
             optimizer_timeout_seconds=search.timeout_seconds,

@@ -37,6 +37,9 @@ class Improvement:
     held_out: bool
     # What so many items can show; None for too few, and in runs of older versions.
     detectable: float | None = None
+    # Pairs that were compared, and those left out because an answer never came.
+    items: int = 0
+    missing: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,9 +24,9 @@ from burnish.cli.references import LATEST, resolve
 from burnish.cli.running import run
 from burnish.cli.wording import count, short_id
 from burnish.config.schema import Settings
-from burnish.domain import ExperimentStatus, UnavailableError, UsageError
+from burnish.domain import ExperimentStatus, UsageError
 from burnish.evaluation.progress import Progress
-from burnish.evaluation.runner import RunOptions
+from burnish.evaluation.runner import RunOptions, nothing_worked
 
 _OPTIONAL_VALUE = ("--filter-failing", "--resume", "--retry-errors", "--baseline")
 _ITEMS, _AGENT, _COMPARE = "Which items", "Which configuration", "Comparison and gates"
@@ -244,6 +244,7 @@ async def _run(
     options = RunOptions(
         concurrency=settings.agent.concurrency,
         item_timeout_seconds=settings.agent.timeout_seconds,
+        outage_seconds=settings.agent.outage_seconds,
         use_cache=request.use_cache,
     )
     if request.continued:
@@ -299,13 +300,10 @@ def _exit_code(
     streams: Streams, result: EvaluationResult, gates: list[Gate], progress: Progress
 ) -> int:
     if result.experiment.status is ExperimentStatus.FAILED:
-        error = UnavailableError(
-            what="the evaluation failed",
-            why=f"every run failed for a reason outside the agent; the last: {progress.last_error}",
-            fix="run the same command again once that is solved",
-        )
-        print_notice(streams, [("error", error.what), ("why", error.why), ("fix", error.fix)])
-        return error.exit_code
+        error = nothing_worked(progress)
+        if error is not None:
+            print_notice(streams, [("error", error.what), ("why", error.why), ("fix", error.fix)])
+        return 4 if error is None else error.exit_code
     failed = [gate for gate in gates if not gate.passed]
     for gate in failed:
         print_notice(streams, [("gate failed", gate.words)])

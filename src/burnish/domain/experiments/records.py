@@ -124,6 +124,8 @@ class Experiment:
 class ExperimentSummary:
     """What an experiment's item results amount to. Rates divide by all runs, errors included.
 
+    `infrastructure_errors` are runs without an answer for reasons outside the agent: an outage is no
+    result, so they count in no score, and without any other run there is none.
     `avg_tokens` and `avg_cost_usd` are of the footprints of runs without an error. None is unknown:
     the agent reports no usage, or some call has no known price.
     """

@@ -161,6 +161,8 @@ class Candidate:
 class TrialSummary:
     """The counts of a trial. Pass rate divides by all items, errors included.
 
+    `error_items` ended in an error. Of these, `missing_items` have no answer for reasons outside the
+    agent: they count in no score.
     `total_cost` was paid for this trial. `avg_tokens` and `avg_cost_usd` are what one answer of the
     agent takes, paid now or reused; None where that is unknown.
     """
@@ -174,6 +176,8 @@ class TrialSummary:
     avg_ttft_ms: float | None
     avg_tokens: float | None = None
     avg_cost_usd: float | None = None
+    error_items: int = 0
+    missing_items: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,6 +73,8 @@ class TrialLine:
     avg_tokens: float | None
     avg_cost_usd: float | None
     error: str | None
+    error_items: int = 0
+    missing_items: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,16 @@ class OptimizationRecord:
     updated_at: str = ""
 
 
+# Of all pairs of a comparison, so many may lack an answer on either side; with more, what is left
+# may be another question than the one that was asked, and nothing is proven by it.
+MOST_MISSING = 0.05
+
+
+def too_many_missing(items: int, missing: int) -> bool:
+    """Whether so many pairs lack an answer, beside those compared, that nothing is proven."""
+    return missing > MOST_MISSING * (items + missing)
+
+
 def is_shown_worse(compared: Mapping[str, Any] | None) -> bool:
     """Whether compared items show more than chance that the result is worse.
 

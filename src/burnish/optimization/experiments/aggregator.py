@@ -76,6 +76,8 @@ class ResultAggregator:
             if not status.final:
                 return None
             raw = await self._read(lambda: self._adapter.get_results(one.experiment_id))
+        except UnavailableError:
+            raise  # Storage is away: that is no fault of the candidate's.
         except BurnishError as error:
             message = f"aggregation failed: {error.what}: {error.why}"
             return trial_of(one, ExperimentStatus.FAILED, None, message)
@@ -154,4 +156,6 @@ def _counts(summary: ExperimentSummary | None) -> TrialSummary:
         avg_ttft_ms=summary.avg_ttft_ms,
         avg_tokens=summary.avg_tokens,
         avg_cost_usd=summary.avg_cost_usd,
+        error_items=summary.errors,
+        missing_items=summary.infrastructure_errors,
     )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 from burnish.domain import (
     Agent,
@@ -19,8 +21,10 @@ from burnish.domain import (
     ItemResult,
     Lease,
     Spending,
+    UnavailableError,
     UsageError,
 )
+from burnish.evaluation.outages import OutageWatch
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import RunOptions, final_status
 from burnish.evaluation.suite import Suite
@@ -37,6 +41,9 @@ from burnish.optimization.experiments.adapter import (
 from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.optimization.extensions import ExtensionFailed
 from burnish.optimization.racing import Racing, RacingMode
+
+# What is wrong with every candidate alike, and is no candidate's doing.
+_OF_ALL = frozenset({"bad_key", "missing_key", "engine_missing", "missing_extra"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +62,9 @@ class ExperimentInputs:
 class BlockExperimentAdapter:
     """Experiments as tasks of this event loop, each run block by block by a BlockRunner.
 
-    A runner that is lost ends the run rather than one experiment: what was running stays so in the
-    repository, and `wait_for_news` raises.
+    A task that comes to no end of its own (the model, the database or the workers are away, or the end
+    cannot be written) ends the run rather than one experiment: what was running stays so in the
+    repository, to be continued on resume, and `wait_for_news` raises what happened.
     """
 
     def __init__(
@@ -73,9 +81,12 @@ class BlockExperimentAdapter:
         self._materializer = materializer
         self._gate = gate
         self._lease = lease
-        self._slots = asyncio.Semaphore(inputs.options.concurrency)
+        options = inputs.options
+        self._slots = asyncio.Semaphore(options.concurrency)
+        self._outages = OutageWatch(options.outage_seconds, options.max_failures_in_a_row)
         self._blocks = blocks
-        self._lost: RunnerLost | ExtensionFailed | None = None
+        # What ended a task before its experiment had ended.
+        self._lost: BaseException | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         # What an experiment that was ended from here ends as.
         self._cancelled: dict[str, ExperimentStatus] = {}
@@ -110,7 +121,7 @@ class BlockExperimentAdapter:
                 lease=self._lease,
             )
         task = asyncio.create_task(self._run(experiment, request))
-        task.add_done_callback(lambda _: self._news.set())
+        task.add_done_callback(self._ended)
         self._tasks[request.experiment_id] = task
 
     async def get_status(self, experiment_id: str) -> ExperimentStatus | None:
@@ -139,11 +150,9 @@ class BlockExperimentAdapter:
 
     async def wait_for_news(self, seconds: float) -> None:
         """Sleep until an experiment ended, or for so long."""
-        try:
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._news.wait()
-        except TimeoutError:
-            return
         self._news.clear()
         if self._lost is not None:
             raise self._lost
@@ -155,8 +164,12 @@ class BlockExperimentAdapter:
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         await self._blocks.close()
 
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            self._lost = self._lost or task.exception()
+        self._news.set()
+
     async def _run(self, experiment: Experiment, request: ExperimentRequest) -> None:
-        status, error = ExperimentStatus.FAILED, None
         try:
             if experiment.id in self._cancelled:
                 raise asyncio.CancelledError
@@ -168,30 +181,28 @@ class BlockExperimentAdapter:
             status = self._cancelled[experiment.id]
             overdue = status is ExperimentStatus.TIMEOUT
             error = "the time of the run was up" if overdue else "cancelled"
-        except (RunnerLost, ExtensionFailed) as lost:
-            self._lost = lost
-            return  # As when the program stops: the experiment is continued on resume.
+        except ExtensionFailed:
+            raise
         except ExperimentEnded as ended:
             status, error = ended.status, ended.why
         except BurnishError as failure:
-            if isinstance(failure, BudgetReached):
-                status = ExperimentStatus.CANCELLED
-                if failure.limit == "max_seconds":
-                    status = ExperimentStatus.TIMEOUT
+            # A baseline that cannot be run is told as such, and run again on resume.
+            away = request.retry_errors and failure.code == "endpoint_unavailable"
+            if _concerns_all(failure) and not away:
+                raise _stopped(failure) from failure
+            status = _status_of(failure)
             error = f"{failure.code}: {failure.why}"
         except Exception as failure:  # noqa: BLE001 - the trial fails, the optimization goes on
+            status = ExperimentStatus.FAILED
             error = f"internal: {type(failure).__name__}: {failure}"
         finally:
             self._evaluating.discard(experiment.id)
-        try:
-            await self._experiments.update_experiment(
-                experiment.id,
-                status=status,
-                metadata={"trial_error": error} if error else None,
-                lease=self._lease,
-            )
-        finally:
-            self._news.set()
+        await self._experiments.update_experiment(
+            experiment.id,
+            status=status,
+            metadata={"trial_error": error} if error else None,
+            lease=self._lease,
+        )
 
     async def _evaluate(
         self, experiment: Experiment, request: ExperimentRequest
@@ -202,13 +213,16 @@ class BlockExperimentAdapter:
         scores: dict[str, list[float]] = {}
 
         def collect(result: ItemResult) -> None:
-            scores.setdefault(result.item_id, []).append(result.score)
+            if result.error is None or not result.error.kind.outside:
+                scores.setdefault(result.item_id, []).append(result.score)
 
         done: set[tuple[str, int]] = set()
         stale: dict[tuple[str, int], ItemResult] = {}
+        # Where nothing worked, the agent itself may have been mended since.
+        mended = experiment.status is ExperimentStatus.FAILED
         for result in await self._earlier_results(experiment):
-            failed_outside = result.error is not None and result.error.kind.outside
-            if request.retry_errors and failed_outside:
+            failed = result.error is not None and (mended or result.error.kind.outside)
+            if failed:
                 stale[result.item_id, result.repeat] = result
                 continue
             done.add((result.item_id, result.repeat))
@@ -217,6 +231,7 @@ class BlockExperimentAdapter:
         options = replace(
             inputs.options,
             slots=self._slots,
+            outages=self._outages,
             gate=EvaluationGate(self._gate, self.seen, experiment.configuration.hash),
             on_result=collect,
         )
@@ -241,10 +256,12 @@ class BlockExperimentAdapter:
                 )
             )
             # Only the blocks so far: a continued experiment must decide as it would have done then.
-            reached.update({item: sum(scores[item]) / len(scores[item]) for item in block})
+            reached.update({item: fmean(scores[item]) for item in block if item in scores})
             reason = racing.hopeless(reached, incumbent, order=order)
             if reason is not None and number < len(blocks):
                 return ExperimentStatus.PRUNED, reason
+        if request.retry_errors and progress.nothing_worked is not None:
+            return ExperimentStatus.FAILED, progress.nothing_worked
         return final_status(progress), None
 
     async def _earlier_results(self, experiment: Experiment) -> list[ItemResult]:
@@ -290,6 +307,32 @@ class BlockExperimentAdapter:
             if error.code == "not_found":
                 return None
             raise
+
+
+def _concerns_all(failure: BurnishError) -> bool:
+    """Whether every candidate would meet it, now or for good: it is no candidate's doing."""
+    if isinstance(failure, UnavailableError):
+        return failure.code not in ("shard_lost", "runs_unanswered")
+    return isinstance(failure, ConflictError) or failure.code in _OF_ALL
+
+
+def _stopped(outage: BurnishError) -> BurnishError:
+    if isinstance(outage, RunnerLost) or not isinstance(outage, UnavailableError):
+        return outage
+    return UnavailableError(
+        what="the optimization stopped",
+        why=outage.why,
+        fix="`burnish resume` goes on from there once that is over; no trial was spent on it",
+        code=outage.code,
+    )
+
+
+def _status_of(failure: BurnishError) -> ExperimentStatus:
+    """As what an experiment ends that ran into this."""
+    if not isinstance(failure, BudgetReached):
+        return ExperimentStatus.FAILED
+    overdue = failure.limit == "max_seconds"
+    return ExperimentStatus.TIMEOUT if overdue else ExperimentStatus.CANCELLED
 
 
 def _repeated(suite: Suite, repeats: int | None) -> Suite:

@@ -152,10 +152,11 @@ class Evolve(ModelAsker, TrainingSearch):
         ]
         turn = state.generation * writer.facts.places
         answers = await all_answers(
-            self._asker.ask(one.prompt(), turn=turn + n) for n, one in enumerate(questions)
+            self._asker.ask(one.prompt(), turn=turn + n, beside=len(questions))
+            for n, one in enumerate(questions)
         )
         return [
-            writer.read(pair.first, question, answer)
+            None if answer is None else writer.read(pair.first, question, answer)
             for pair, question, answer in zip(pairs, questions, answers, strict=True)
         ]
 

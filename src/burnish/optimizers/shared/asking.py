@@ -52,9 +52,13 @@ class Asker:
             self._model = open_model(self._source)
             self._loop = asyncio.get_running_loop()
 
-    async def ask(self, prompt: str, *, turn: int = 0) -> str:
-        """The model's answer. `turn` tells apart prompts that are alike on purpose."""
-        return (await self._complete(prompt, turn=turn)).text
+    async def ask(self, prompt: str, *, turn: int = 0, beside: int = 1) -> str:
+        """The model's answer. `turn` tells apart prompts that are alike on purpose.
+
+        A model may take them one after the other: each of so many that are asked `beside` each other
+        has the time of all.
+        """
+        return (await self._complete(prompt, turn=turn, seconds=_SECONDS * beside)).text
 
     async def ask_all(self, prompts: Sequence[str]) -> list[str]:
         """Answers to several prompts, side by side; equal prompts are told apart."""
@@ -152,17 +156,18 @@ class QuestionForecast(Protocol):
         ...
 
 
-async def all_answers(questions: Iterable[Awaitable[T]]) -> list[T]:
-    """Answers to questions that are asked side by side.
+async def all_answers(questions: Iterable[Awaitable[T]]) -> list[T | None]:
+    """Answers to questions that are asked side by side, None for those that failed.
 
-    If one fails, the others still end, and what they cost is counted.
+    A call that fails costs its own proposal; all of them, or what no next call would do better, is
+    raised. If one fails, the others still end, and what they cost is counted.
     """
-    found: list[T] = []
-    for answer in await asyncio.gather(*questions, return_exceptions=True):
-        if isinstance(answer, BaseException):
-            raise answer
-        found.append(answer)
-    return found
+    answers = await asyncio.gather(*questions, return_exceptions=True)
+    failures = [one for one in answers if isinstance(one, BaseException)]
+    for one in failures:
+        if len(failures) == len(answers) or not _costs_one_call(one):
+            raise one
+    return [None if isinstance(one, BaseException) else one for one in answers]
 
 
 def _response(task: asyncio.Task[ModelResponse]) -> ModelResponse | BaseException:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from burnish.domain import BurnishError, Item, ItemResult, UnavailableError
-from burnish.evaluation.runner import FailureStreak
+from burnish.evaluation.outages import FailureStreak
 from burnish.optimization.experiments.adapter import Block
 from burnish.runtime.shards.messages import ShardReply, ShardRequest
 from burnish.runtime.shards.suite import Pair, ShardSize

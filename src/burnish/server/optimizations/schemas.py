@@ -61,6 +61,11 @@ class Evidence(BaseModel):
     detectable: float | None = Field(
         default=None, description="The difference that so many items show four times in five."
     )
+    missing: int = Field(
+        default=0,
+        description="Pairs that were left out: an answer never came, for reasons outside the agent. "
+        "With more than 5 % of them nothing is proven.",
+    )
     baseline_score: float | None
     best_score: float | None
     delta: float
@@ -88,6 +93,11 @@ class ScoredCandidate(View):
     items: int
     passed: int
     pass_rate: float
+    errors: int = Field(default=0, description="Runs that ended in an error.")
+    missing: int = Field(
+        default=0,
+        description="Runs without an answer for reasons outside the agent: they count in no score.",
+    )
     ci_low: float | None
     ci_high: float | None
     avg_tokens: float | None
@@ -327,6 +337,8 @@ def _scored(summary: RunSummary, found: Scored | None) -> ScoredCandidate | None
         configuration=candidate.configuration.to_json(),
         items=trial.summary.total_items,
         passed=trial.summary.passed_items,
+        errors=trial.summary.error_items,
+        missing=trial.summary.missing_items,
         ci_low=low,
         ci_high=high,
         prompt_tokens=summary.prompt_tokens[candidate.id],

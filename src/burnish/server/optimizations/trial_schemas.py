@@ -39,6 +39,11 @@ class TrialView(View):
     passed: int
     failed: int
     pass_rate: float
+    errors: int = Field(default=0, description="Runs that ended in an error.")
+    missing: int = Field(
+        default=0,
+        description="Runs without an answer for reasons outside the agent: they count in no score.",
+    )
     cost_usd: float | None
     avg_latency_ms: float | None
     avg_ttft_ms: float | None
@@ -69,6 +74,8 @@ class TrialDetail(TrialView):
             items=summary.total_items,
             passed=summary.passed_items,
             failed=summary.failed_items,
+            errors=summary.error_items,
+            missing=summary.missing_items,
             cost_usd=summary.total_cost,
             configuration=candidate.configuration.to_json(),
             configuration_hash=candidate.configuration.hash,
@@ -93,6 +100,8 @@ def trial_row(line: TrialLine) -> dict[str, Any]:
         "passed": line.passed_items,
         "failed": line.failed_items,
         "pass_rate": line.pass_rate,
+        "errors": line.error_items,
+        "missing": line.missing_items,
         "cost_usd": line.total_cost,
         "avg_latency_ms": line.avg_latency_ms,
         "avg_ttft_ms": line.avg_ttft_ms,

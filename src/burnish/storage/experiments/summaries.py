@@ -30,18 +30,18 @@ _OTHERS = (Purpose.JUDGE.value, Purpose.REFINE.value)
 
 _BATCH = 2000
 # A timeout too says more about what the agent runs on than about its configuration.
-_OUTSIDE = (ErrorKind.INFRASTRUCTURE, ErrorKind.TIMEOUT)
+_OUTSIDE = tuple(kind.value for kind in ErrorKind if kind.outside)
 
 _items = experiment_items.c
+# An outage is no result.
+ANSWERED = _items.error_kind.is_(None) | _items.error_kind.not_in(_OUTSIDE)
 _in_experiment = _items.experiment_id == bindparam("experiment", type_=SafeText)
 _counts = select(
     func.count().label("runs"),
     func.count().filter(_items.passed).label("passed"),
     func.count().filter(_items.cached).label("cached"),
     func.count(_items.error_kind).label("errors"),
-    func.count()
-    .filter(_items.error_kind.in_([kind.value for kind in _OUTSIDE]))
-    .label("infrastructure_errors"),
+    func.count().filter(_items.error_kind.in_(_OUTSIDE)).label("infrastructure_errors"),
     func.avg(_items.latency_ms).label("avg_latency_ms"),
     func.avg(_items.ttft_ms).label("avg_ttft_ms"),
 ).where(_in_experiment)
@@ -52,7 +52,7 @@ _amounts = (
 )
 _scores = (
     select(_items.item_id, _items.score)
-    .where(_in_experiment)
+    .where(_in_experiment, ANSWERED)
     .order_by(_items.item_id, _items.repeat)
 )
 
@@ -139,7 +139,8 @@ async def summarise(connection: AsyncConnection, experiment_id: str) -> Experime
     async with connection.stream(_amounts, bound) as amounts:
         async for batch in amounts.partitions(_BATCH):
             for score, spending, error_kind in batch:
-                scores.append(score)
+                if error_kind not in _OUTSIDE:
+                    scores.append(score)
                 totals.add(spending)
                 if error_kind is None:
                     answers.add(spending)
@@ -150,7 +151,7 @@ async def summarise(connection: AsyncConnection, experiment_id: str) -> Experime
         failed=runs - counts.passed,
         errors=counts.errors,
         infrastructure_errors=counts.infrastructure_errors,
-        score=math.fsum(scores) / runs if runs else None,
+        score=math.fsum(scores) / len(scores) if scores else None,
         pass_rate=counts.passed / runs if runs else None,
         spending=totals.spending(),
         avg_latency_ms=counts.avg_latency_ms,
@@ -162,7 +163,7 @@ async def summarise(connection: AsyncConnection, experiment_id: str) -> Experime
 
 
 async def mean_scores(connection: AsyncConnection, experiment_id: str) -> dict[str, float]:
-    """The mean over repeats by item id."""
+    """The mean over repeats by item id; items that no run answered for outside reasons lack one."""
     by_item: dict[str, list[float]] = {}
     async with connection.stream(_scores, {"experiment": experiment_id}) as rows:
         async for batch in rows.partitions(_BATCH):

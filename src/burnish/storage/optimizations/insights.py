@@ -26,6 +26,7 @@ from burnish.storage.engine.bulk import rows_of_many, value_of
 from burnish.storage.engine.codec import SafeText
 from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import Database
+from burnish.storage.experiments.summaries import ANSWERED
 from burnish.storage.experiments.tables import experiment_items, experiments
 from burnish.storage.optimizations.rows import (
     LINE_COLUMNS,
@@ -71,7 +72,7 @@ _item_means = (
         _items.experiment_id.label("experiment_id"),
         func.avg(_items.score).label("score"),
     )
-    .where(_items.experiment_id.in_(_of_many))
+    .where(_items.experiment_id.in_(_of_many), ANSWERED)
     .group_by(_items.experiment_id, _items.item_id)
     .subquery()
 )

@@ -97,6 +97,8 @@ trials = Table(
     Column("error", SafeText),
     Column("avg_tokens", Double),
     Column("avg_cost_usd", Double),
+    Column("error_items", Integer, nullable=False, server_default="0"),
+    Column("missing_items", Integer, nullable=False, server_default="0"),
 )
 
 validation_rejections = Table(

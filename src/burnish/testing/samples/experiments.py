@@ -132,6 +132,7 @@ def summary_of(results: Sequence[ItemResult]) -> ExperimentSummary:
     runs = len(results)
     first_tokens = [r.output.ttft_ms for r in results if r.output and r.output.ttft_ms is not None]
     kinds = [result.error.kind for result in results if result.error]
+    answered = [one for one in results if one.error is None or not one.error.kind.outside]
     passed = sum(result.passed for result in results)
     avg_tokens, avg_cost_usd = mean_footprint(results)
     return ExperimentSummary(
@@ -142,7 +143,7 @@ def summary_of(results: Sequence[ItemResult]) -> ExperimentSummary:
         infrastructure_errors=sum(
             kind in (ErrorKind.INFRASTRUCTURE, ErrorKind.TIMEOUT) for kind in kinds
         ),
-        score=math.fsum(result.score for result in results) / runs,
+        score=math.fsum(result.score for result in answered) / len(answered),
         pass_rate=passed / runs,
         spending=Spending.sum(result.spending for result in results),
         avg_latency_ms=math.fsum(result.latency_ms for result in results) / runs,

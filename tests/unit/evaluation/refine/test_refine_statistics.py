@@ -8,6 +8,7 @@ from refine_bench import RefineBench, judge_of, optimizer_of
 from burnish.domain import Outcome, Purpose, RoundEnd, Spending, UnavailableError, Usage
 from burnish.domain.experiments.refinement import outcome_of
 from burnish.evaluation.refine.statistics import refinement_statistics
+from burnish.evaluation.runner import RunOptions
 from burnish.testing.samples.experiments import make_round, make_rounds
 
 AWAY = UnavailableError(what="w", why="y", fix="f")
@@ -101,7 +102,8 @@ async def test_rounds_without_a_verdict_count_for_nothing_but_their_cost():
         drafts=["A", "X", "Y"],
         scorers=[judge_of({"A": 0.4, "B": AWAY, "X": AWAY, "Y": 1.0})],
     )
-    await bench.run(model=optimizer_of({"A": "B"}), limit=2)
+    options = RunOptions(outage_seconds=0.01)
+    await bench.run(model=optimizer_of({"A": "B"}), limit=2, options=options)
 
     found = await bench.statistics()
 

@@ -22,6 +22,7 @@ from burnish.app.report.html.markup import (
 from burnish.app.report.html.material import Material
 from burnish.app.report.runs.evidence import (
     counted_measures,
+    error_words,
     held_out_items,
     is_proven,
     is_refuted,
@@ -31,7 +32,6 @@ from burnish.app.report.runs.evidence import (
 from burnish.domain import Candidate, ExperimentStatus, OptimizationStatus
 
 # Both must hold before a difference is called an improvement.
-_CERTAIN_P = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,11 @@ def _improved(material: Material) -> Verdict:
     where = "held-out items" if items is None else held_out_items(result["test"])
     if counted_measures(result):
         return _by_objective(material, where, (evidence, searched))
-    if improvement["ci_low"] > 0 and improvement["p_value"] < _CERTAIN_P:
-        return Verdict("good", f"Improved: {delta} on {where}", (evidence, searched))
+    told = tuple(f"{safe(words[:1].upper() + words[1:])}." for words in error_words(result))
+    if is_proven(result):
+        return Verdict("good", f"Improved: {delta} on {where}", (evidence, searched, *told))
+    if told and improvement["delta"] > 0:
+        return Verdict("warn", f"Not confirmed: {delta} on {where}", (*told, evidence, searched))
     if improvement["delta"] > 0:
         doubt = "On held-out items the gain may be chance: more items would tell."
         return Verdict("warn", f"Not confirmed: {delta} on {where}", (doubt, evidence, searched))

@@ -8,7 +8,7 @@ from typing import Any
 
 from burnish.app.wiring import Workspace
 from burnish.domain import Experiment, OptimizationRecord, OptimizationStatus
-from burnish.domain.optimizations.records import is_shown_worse
+from burnish.domain.optimizations.records import is_shown_worse, too_many_missing
 from burnish.optimization.objective import MEASURES
 
 _SIGNIFICANT = 0.05
@@ -38,10 +38,36 @@ def is_refuted(document: Mapping[str, Any]) -> bool:
 def is_proven(document: Mapping[str, Any]) -> bool:
     """Whether the compared items leave no reasonable doubt that the winner is better."""
     improvement = document["improvement"]
+    if too_many_missing(improvement.get("items") or 0, improvement.get("missing") or 0):
+        return False
     allowance, low = _allowance(document), improvement["ci_low"]
     if allowance > 0:
         return bool(low + allowance >= -_NOTHING)
     return bool(low + allowance > 0 and improvement["p_value"] < _SIGNIFICANT)
+
+
+def error_words(document: Mapping[str, Any]) -> list[str]:
+    """A sentence for each side of a result in which runs ended in an error, and for pairs left out."""
+    found = []
+    for side, name in (("baseline", "the baseline"), ("best", "the best candidate")):
+        one = document.get(side) or {}
+        errors, missing, runs = (one.get(name) or 0 for name in ("errors", "missing", "items"))
+        same = side == "best" and not document.get("improved")
+        if errors and not same:
+            outside = f", {missing:,} of them for reasons outside it, which count in no score"
+            found.append(
+                f"{name}: {errors:,} of {runs:,} runs ended in an error{outside if missing else ''}"
+            )
+    improvement = document.get("improvement") or {}
+    items, missing = (improvement.get(name) or 0 for name in ("items", "missing"))
+    if missing:
+        doubt = too_many_missing(items, missing)
+        found.append(
+            f"{missing:,} of {items + missing:,} pairs were left out of the comparison: an answer "
+            "never came, for reasons outside the agent"
+            + ("; with so many of them nothing is proven" if doubt else "")
+        )
+    return found
 
 
 def trade_words(document: Mapping[str, Any]) -> str:
@@ -164,6 +190,7 @@ def evidence_of(record: OptimizationRecord) -> dict[str, Any] | None:
         "items": test.get("items"),
         "of_items": test.get("of_items"),
         "detectable": improvement.get("detectable"),
+        "missing": improvement.get("missing") or 0,
         "baseline_score": test.get("baseline_score", record.baseline_score),
         "best_score": test.get("best_score", record.best_score),
         "proven": is_proven(result),

@@ -55,6 +55,8 @@ def trial_json(trial: TrialResult, candidate: Candidate) -> dict[str, Any]:
         "passed": summary.passed_items,
         "failed": summary.failed_items,
         "pass_rate": summary.pass_rate,
+        "errors": summary.error_items,
+        "missing": summary.missing_items,
         "cost_usd": summary.total_cost,
         "avg_latency_ms": summary.avg_latency_ms,
         "avg_tokens": summary.avg_tokens,
@@ -117,7 +119,10 @@ def parents_words(candidate: Candidate, by_id: dict[str, Candidate]) -> str:
 
 def _about(trial: TrialResult, candidate: Candidate, *, best: bool) -> str:
     words = rationale_words(candidate.rationale, 160)
+    errors = trial.summary.error_items
     error = f" — {one_line(trial.error, 120)}" if trial.error else ""
+    if errors and not error:
+        error = f" — {errors:,} of {trial.summary.total_items:,} runs ended in an error"
     return f"{'best: ' if best else ''}{words}{error}"
 
 

@@ -15,6 +15,7 @@ from burnish.app.report.differences import difference
 from burnish.app.report.runs.evidence import (
     change_words,
     counted_measures,
+    error_words,
     held_out_items,
     is_proven,
     is_refuted,
@@ -30,10 +31,10 @@ from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import count, duration, harmless, money, one_line, short_id
 from burnish.domain import ExperimentStatus, OptimizationStatus
+from burnish.domain.optimizations.records import too_many_missing
 from burnish.optimization.objective import MEASURES, Objective
 
 _STATUS_STYLES = {OptimizationStatus.COMPLETED: "green", OptimizationStatus.FAILED: "bold red"}
-_SIGNIFICANT = 0.05
 _SHOWN_BLOCKS = 8
 MEASURE_TITLES = {"tokens": "tokens", "cost": "cost of 1,000", "latency": "latency"}
 _UNITS = {
@@ -62,7 +63,13 @@ def print_search_result(
     if overruled is not None:
         console.print(Text(overruled, style="dim"), soft_wrap=not console.is_terminal)
     part = part_words(result.document)
-    for warning in (*warnings, *([part] if part else []), *objective_warnings(result.document)):
+    told = (
+        *error_words(result.document),
+        *warnings,
+        *([part] if part else []),
+        *objective_warnings(result.document),
+    )
+    for warning in told:
         console.print(Text.assemble(("! ", "bold yellow"), (harmless(warning), "yellow")))
     if counted_measures(result.document) and result.front:
         console.print()
@@ -240,13 +247,22 @@ def search_verdict(document: Mapping[str, Any]) -> Text:
             f"the gain in the search did not show on {items}. Keep the baseline.",
             "red",
         )
-    if improvement["ci_low"] <= 0 or improvement["p_value"] >= _SIGNIFICANT:
-        return _said(
-            "probably better, not proven",
-            f"the gain on {items} may be chance (p {p_value}). More test items would tell.",
-            "yellow",
-        )
+    if not is_proven(document):
+        return _unproven(improvement, items)
     return _said("better", f"proven on {items} that the search never saw (p {p_value}).", "green")
+
+
+def _unproven(improvement: Mapping[str, Any], items: str) -> Text:
+    missing = improvement.get("missing") or 0
+    if too_many_missing(improvement.get("items") or 0, missing):
+        answers = f"{count(missing, 'answer')} of the comparison never came, more than 5%."
+        return _said("not proven", f"{answers} Run it again once everything answers.", "yellow")
+    return _said(
+        "probably better, not proven",
+        f"the gain on {items} may be chance (p {_equals(improvement['p_value'])}). "
+        "More test items would tell.",
+        "yellow",
+    )
 
 
 def _by_objective(document: Mapping[str, Any], items: str) -> Text:
