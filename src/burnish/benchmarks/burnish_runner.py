@@ -70,6 +70,11 @@ def run_burnish(
         points=_points(world, result, calls),
         note=result.stop_reason or "",
         best_tried=world.best_tried,
+        best_trial=max(
+            world.expectation(result.candidates[trial.candidate_id].configuration.sections)
+            for trial in result.trials
+            if trial.counts
+        ),
     )
 
 

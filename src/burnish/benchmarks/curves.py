@@ -21,7 +21,8 @@ class Curve:
 
     `calls` counts calls of the simulated task model, `reflections` those of the reflection model.
     What was found beyond the budget does not count. `best_tried` is the best expectation among all
-    that was tried on any item, chosen in the end or not.
+    that was tried on any item, chosen in the end or not, `best_trial` among those that ran all
+    validation items, where that is known.
     """
 
     world: str
@@ -36,6 +37,7 @@ class Curve:
     points: Sequence[Point]
     note: str = ""
     best_tried: float = 0.0
+    best_trial: float | None = None
 
     @property
     def final(self) -> float:

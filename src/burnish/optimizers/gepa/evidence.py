@@ -53,6 +53,12 @@ class Known:
         return kind if isinstance(kind, str) else None
 
     @property
+    def section(self) -> str | None:
+        """Which section its reflection wrote anew."""
+        section = metadata_of(self.candidate).get("section")
+        return section if isinstance(section, str) else None
+
+    @property
     def shown(self) -> frozenset[str]:
         """Items that its reflection saw."""
         shown = metadata_of(self.candidate).get("shown")

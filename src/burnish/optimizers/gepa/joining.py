@@ -91,14 +91,17 @@ class Joining:
         return configuration if self._view.allows(configuration) else None
 
     def prunes(self, tip: Known, count: int) -> list[Move]:
-        """The tip without some of its blocks: halves of them, then quarters, down to single ones."""
+        """The tip without some of its blocks: halves of them, then quarters, down to single ones.
+
+        The first block of a section stays: it says what the section is.
+        """
         view = self._view
         sections = tip.candidate.configuration.sections
         blocks = [
             (path, block)
             for path, text in sections.items()
             if view.facts.space.may_change(path)
-            for block in blocks_of(text)
+            for block in blocks_of(text)[1:]
             if not block.is_head and not placeholders(block.text)
         ]
         items = [

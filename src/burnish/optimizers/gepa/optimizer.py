@@ -223,13 +223,13 @@ class Gepa(ModelAsker):
         """How reflection went, which sections were left out, and what blocks are worth."""
         view = await self._view(state, history)
         counted = asdict(_tally(state))
-        reflections = {name: counted[name] for name in counted if name != "in_a_row"}
-        sections = rewritable(view.facts, self.mutation_strategies)
+        told = [name for name in counted if name not in ("in_a_row", "in_vain")]
+        reflections = {name: counted[name] for name in told}
         winner = view.evidence.known.get(winner_id, view.evidence.baseline)
         return {
             "reflections": reflections if self._asker.available else None,
             "sections_left_out": [
-                one for one in view.facts.baseline.sections if one not in sections
+                one for one in view.facts.baseline.sections if one not in view.sections
             ],
             "blocks": await asyncio.to_thread(block_effects, view.evidence, winner),
         }
@@ -242,7 +242,6 @@ class Gepa(ModelAsker):
             asker=self._asker,
             view=view,
             history=history,
-            sections=rewritable(view.facts, self.mutation_strategies),
             directives=directives(self.mutation_strategies),
             guidance=self.guidance,
             section_guidance=self.section_guidance,
@@ -289,6 +288,8 @@ class Gepa(ModelAsker):
             generation=state.generation,
             evaluations_left=history.evaluations_left,
             tried=tried_hashes(history),
+            sections=rewritable(facts, self.mutation_strategies),
+            in_vain=_tally(state).in_vain,
         )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from random import Random
 
 from burnish.optimizers.gepa.evidence import Known
 from burnish.optimizers.gepa.step_view import Move, StepView
@@ -12,9 +14,10 @@ from burnish.optimizers.shared.seeded_random import generator
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A parent with failures to learn from and an item that passed."""
+    """A section of a parent with failures to learn from and an item that passed."""
 
     parent: Known
+    section: str
     failures: tuple[str, ...]
     passed: tuple[str, ...]
 
@@ -27,10 +30,8 @@ class ParentSelection:
 
     def is_stalled(self, one: Known) -> bool:
         """Whether a whole population of rewrites brought nothing."""
-        children = [child for child in self._view.evidence.children(one) if child.kind == "rewrite"]
-        accepted = any(self._view.is_accepted(child) for child in children)
-        tried = len(children) >= self._view.settings.population // 2 and not accepted
-        return tried or self._is_mastered(one)
+        view = self._view
+        return view.reflected_on(one) >= view.settings.population // 2 or self._is_mastered(one)
 
     def _is_mastered(self, one: Known) -> bool:
         """Whether it passes every item that there is to learn from."""
@@ -58,7 +59,7 @@ class ParentSelection:
         for parent in parents:
             failures = view.failures(parent)
             fresh = [item for item in view.items.pool if item not in parent.results]
-            seen = {item for child in view.evidence.children(parent) for item in child.shown}
+            seen = view.shown(parent)
             unseen = [item for item in failures if item not in seen]
             ran = len(failures) + len(view.passes(parent))
             enough = len(unseen) >= view.settings.group or (
@@ -85,23 +86,52 @@ class ParentSelection:
         view, found = self._view, []
         for number, parent in enumerate(parents):
             count = places // len(parents) + (number < places % len(parents))
-            shown: dict[str, int] = {}
-            for child in view.evidence.children(parent):
-                for item in child.shown:
-                    shown[item] = shown.get(item, 0) + 1
             failures = view.shuffled(view.failures(parent), "failures", parent.candidate.number)
-            failures.sort(key=lambda item: shown.get(item, 0))
             passed = view.shuffled(view.passes(parent), "passed", parent.candidate.number)
             group = view.settings.group
-            found += [
-                Task(
-                    parent=parent,
-                    failures=tuple(failures[place * group : (place + 1) * group]),
-                    passed=tuple(passed[place : place + 1]),
+            groups = min(count, -(-len(failures) // group))
+            places_of: Counter[str] = Counter()
+            for turn, section in enumerate(self._sections(parent, groups)):
+                shown = view.shown(parent, section)
+                first = places_of[section] * group
+                places_of[section] += 1
+                found.append(
+                    Task(
+                        parent=parent,
+                        section=section,
+                        failures=tuple(
+                            sorted(failures, key=lambda item: shown[item])[first : first + group]
+                        ),
+                        passed=tuple(passed[turn : turn + 1]),
+                    )
                 )
-                for place in range(min(count, -(-len(failures) // group)))
-            ]
         return found
+
+    def _sections(self, parent: Known, count: int) -> list[str]:
+        """Sections to work on: in turn, and rather those whose rewrites helped."""
+        view, chosen = self._view, []
+        asked = {path: view.reflected_on(parent, path) for path in view.sections}
+        for turn in range(count):
+            chance = generator(
+                view.facts.seed, "section", view.generation, parent.candidate.number, turn
+            )
+            drawn = {path: self._drawn_use(path, chance) / (1 + asked[path]) for path in asked}
+            chosen.append(max(drawn, key=lambda path: drawn[path]))
+            asked[chosen[-1]] += 1
+        return chosen
+
+    def _drawn_use(self, section: str, chance: Random) -> float:
+        """How often rewriting a section helps, drawn from what is known of it."""
+        view = self._view
+        made = [one for one in view.evidence.known.values() if one.section == section]
+        won = sum(
+            1
+            for one in made
+            if (elder := view.evidence.parent(one)) is not None
+            and view.evidence.gain(one, elder) > 0
+        )
+        in_vain = sum(view.asked_in_vain(times.get(section, {})) for times in view.in_vain.values())
+        return chance.betavariate(1 + won, 1 + len(made) - won + in_vain)
 
     def _drawn(self, among: list[Known]) -> Known:
         """A candidate of the per-item front; who was reflected on in vain is drawn less."""
@@ -115,8 +145,8 @@ class ParentSelection:
         )
         weights = {}
         for one in among:
-            rewrites = sum(1 for child in evidence.children(one) if child.kind == "rewrite")
-            weights[one.id] = led[one.id] / (1 + rewrites / view.settings.population)
+            reflected_on = view.reflected_on(one)
+            weights[one.id] = led[one.id] / (1 + reflected_on / view.settings.population)
         chance = generator(view.facts.seed, "parent", view.generation)
         drawn = draw_leaders(
             chance, weights, list(weights), temperature=view.settings.temperature, count=1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,9 +12,7 @@ from burnish.optimizers.gepa.parents import Task
 from burnish.optimizers.gepa.step_view import Move, StepView
 from burnish.optimizers.shared.answer_reading import Rewritten, Unusable
 from burnish.optimizers.shared.asking import Asker
-from burnish.optimizers.shared.candidate_metadata import metadata_of
 from burnish.optimizers.shared.reflection import Question, Shown, recurring_reasons
-from burnish.optimizers.shared.seeded_random import generator
 
 _MOST_EXAMPLE = 300
 _MOST_SAID = 160
@@ -26,7 +25,8 @@ USELESS_IN_A_ROW = 12
 class Tally:
     """How often the meta-model was asked, and what of its answers could not be used, by kind.
 
-    A text that came back as it was is of no use, but no fault of the answer's form.
+    A text that came back as it was is of no use, but no fault of the answer's form. `in_vain` counts
+    by parent and section how often items were shown without anything new coming back.
     """
 
     asked: int = 0
@@ -34,6 +34,7 @@ class Tally:
     in_a_row: int = 0
     example: str = ""
     kinds: dict[str, int] = field(default_factory=dict)
+    in_vain: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
 
     def count(self, answer: str, kind: str | None = None) -> None:
         """Note one answer; a `kind` says why it cannot be used."""
@@ -46,6 +47,14 @@ class Tally:
         self.in_a_row += 1
         self.unusable += 1
         self.example = self.example or " ".join(answer.split())[:_MOST_EXAMPLE] or f"({kind})"
+
+    def brought_nothing(self, task: Task) -> None:
+        """Note that a question taught nothing new."""
+        of_parent = self.in_vain.get(task.parent.id, {})
+        times = Counter(of_parent.get(task.section, {}))
+        times.update(task.failures)
+        of_parent = {**of_parent, task.section: dict(times)}
+        self.in_vain = {**self.in_vain, task.parent.id: of_parent}
 
     def in_words(self) -> str:
         """The kinds with their numbers, the most frequent first."""
@@ -60,7 +69,6 @@ class Reflection:
     asker: Asker
     view: StepView
     history: TrialHistory
-    sections: tuple[str, ...]
     directives: Mapping[str, str] = field(default_factory=dict)
     guidance: str | None = None
     section_guidance: Mapping[str, str] = field(default_factory=dict)
@@ -68,7 +76,7 @@ class Reflection:
 
     async def moves(self, tasks: Sequence[Task]) -> list[Move]:
         """Rewrites, each to be tried on the failures that it saw and an item that passed."""
-        questions = [await self._question(task, place) for place, task in enumerate(tasks)]
+        questions = [await self._question(task) for task in tasks]
         answers = await self.asker.ask_each([(one.prompt(), one.schema()) for one in questions])
         failed = [one for one in answers if isinstance(one, BaseException)]
         if failed and len(failed) == len(answers):
@@ -78,20 +86,24 @@ class Reflection:
         for task, question, answer in zip(tasks, questions, answers, strict=True):
             read = self._read(question, answer)
             if isinstance(read, Unusable):
+                if read.kind == "unchanged":
+                    self.tally.brought_nothing(task)
                 continue
             said, parent = read.reason, task.parent
-            made = parent.candidate.configuration.with_sections({question.section: read.text})
+            made = parent.candidate.configuration.with_sections({task.section: read.text})
             move = self.view.move(
                 made,
                 parent,
                 [*task.failures, *task.passed],
-                said=said or f"The section {question.section} was written anew.",
+                said=said or f"The section {task.section} was written anew.",
                 kind="rewrite",
-                section=question.section,
+                section=task.section,
                 shown=[*task.failures, *task.passed],
             )
-            if self.view.is_new(move) and made.hash not in self.view.evidence.by_hash:
-                found.setdefault(made.hash, move)
+            if made.hash in found or not self.view.is_new(move):
+                self.tally.brought_nothing(task)
+            else:
+                found[made.hash] = move
         return list(found.values())
 
     def _read(
@@ -105,9 +117,8 @@ class Reflection:
         self.tally.count(answer.text, read.kind if isinstance(read, Unusable) else None)
         return read
 
-    async def _question(self, task: Task, place: int) -> Question:
-        texts = task.parent.candidate.configuration.sections
-        section = self._section(task.parent, place)
+    async def _question(self, task: Task) -> Question:
+        texts, section = task.parent.candidate.configuration.sections, task.section
         return Question(
             section=section,
             text=texts[section],
@@ -133,7 +144,7 @@ class Reflection:
         """The latest rewrites of a parent's section: what they said, and what they gained."""
         evidence, found = self.view.evidence, []
         for child in evidence.children(parent):
-            if child.kind != "rewrite" or metadata_of(child.candidate).get("section") != section:
+            if child.kind != "rewrite" or child.section != section:
                 continue
             shared = sum(1 for item in child.results if item in parent.results)
             said = " ".join((child.candidate.rationale or "no reason was given").split())
@@ -144,24 +155,3 @@ class Reflection:
     async def _shown(self, parent: Known, item_ids: Sequence[str]) -> Mapping[str, Shown]:
         items = await self.history.load_items(item_ids)
         return {item.id: Shown(item=item, result=parent.results[item.id]) for item in items}
-
-    def _section(self, parent: Known, place: int) -> str:
-        """The section to work on: in turn, and rather one whose rewrites helped."""
-        if len(self.sections) == 1:
-            return self.sections[0]
-        chance = generator(self.view.facts.seed, "section", self.view.generation, place)
-        drawn = {}
-        for path in self.sections:
-            made = [
-                one
-                for one in self.view.evidence.known.values()
-                if one.kind == "rewrite" and metadata_of(one.candidate).get("section") == path
-            ]
-            won = sum(
-                1
-                for one in made
-                if (elder := self.view.evidence.parent(one)) is not None
-                and self.view.evidence.gain(one, elder) > 0
-            )
-            drawn[path] = chance.betavariate(1 + won, 1 + len(made) - won)
-        return max(drawn, key=lambda path: drawn[path])

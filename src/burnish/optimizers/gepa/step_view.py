@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -21,6 +22,8 @@ from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.search_status import stop
 from burnish.optimizers.shared.seeded_random import generator
 
+InVain = Mapping[str, Mapping[str, Mapping[str, int]]]
+"""By parent, section and item: how often a reflection was shown it in vain."""
 _MOST_SAID = 600
 _STEPS_A_TRIAL = 6
 
@@ -99,6 +102,8 @@ class StepView:
         generation: int,
         evaluations_left: int | None,
         tried: frozenset[str],
+        sections: tuple[str, ...] = (),
+        in_vain: InVain | None = None,
     ) -> None:
         self.facts = facts
         self.settings = settings
@@ -108,6 +113,8 @@ class StepView:
         self.left = math.inf if evaluations_left is None else evaluations_left
         # Whatever came of their trial: no configuration gets another.
         self.tried = tried
+        self.sections = sections
+        self.in_vain = in_vain or {}
 
     @cached_property
     def tip(self) -> Known:
@@ -165,6 +172,33 @@ class StepView:
     def passes(self, one: Known) -> list[str]:
         """Items of the pool that it ran and passed, in the order of the pool."""
         return [item for item in self.items.pool if item in one.results and not one.weak(item)]
+
+    def shown(self, parent: Known, section: str | None = None) -> Counter[str]:
+        """How often reflections on a parent were shown each item, whatever came of it."""
+        found: Counter[str] = Counter()
+        for path, times in self.in_vain.get(parent.id, {}).items():
+            if section in (None, path):
+                found.update(times)
+        for child in self.evidence.children(parent):
+            if section in (None, child.section):
+                found.update(child.shown)
+        return found
+
+    def reflected_on(self, parent: Known, section: str | None = None) -> int:
+        """How many reflections a parent had; those in vain are counted by what they were shown."""
+        return sum(
+            1
+            for one in self.evidence.children(parent)
+            if one.kind == "rewrite" and section in (None, one.section)
+        ) + sum(
+            self.asked_in_vain(times)
+            for path, times in self.in_vain.get(parent.id, {}).items()
+            if section in (None, path)
+        )
+
+    def asked_in_vain(self, times: Mapping[str, int]) -> int:
+        """How many questions showed items so often."""
+        return math.ceil(sum(times.values()) / self.settings.group)
 
     def shuffled(self, items: Sequence[str], *purpose: str | int) -> list[str]:
         """In an order that belongs to this step and purpose."""
