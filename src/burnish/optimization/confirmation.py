@@ -81,9 +81,8 @@ class Confirmer:
                 return trial.error or trial.status.value
             trials[trial.experiment_id] = trial
         first, last = planned[0].experiment_id, planned[-1].experiment_id
-        return replace(
-            await self.compare(trials[first], trials[last], held_out=True), of_items=of_items
-        )
+        found = await self.compare(trials[first], trials[last], held_out=True)
+        return found if isinstance(found, str) else replace(found, of_items=of_items)
 
     async def compare(
         self, baseline: TrialResult, best: TrialResult, *, held_out: bool

@@ -124,6 +124,11 @@ class _Search:
     # --- as a TrialHistory ------------------------------------------------------------------------
 
     @property
+    def tried(self) -> Sequence[TrialResult]:
+        """All trials: one that fails ends the request."""
+        return self.trials
+
+    @property
     def evaluations(self) -> int:
         """How many samples were run."""
         return sum(map(len, self._results.values()))
