@@ -132,7 +132,9 @@ def _evidence(confirmation: Confirmation | str | None) -> dict[str, Any]:
         "best_score": confirmation.best_score,
         "items": comparison.items,
     }
-    where = "held-out items" if confirmation.held_out else "the items of the search: no test split"
+    where = f"{comparison.items} held-out items"
+    if not confirmation.held_out:
+        where = f"the {comparison.items} items of the search; there is no test split"
     return {
         "test": scores if confirmation.held_out else None,
         "improvement": {
@@ -144,7 +146,7 @@ def _evidence(confirmation: Confirmation | str | None) -> dict[str, Any]:
             "broken": comparison.worsened,
             "held_out": confirmation.held_out,
         },
-        "confirmation": f"compared on {comparison.items} {where}",
+        "confirmation": f"compared on {where}",
     }
 
 
