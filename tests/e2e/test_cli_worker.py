@@ -1,5 +1,7 @@
 """`burnish worker` from the command line: what it refuses, and three of them at work."""
 
+import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -7,9 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from redis.asyncio import Redis
 from tests.servers.valkey import running_valkey
 
 from burnish.cli.invocation import run_command
+from burnish.runtime import MainLoopRequest, RedisMailbox
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "three_workers"
 SECRET = "tr0ub4dor-and-3"
@@ -109,3 +113,28 @@ def test_a_program_serves_its_own_functions_until_a_signal():
             assert program.stdout.read() == "ended\n"
         finally:
             program.kill()
+
+
+def test_dead_letters_can_be_seen_and_sent_again(capfd):
+    async def bury(url):
+        async with Redis.from_url(url) as client:
+            box = RedisMailbox("main-requests", client, max_delivery_count=1)
+            await box.send(MainLoopRequest(request={"q": "x"}))
+            (message,) = await box.receive()
+            await message.nack()
+            assert await box.receive() == []
+
+    with running_valkey() as server:
+        asyncio.run(bury(server.url))
+        for arguments, dead, requeued in (
+            (["--json"], 1, False),
+            (["--requeue", "--json"], 1, True),
+        ):
+            assert (
+                run_command(["mailbox", "main-requests", "--mailbox", server.url, *arguments]) == 0
+            )
+            found = json.loads(capfd.readouterr().out)
+            assert [one["requeued"] for one in found["dead"]] == [requeued] * dead
+        assert run_command(["mailbox", "main-requests", "--mailbox", server.url]) == 0
+
+    assert "main-requests: 1 waiting or held, 0 dead letters" in capfd.readouterr().out

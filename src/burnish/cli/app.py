@@ -83,7 +83,7 @@ COMMANDS = {
     "tags": CommandEntry(
         "tags",
         "tags",
-        "List the tags of the agent's prompt in .burnish/overrides, and whether they still fit.",
+        "List the tags of the agent's prompt, and whether they still fit.",
     ),
     "export": CommandEntry(
         "export",
@@ -100,6 +100,11 @@ COMMANDS = {
         "serve",
         "serve",
         "Serve the project over HTTP: start runs, follow them live, read what came out.",
+    ),
+    "mailbox": CommandEntry(
+        "worker",
+        "mailbox_command",
+        "Show what waits in a mailbox, or its dead letters, and send those again.",
     ),
     "worker": CommandEntry(
         "worker",

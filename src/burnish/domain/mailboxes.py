@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal, Protocol, TypeVar
 
 BodyT = TypeVar("BodyT")
@@ -20,7 +21,9 @@ class Message(Protocol[BodyT_co, ReplyT_contra]):
     the backend's own clock; the holder's clock means nothing.
 
     `reply` sends to the mailbox that the sender named, whether or not the delivery still counts; the
-    same request may therefore be answered twice.
+    same request may therefore be answered twice. It returns the id of the reply.
+
+    `enqueued_at` is when the message was sent, by the backend's clock.
     """
 
     @property
@@ -33,6 +36,9 @@ class Message(Protocol[BodyT_co, ReplyT_contra]):
     def delivery_count(self) -> int: ...
 
     @property
+    def enqueued_at(self) -> datetime: ...
+
+    @property
     def reply_to(self) -> str | None: ...
 
     async def acknowledge(self) -> None: ...
@@ -41,7 +47,7 @@ class Message(Protocol[BodyT_co, ReplyT_contra]):
 
     async def extend_visibility(self, timeout: float) -> None: ...
 
-    async def reply(self, body: ReplyT_contra) -> None: ...
+    async def reply(self, body: ReplyT_contra) -> str: ...
 
 
 class Mailbox(Protocol[BodyT, ReplyT_contra]):

@@ -10,7 +10,17 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from burnish.domain import Clock, ErrorKind, ItemResult, Spending, SystemClock, UnavailableError
+from burnish.domain import (
+    BurnishError,
+    Clock,
+    ErrorKind,
+    ItemResult,
+    Spending,
+    SystemClock,
+    UnavailableError,
+    UsageError,
+)
+from burnish.evaluation.progress import Progress
 from burnish.support.retry import RetryPolicy
 
 log = logging.getLogger(__name__)
@@ -156,6 +166,22 @@ def mostly_unanswered(unanswered: int, runs: int, last: str) -> UnavailableError
         why=f"{unanswered} of them failed for reasons outside the agent; the last: {last}",
         fix="run the same command again once that is solved; finished items are kept",
         code="runs_unanswered",
+    )
+
+
+def nothing_worked(progress: Progress) -> BurnishError | None:
+    """The error of an experiment in which every run ended in one; None for any other."""
+    why = progress.nothing_worked
+    if why is None:
+        return None
+    if progress.infrastructure_errors == progress.done:
+        fix = "run the same command again once that is solved"
+        return UnavailableError(what="the evaluation failed", why=why, fix=fix)
+    return UsageError(
+        what="the evaluation failed",
+        why=why,
+        fix="mend the agent or the scorer that it comes from: nothing was measured",
+        code="nothing_worked",
     )
 
 

@@ -21,13 +21,17 @@ from burnish.domain import (
     Lease,
     Round,
     Spending,
-    UnavailableError,
-    UsageError,
     canonical_hash,
     current_experiment,
 )
 from burnish.evaluation.item_runner import ItemRunner
-from burnish.evaluation.outages import OUTAGE_SECONDS, OutageWatch, Tries, mostly_unanswered
+from burnish.evaluation.outages import (
+    OUTAGE_SECONDS,
+    OutageWatch,
+    Tries,
+    mostly_unanswered,
+    nothing_worked,
+)
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.refine.loop import RefineLoop
 from burnish.evaluation.result_writer import ResultWriter
@@ -362,22 +366,6 @@ def final_status(progress: Progress) -> ExperimentStatus:
     if progress.done and progress.infrastructure_errors == progress.done:
         return ExperimentStatus.FAILED
     return ExperimentStatus.COMPLETED
-
-
-def nothing_worked(progress: Progress) -> BurnishError | None:
-    """The error of an experiment in which every run ended in one; None for any other."""
-    why = progress.nothing_worked
-    if why is None:
-        return None
-    if progress.infrastructure_errors == progress.done:
-        fix = "run the same command again once that is solved"
-        return UnavailableError(what="the evaluation failed", why=why, fix=fix)
-    return UsageError(
-        what="the evaluation failed",
-        why=why,
-        fix="mend the agent or the scorer that it comes from: nothing was measured",
-        code="nothing_worked",
-    )
 
 
 def _scope(agent: Agent, experiment: Experiment) -> CacheScope | None:

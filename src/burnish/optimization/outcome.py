@@ -143,14 +143,14 @@ def _evidence(confirmation: Confirmation | str | None) -> dict[str, Any]:
         "items": comparison.items,
         "of_items": confirmation.of_items,
     }
-    where = "held-out items" if confirmation.held_out else "the items of the search: no test split"
-    if confirmation.of_items > comparison.items:
+    where = f"{comparison.items} held-out items"
+    if not confirmation.held_out:
+        where = f"the {comparison.items} items of the search; there is no test split"
+    elif confirmation.of_items > comparison.items:
         least = comparison.detectable
-        where = f"of {confirmation.of_items} held-out items, what the budget left room for; " + (
-            "so few show nothing"
-            if least is None
-            else f"they show differences from about {least:.2f}"
-        )
+        shown = "show nothing" if least is None else f"show differences from about {least:.2f}"
+        where = f"{comparison.items} of {confirmation.of_items} held-out items: so many left the budget "
+        where += f"room for, and they {shown}"
     return {
         "test": scores if confirmation.held_out else None,
         "improvement": {
@@ -165,7 +165,7 @@ def _evidence(confirmation: Confirmation | str | None) -> dict[str, Any]:
             "items": comparison.items,
             "missing": confirmation.missing,
         },
-        "confirmation": f"compared on {comparison.items} {where}",
+        "confirmation": f"compared on {where}",
     }
 
 

@@ -51,7 +51,7 @@ class KeptEdit(View):
 
 
 class RejectedEdit(View):
-    """An edit that was not kept, with the items that it broke."""
+    """An edit that was not kept, with items that it broke; there may be more of them."""
 
     section_path: str
     edit: str
@@ -59,6 +59,14 @@ class RejectedEdit(View):
     regression_count: int
     reason: str
     item_ids: list[str]
+
+
+class UntestedLineView(View):
+    """A line that no item tests, and whether the result still says it."""
+
+    section_path: str
+    text: str
+    kept: bool
 
 
 class SavingsView(BaseModel):
@@ -95,6 +103,9 @@ class CompressionView(View):
     tokens: PromptSize
     modifications: list[KeptEdit]
     rejected: list[RejectedEdit] = Field(description="The largest saving first.")
+    untested: list[UntestedLineView] = Field(
+        description="Lines of the prompt that no item tests; kept unless that was asked for."
+    )
     gate_items: int = Field(description="Items that passed before, and so have to pass after.")
     eval_runs: int
     regressions: int

@@ -34,6 +34,23 @@ class MailboxContract:
         assert [one.id for one in messages] == ids
         assert [(one.delivery_count, one.reply_to) for one in messages] == [(1, None)] * 3
 
+    async def test_a_message_says_when_it_was_sent_and_a_reply_has_an_id(
+        self, world: MailboxWorld
+    ) -> None:
+        box, replies = world.open(), world.open("replies")
+        await box.send(Note(1), reply_to=replies)
+        await box.send(Note(2))
+
+        first, second = await box.receive(max_messages=2)
+        sent = await first.reply(Note(3))
+        await first.nack()
+        again = await receive_one(box)
+
+        assert first.enqueued_at.tzinfo is not None
+        assert first.enqueued_at <= second.enqueued_at
+        assert (again.id, again.enqueued_at) == (first.id, first.enqueued_at)
+        assert (await receive_one(replies)).id == sent
+
     async def test_no_more_than_asked_for_are_received(self, world: MailboxWorld) -> None:
         box = world.open()
         for number in range(5):

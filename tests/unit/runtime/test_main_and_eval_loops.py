@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,7 +29,7 @@ from burnish.runtime import (
     run_eval,
     samples_of,
 )
-from burnish.runtime.loops import RetryRules
+from burnish.runtime.loops import RetryRules, asking
 
 OWN = burnish.Configuration.of({"sections": {"system": "Say hello.", "user": "{{name}}"}})
 
@@ -278,3 +279,39 @@ def _result(sample, passed):
         sample_id=sample.id,
         score=burnish.Score(float(passed), passed=passed),
     )
+
+
+async def test_samples_that_nobody_answers_are_failed_results_beside_those_that_came(
+    monkeypatch,
+):
+    box = InMemoryMailbox("eval-requests")
+    now, received = [0.0], asking._received
+
+    async def until_the_first(replies, seconds):
+        found = await received(replies, seconds)
+        now[0] = 1e9 if found else 0.0
+        return found
+
+    # Time is over once the first answer came.
+    monkeypatch.setattr(asking, "_received", until_the_first)
+    monkeypatch.setattr(asking, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    async def answer_one():
+        (message,) = await box.receive(wait_time_seconds=30)
+        await message.reply(EvalResult.failed(message.body, "bad", ErrorKind.AGENT))
+
+    answering = asyncio.create_task(answer_one())
+    report = await run_eval(box, SAMPLES[:2], timeout=60)
+    await answering
+
+    assert sorted(one.error_kind for one in report.results) == [
+        ErrorKind.AGENT,
+        ErrorKind.INFRASTRUCTURE,
+    ]
+    with pytest.raises(burnish.UnavailableError, match="2 of 2 requests"):
+        await run_eval(box.sibling("nobody"), SAMPLES[:2], timeout=0)
+
+
+def test_equal_rows_are_one_sample_and_the_log_says_so(caplog):
+    assert len(samples_of([{"q": "x"}] * 8)) == 1
+    assert "7 of 8 rows equal others" in caplog.text

@@ -209,6 +209,20 @@ async def test_such_a_loop_needs_rows_and_takes_no_outage_for_a_regression(tmp_p
     assert "failed outside the agent" in answer.error
 
 
+@pytest.mark.parametrize("runs", [0, 100_000])
+async def test_a_number_of_runs_that_cannot_be_is_refused_by_its_name(runs):
+    box = InMemoryMailbox("optimize-requests")
+    loop, work = loop_on(box, None)
+    running = asyncio.create_task(loop.run(wait_time_seconds=1))
+
+    answer = await ask(box, OptimizeRequest(descriptor=DESCRIPTOR, eval_runs=runs), timeout=60)
+    await loop.shutdown()
+    await running
+
+    assert f"eval_runs is {runs}" in answer.error
+    assert not work.calls
+
+
 def test_half_of_what_a_compression_needs_is_refused():
     with pytest.raises(UsageError, match="neither an optimizer nor all"):
         OptimizeLoop(requests=InMemoryMailbox("optimize-requests"), strategy=object())

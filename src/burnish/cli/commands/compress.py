@@ -13,9 +13,12 @@ from rich.console import Console
 from rich.text import Text
 
 from burnish.app.agents.registry import with_configuration
-from burnish.app.compress.compressions import CompressionResult, apply_result
+from burnish.app.compress.compressions import (
+    CompressionResult,
+    CompressionTags,
+    apply_result,
+)
 from burnish.app.compress.report import CompressionReport, read_report
-from burnish.app.compress.tags import CompressionTags
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_spec import stored_settings
 from burnish.app.wiring import Workspace, overrides_location

@@ -25,8 +25,9 @@ from burnish.cli.running import run
 from burnish.cli.wording import count, short_id
 from burnish.config.schema import Settings
 from burnish.domain import ExperimentStatus, UsageError
+from burnish.evaluation.outages import nothing_worked
 from burnish.evaluation.progress import Progress
-from burnish.evaluation.runner import RunOptions, nothing_worked
+from burnish.evaluation.runner import RunOptions
 
 _OPTIONAL_VALUE = ("--filter-failing", "--resume", "--retry-errors", "--baseline")
 _ITEMS, _AGENT, _COMPARE = "Which items", "Which configuration", "Comparison and gates"

@@ -1,4 +1,4 @@
-"""`burnish worker`: serves requests and experiments from a mailbox."""
+"""`burnish worker`: serves requests and experiments; `burnish mailbox`: looks into a mailbox."""
 
 from __future__ import annotations
 
@@ -8,19 +8,26 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Annotated
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any
 
 import typer
 
 from burnish.app.compress.requested import Project
-from burnish.app.optimize.runners import MAILBOX_VARIABLE, RunnerChoice
+from burnish.app.optimize.runners import MAILBOX_VARIABLE, RunnerChoice, require_answer
 from burnish.app.worker.worker import WorkerNews, WorkerPlan, work
 from burnish.cli.console import Streams
-from burnish.cli.options import Config, Db, Overrides
+from burnish.cli.options import Config, Db, Json, Overrides
 from burnish.cli.project_location import ProjectLocation
+from burnish.cli.running import run
 from burnish.domain import UsageError
+from burnish.domain.mailboxes import DeadLetter
+from burnish.runtime.mailboxes import MESSAGE_TYPES, RedisMailbox
+from burnish.runtime.mailboxes.message_types import UndecodableError, packed_body
+from burnish.support.redis_client import open_client
 from burnish.support.secrets import without_secrets
+
+_MOST_LETTERS = 100
 
 
 def worker(
@@ -97,6 +104,65 @@ def worker(
     with _log_on_stderr(streams):
         asyncio.run(work(plan, on_start=lambda news: _tell(streams, news)))
     streams.say("stopped; what was not finished went back for other workers")
+
+
+def mailbox_command(
+    context: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Such as eval-requests.", show_default=False)
+    ],
+    *,
+    mailbox: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="The Redis or Valkey server, such as redis://HOST:6379/0.",
+            show_default="BURNISH_MAILBOX",
+        ),
+    ] = None,
+    requeue: Annotated[
+        bool, typer.Option("--requeue", help="Send the dead letters again, to be tried anew.")
+    ] = False,
+    json_output: Json = False,
+) -> None:
+    """Show what waits in a mailbox, or its dead letters, and send those again."""
+    streams: Streams = context.obj
+    url = mailbox or os.environ.get(MAILBOX_VARIABLE) or _no_mailbox()
+    found = run(_dead_letters(url, name, requeue=requeue))
+    if streams.json_output:
+        streams.print_document(found)
+        return
+    streams.say(f"{name}: {found['waiting']} waiting or held, {len(found['dead'])} dead letters")
+    for one in found["dead"]:
+        sent = "sent again" if one["requeued"] else one["explanation"]
+        streams.say(f"{one['message_id']}  {one['type']}  {one['reason']}: {sent}")
+
+
+async def _dead_letters(url: str, name: str, *, requeue: bool) -> dict[str, Any]:
+    """Looking leaves them where they are."""
+    await require_answer(url)
+    client = open_client(url, what="the mailbox cannot be opened")
+    try:
+        box: RedisMailbox[Any, Any] = RedisMailbox(name, client)
+        letters = await box.dead_letters.receive(max_messages=_MOST_LETTERS)
+        told = []
+        for one in letters:
+            again = requeue and await _sent_again(box, one.body)
+            await (one.acknowledge() if again else one.nack())
+            told.append({**asdict(one.body), "requeued": again})
+        return {"mailbox": name, "waiting": await box.approximate_count(), "dead": told}
+    finally:
+        await client.aclose()
+
+
+async def _sent_again(box: RedisMailbox[Any, Any], letter: DeadLetter) -> bool:
+    """Whether it could be: what nobody can read goes nowhere."""
+    try:
+        body = MESSAGE_TYPES.decode(packed_body(letter))
+    except UndecodableError:
+        return False
+    await box.send(body, reply_to=letter.reply_to)
+    return True
 
 
 def _plan(location: ProjectLocation, request: WorkerRequest) -> WorkerPlan:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
-from burnish.domain import BurnishError, ExperimentContext, Item, UnavailableError
+from burnish.domain import BurnishError, ErrorKind, ExperimentContext, Item, UnavailableError
 from burnish.domain.mailboxes import Mailbox, Message
 from burnish.runtime.loops.eval_loop import EvalReport, EvalRequest, EvalResult
 from burnish.runtime.loops.main_loop import MainLoopRequest, MainLoopResult
@@ -21,6 +21,13 @@ Result = MainLoopResult | EvalResult | OptimizeResult
 _BATCH = 100
 _WAIT_SECONDS = 20.0
 _REST_SECONDS = 0.5
+
+
+class NotAnsweredError(UnavailableError):
+    """Time was over before all requests were answered; `answers` has what came, by request id."""
+
+    default_code = "no_answer"
+    answers: dict[UUID, Any]
 
 
 async def ask(
@@ -37,7 +44,7 @@ async def ask_all(
     """The answers to many requests, in the order of the requests.
 
     The requests travel at once, and workers share them. A request that was answered twice, because
-    a worker died late, counts once. Raises UnavailableError when time is over.
+    a worker died late, counts once. Raises NotAnsweredError when time is over; it has what came.
     """
     deadline = time.monotonic() + timeout
     replies = requests.sibling(f"replies-{uuid4()}")
@@ -49,7 +56,7 @@ async def ask_all(
         while len(found) < len(wanted):
             left = deadline - time.monotonic()
             if left <= 0:
-                raise _too_late(requests.name, len(found), len(wanted), timeout)
+                raise _too_late(requests.name, found, len(wanted), timeout)
             for message in await _received(replies, min(left, _WAIT_SECONDS)):
                 if message.body.request_id in wanted:
                     found.setdefault(message.body.request_id, message.body)
@@ -70,11 +77,25 @@ async def run_eval(
     repeat: int = 0,
     timeout: float = 600.0,
 ) -> EvalReport:
-    """All samples evaluated by whatever workers serve the mailbox."""
+    """All samples evaluated by whatever workers serve the mailbox.
+
+    Samples that are not answered in time are failed results, unless none is.
+    """
     requests = [
         EvalRequest(sample=sample, experiment=experiment, repeat=repeat) for sample in samples
     ]
-    return EvalReport(tuple(await ask_all(eval_requests, requests, timeout=timeout)))
+    try:
+        return EvalReport(tuple(await ask_all(eval_requests, requests, timeout=timeout)))
+    except NotAnsweredError as error:
+        if not error.answers:
+            raise
+        why, kind = f"no answer: {error.why}", ErrorKind.INFRASTRUCTURE
+        return EvalReport(
+            tuple(
+                error.answers.get(one.request_id) or EvalResult.failed(one, why, kind)
+                for one in requests
+            )
+        )
 
 
 async def _received(replies: Mailbox[Any, Any], seconds: float) -> Sequence[Message[Any, Any]]:
@@ -91,11 +112,14 @@ def _batches(requests: Sequence[RequestT]) -> Iterator[Sequence[RequestT]]:
         yield requests[start : start + _BATCH]
 
 
-def _too_late(mailbox: str, found: int, wanted: int, timeout: float) -> UnavailableError:
-    return UnavailableError(
-        what=f"{wanted - found} of {wanted} requests to {mailbox} were not answered",
+def _too_late(
+    mailbox: str, found: dict[UUID, Result], wanted: int, timeout: float
+) -> NotAnsweredError:
+    error = NotAnsweredError(
+        what=f"{wanted - len(found)} of {wanted} requests to {mailbox} were not answered",
         why=f"{timeout:g} seconds are over",
         fix="start workers that serve this mailbox (`burnish worker`), or allow more time; "
         f"what could not be handled is in {mailbox}.dead",
-        code="no_answer",
     )
+    error.answers = dict(found)
+    return error

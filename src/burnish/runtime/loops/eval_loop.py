@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -33,12 +34,20 @@ from burnish.runtime.loops.main_loop import MainLoop, now
 from burnish.runtime.loops.message_handler import Delivery, RetryRules
 from burnish.runtime.mailboxes.rules import MAX_DELIVERIES
 
+_log = logging.getLogger(__name__)
 EVAL_REQUESTS = "eval-requests"
 
 
 def samples_of(rows: Any) -> tuple[Item, ...]:
-    """Rows as samples: a list of dicts, or a path to JSONL, JSON, CSV or Parquet."""
-    return tuple(Dataset.of(rows).items())
+    """Rows as samples: a list of dicts, or a path to JSONL, JSON, CSV or Parquet.
+
+    Equal rows without ids are one sample, and the log says so.
+    """
+    samples = tuple(Dataset.of(rows).items())
+    if isinstance(rows, Sequence) and not isinstance(rows, str) and len(samples) < len(rows):
+        equal = len(rows) - len(samples)
+        _log.warning("%d of %d rows equal others: give them ids to run each", equal, len(rows))
+    return samples
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -259,7 +259,7 @@ class MessageHandler(Generic[RequestT, ReplyT]):
             # It comes back by itself once its time is over.
             _log.warning("message %s could not be given back: %s", self._message.id, error)
 
-    async def _patiently(self, call: Callable[[], Awaitable[None]]) -> None:
+    async def _patiently(self, call: Callable[[], Awaitable[object]]) -> None:
         """Until it is done, while the mailbox is away and time is left."""
         await retry(
             lambda _: call(),

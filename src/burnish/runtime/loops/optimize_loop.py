@@ -41,6 +41,8 @@ OPTIMIZE_REQUESTS = "optimize-requests"
 _LEAVE_SECONDS = 10.0
 # A request that takes hours meets many restarts of workers; none of them is its fault.
 MAX_OPTIMIZE_DELIVERIES = 50
+# A worker runs one optimization at a time, so one that never ends keeps all others waiting.
+MOST_EVAL_RUNS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +256,13 @@ class OptimizeLoop(MailboxLoop[OptimizeRequest, OptimizeResult]):
 
     async def handle(self, request: OptimizeRequest, delivery: Delivery) -> OptimizeResult:
         """Run it; when the worker stops, give it back at once instead of using up the grace."""
+        if not 1 <= request.eval_runs <= MOST_EVAL_RUNS:
+            raise UsageError(
+                what="the request cannot be served",
+                why=f"its eval_runs is {request.eval_runs}, and may be 1 to {MOST_EVAL_RUNS}",
+                fix="set eval_runs of the OptimizeRequest; 3 is the default",
+                code="invalid_request",
+            )
         running = asyncio.ensure_future(self._optimizer.optimize(request))
         stopping = asyncio.ensure_future(delivery.stopping.wait())
         try:

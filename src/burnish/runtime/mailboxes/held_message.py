@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from burnish.runtime.mailboxes.rules import check_seconds, no_reply_mailbox
@@ -24,14 +25,22 @@ class Keeper(Protocol[ReceiptT_contra]):
     async def defer(self, receipt: ReceiptT_contra, seconds: float, *, keep: bool) -> None:
         """Make the message due in so many seconds, for this holder to `keep` until then or not."""
 
-    async def answer(self, receipt: ReceiptT_contra, reply_to: str, body: Any) -> None:
-        """Send to the mailbox of the backend that the sender named."""
+    async def answer(self, receipt: ReceiptT_contra, reply_to: str, body: Any) -> str:
+        """Send to the mailbox of the backend that the sender named; the new message's id."""
 
 
 class HeldMessage(Generic[BodyT, ReceiptT]):
     """Implements `burnish.domain.mailboxes.Message` on any backend."""
 
-    __slots__ = ("_keeper", "_receipt", "body", "delivery_count", "id", "reply_to")
+    __slots__ = (
+        "_keeper",
+        "_receipt",
+        "body",
+        "delivery_count",
+        "enqueued_at",
+        "id",
+        "reply_to",
+    )
 
     def __init__(
         self,
@@ -41,6 +50,7 @@ class HeldMessage(Generic[BodyT, ReceiptT]):
         id: str,  # noqa: A002 - the contract's name
         body: BodyT,
         delivery_count: int,
+        enqueued_at: datetime,
         reply_to: str | None,
     ) -> None:
         self._keeper = keeper
@@ -48,6 +58,7 @@ class HeldMessage(Generic[BodyT, ReceiptT]):
         self.id = id
         self.body = body
         self.delivery_count = delivery_count
+        self.enqueued_at = enqueued_at
         self.reply_to = reply_to
 
     def __repr__(self) -> str:
@@ -67,8 +78,8 @@ class HeldMessage(Generic[BodyT, ReceiptT]):
         check_seconds(timeout, "timeout")
         await self._keeper.defer(self._receipt, timeout, keep=True)
 
-    async def reply(self, body: Any) -> None:
-        """Answer the sender."""
+    async def reply(self, body: Any) -> str:
+        """Answer the sender; the id of the reply."""
         if self.reply_to is None:
             raise no_reply_mailbox(self._keeper.name, self.id)
-        await self._keeper.answer(self._receipt, self.reply_to, body)
+        return await self._keeper.answer(self._receipt, self.reply_to, body)

@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -40,10 +41,13 @@ _SWEEP_FROM = 64
 class Entry:
     """A message. `holder` names the delivery that counts, 0 for none; `turn` its place in the heap."""
 
-    __slots__ = ("count", "due", "holder", "id", "packed", "reply_box", "reply_to", "turn")
+    __slots__ = ("at", "count", "due", "holder", "id", "packed", "reply_box", "reply_to", "turn")
 
-    def __init__(self, id_: str, packed: Packed, reply_to: str | None, reply_box: Any) -> None:
+    def __init__(
+        self, id_: str, packed: Packed, reply_to: str | None, reply_box: Any, at: datetime
+    ) -> None:
         self.id = id_
+        self.at = at
         self.packed = packed
         self.reply_to = reply_to
         self.reply_box = reply_box
@@ -71,7 +75,7 @@ class MemoryQueue:
     def put(self, packed: Packed, reply_to: str | None = None, reply_box: Any = None) -> str:
         """Add a message, and wake one who waits."""
         self._sent += 1
-        entry = Entry(str(self._sent), packed, reply_to, reply_box)
+        entry = Entry(str(self._sent), packed, reply_to, reply_box, self._clock.now())
         self._fresh.append(entry)
         if self._waiters:
             self._wake_one()
@@ -322,17 +326,17 @@ class InMemoryMailbox(Generic[BodyT, ReplyT]):
         """For its messages: make one due later."""
         self._queue.defer(self._held(receipt), seconds, keep=keep)
 
-    async def answer(self, receipt: Receipt, reply_to: str, body: Any) -> None:
+    async def answer(self, receipt: Receipt, reply_to: str, body: Any) -> str:
         """For its messages: reply."""
         box = receipt.entry.reply_box
         if box is not None and not box.closed:
-            await box.send(body)
-            return
+            sent: str = await box.send(body)
+            return sent
         queue = self._house.find(reply_to)
         packed = self._settings.types.encode(body)
         if len(queue) >= self._settings.max_size:
             raise full(reply_to, self._settings.max_size)
-        queue.put(packed)
+        return queue.put(packed)
 
     def _held(self, receipt: Receipt) -> Entry:
         entry, holder = receipt
@@ -364,6 +368,7 @@ class InMemoryMailbox(Generic[BodyT, ReplyT]):
             id=entry.id,
             body=body,
             delivery_count=entry.count,
+            enqueued_at=entry.at,
             reply_to=entry.reply_to,
         )
 

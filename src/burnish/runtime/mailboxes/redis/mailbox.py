@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -158,14 +159,14 @@ class RedisMailbox(Generic[BodyT, ReplyT]):
         if not await self._stream.defer(receipt, seconds, keep=keep):
             raise receipt_expired(self.name, receipt.id)
 
-    async def answer(self, receipt: Receipt, reply_to: str, body: Any) -> None:
+    async def answer(self, receipt: Receipt, reply_to: str, body: Any) -> str:
         """For its messages: reply."""
         del receipt
         box = self._correspondents.pop(reply_to, None) or self.sibling(reply_to)
         self._correspondents[reply_to] = box
         if len(self._correspondents) > _MAX_CORRESPONDENTS:
             del self._correspondents[next(iter(self._correspondents))]
-        await box.send(body)
+        return await box.send(body)
 
     async def _take(self, most: int, seconds: float) -> Taken:
         """What the server gave; if the caller is cancelled meanwhile, it is given back."""
@@ -220,6 +221,8 @@ class RedisMailbox(Generic[BodyT, ReplyT]):
             id=one.receipt.id,
             body=body,
             delivery_count=one.receipt.delivery,
+            # A stream's ids begin with the server's time in milliseconds.
+            enqueued_at=datetime.fromtimestamp(int(one.receipt.id.partition("-")[0]) / 1000, UTC),
             reply_to=one.reply_to,
         )
 

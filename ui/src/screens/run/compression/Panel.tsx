@@ -49,6 +49,7 @@ export default function CompressionPanel({ runId }: { runId: string }) {
           />
           <Sizes report={report} />
           <Kept report={report} />
+          <Untested lines={report.untested} />
           <RefusedCuts rejected={report.rejected} runId={runId} />
         </>
       )}
@@ -174,6 +175,24 @@ function Sizes({ report }: { report: Report }) {
           </tbody>
         </table>
       </div>
+    </Card>
+  );
+}
+
+function Untested({ lines }: { lines: Report['untested'] }) {
+  if (lines.length === 0) return null;
+  return (
+    <Card title="Lines that no item tests">
+      <ul>
+        {lines.map((one) => (
+          <li key={`${one.section_path} ${one.text}`}>
+            <span className="mono">{one.section_path}</span>: {one.text}{' '}
+            <span className={one.kept ? 'muted small' : 'bad'}>
+              {one.kept ? 'kept' : 'left out, as asked for'}
+            </span>
+          </li>
+        ))}
+      </ul>
     </Card>
   );
 }
