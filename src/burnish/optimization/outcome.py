@@ -149,8 +149,8 @@ def _evidence(confirmation: Confirmation | str | None) -> dict[str, Any]:
     elif confirmation.of_items > comparison.items:
         least = comparison.detectable
         shown = "show nothing" if least is None else f"show differences from about {least:.2f}"
-        where = f"{comparison.items} of {confirmation.of_items} held-out items: so many left the budget "
-        where += f"room for, and they {shown}"
+        of = f"{comparison.items} of {confirmation.of_items} held-out items"
+        where = f"{of} (the budget left room for no more), which {shown}"
     return {
         "test": scores if confirmation.held_out else None,
         "improvement": {
