@@ -123,5 +123,5 @@ async def test_where_all_test_items_do_not_fit_a_drawn_part_of_them_is_compared(
     assert document["test"]["of_items"] == 12
     assert result.improvement.held_out
     assert result.improvement.detectable > 0.2
-    assert "of 12 held-out items, what the budget left room for" in document["confirmation"]
+    assert "of 12 held-out items (the budget left room for no more)" in document["confirmation"]
     assert fingerprint(resumed) == fingerprint(result)
