@@ -18,6 +18,7 @@ from burnish.app.images.settings import ImageSettings
 from burnish.app.wiring import Workspace
 from burnish.domain.images.runs import ImageRunStatus
 from burnish.images import pictures
+from burnish.images.constraint_text import with_constraints
 from burnish.images.models.scripted import ScriptedImageJudge, ScriptedImageModel, flat_picture
 from burnish.storage import Database, LocalImageFiles, SqlImageJobs, SqlImageRepository
 from burnish.support.threads import DaemonThreads
@@ -90,7 +91,8 @@ async def stored(place):
     async with await Database.open(str(place / "burnish.db")) as database:
         run = await SqlImageRepository(database).run("r1")
     drawn = [one.variant_prompt for one in run.variants if one.image]
-    return run.status.value, drawn + [run.request.base_prompt] * bool(run.anchor_commit_id)
+    first = with_constraints(run.request.base_prompt, run.request.constraints)
+    return run.status.value, drawn + [first] * bool(run.anchor_commit_id)
 
 
 def die_when(method, holds):

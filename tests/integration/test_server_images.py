@@ -304,12 +304,16 @@ def test_image_authors_need_no_agent(tmp_path, config):
     if config is not None:
         (tmp_path / "burnish.toml").write_text(config)
     with ServerThread(settings_of(tmp_path)) as running, running.client() as opened:
-        run = wait_until_ended(opened, start(opened)["run_id"])
+        asked = start(opened, base_prompt="portrait of an old fisherman")
+        run = wait_until_ended(opened, asked["run_id"])
         lists = [opened.get(f"/v1/private/{name}") for name in ("agents", "suites")]
         project = opened.get("/v1/private/project")
         unknown = opened.get("/v1/private/agents/nobody")
 
     assert run["status"] == "completed"
+    for one in run["variants"]:
+        assert one["not_drawn"] == ["old", "portrait"]
+        assert one["rubric"]["not_measured"] == ["prompt_adherence"]
     assert [(one.status_code, one.json()["items"]) for one in lists] == [(200, []), (200, [])]
     assert (project.status_code, project.json()["code"]) == (422, "no_agent")
     assert unknown.status_code == 404

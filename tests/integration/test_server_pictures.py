@@ -118,6 +118,8 @@ def test_a_picture_that_is_too_large_is_refused_before_and_while_it_comes(server
         answer = wire.recv(65536)
 
     assert (declared.status_code, declared.json()["code"]) == (413, "too_large")
+    assert "at most 0.4 MB" in declared.json()["message"]
+    assert "picture" in declared.json()["fix"]
     assert b" 413 " in answer
 
 

@@ -96,13 +96,9 @@ async def _base(context: StageContext, anchor: ImageCommit) -> bytes:
 
 async def _new_anchor(context: StageContext) -> ImageCommit:
     request, model = context.run.request, context.models.image
-    usage = Usage()
+    prompt, usage = with_constraints(request.base_prompt, request.constraints), Usage()
     try:
-        drawn, _ = await context.call(
-            lambda: model.generate(
-                with_constraints(request.base_prompt, request.constraints), quality=request.quality
-            )
-        )
+        drawn, _ = await context.call(lambda: model.generate(prompt, quality=request.quality))
         usage = drawn.usage
         image = await context.keep(drawn.data)
     except BurnishError as error:
@@ -113,7 +109,7 @@ async def _new_anchor(context: StageContext) -> ImageCommit:
         project_id=request.project_id,
         parent_commit_id=None,
         status=CommitStatus.SUCCESS,
-        prompt=request.base_prompt,
+        prompt=prompt,
         model=model.name,
         images=(image,),
         run_id=context.run.run_id,

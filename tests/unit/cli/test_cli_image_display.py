@@ -126,6 +126,22 @@ def test_the_result_has_scores_tags_suggestions_and_what_to_do_next(location):
     assert "\x1b" not in text
 
 
+def test_the_leaderboard_says_who_made_it_and_what_was_not_drawn_or_measured(location):
+    """IMG-10 to IMG-12."""
+    blind = replace(RUBRIC, not_measured=("prompt_adherence",))
+    first = replace(DONE.variants[0], rubric=blind, not_drawn=("old", "portrait"))
+    asked = replace(DONE.request, image_model="sketch", judge_model="pixel-judge")
+    shown = console(terminal=False)
+    print_image_run(shown, replace(DONE, request=asked, variants=(first,)), location)
+
+    text = shown.file.getvalue()
+    makers = "drawn by sketch (offline, drawn by rules), judged by pixel-judge (offline,"
+    assert text.index(makers) < text.index("adherence")
+    assert "not measured" in text
+    assert f"{RUBRIC.prompt_adherence:.2f}" not in text.split("suggestions")[0].split(makers)[1]
+    assert "not drawn: old, portrait" in text
+
+
 def test_a_stopped_run_says_how_to_go_on(location):
     watch = ImageWatch()
     assert watch.kept(location) is None

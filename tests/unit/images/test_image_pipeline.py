@@ -605,4 +605,4 @@ async def test_the_first_picture_is_asked_for_with_its_constraints():
 
     (asked,) = [one for one in world.image.calls_by_prompt if one.startswith(f"{PROMPT}\n")]
     assert asked == f"{PROMPT}\nMust include: a gull.\nMust avoid: text."
-    assert (await world.repository.commit(run.anchor_commit_id)).prompt == PROMPT
+    assert (await world.repository.commit(run.anchor_commit_id)).prompt == asked

@@ -102,11 +102,11 @@ def _too_large(limit: int) -> ASGIApp:
     return error_response(
         413,
         code="too_large",
-        message=f"the body is too large: {_words(limit)}",
-        fix="send less",
+        message=f"what was sent is too large: {_words(limit)}",
+        fix="send less: a smaller picture, or fewer rows at a time",
         headers={"Connection": "close"},
     )
 
 
 def _words(limit: int) -> str:
-    return f"at most {limit:,} bytes are taken"
+    return f"at most {limit / 1_000_000:g} MB are taken"
