@@ -6,8 +6,8 @@ Columns are spelt out and not taken from the tables, which move on while this fi
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0012"
-down_revision = "0011"
+revision = "0013"
+down_revision = "0012"
 
 
 def upgrade() -> None:
