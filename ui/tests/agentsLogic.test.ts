@@ -91,6 +91,7 @@ describe('evidence', () => {
   const evidence: Evidence = {
     held_out: true,
     items: 132,
+    missing: 0,
     baseline_score: 0.6,
     best_score: 0.78,
     delta: 0.18,

@@ -50,5 +50,12 @@ export function evidenceDetail(evidence: Evidence): string {
       ? ''
       : `${score(evidence.baseline_score)} for the baseline, ${score(evidence.best_score)} for this one; `;
   const items = evidence.fixed === 1 ? 'item' : 'items';
-  return `${scores}${count(evidence.fixed)} ${items} fixed, ${count(evidence.broken)} broken.`;
+  const told = `${scores}${count(evidence.fixed)} ${items} fixed, ${count(evidence.broken)} broken.`;
+  return evidence.missing ? `${told} ${missingWords(evidence.missing)}` : told;
+}
+
+/** "3 items are left out: an answer never came." */
+export function missingWords(missing: number): string {
+  const items = missing === 1 ? '1 item is' : `${count(missing)} items are`;
+  return `${items} left out: an answer never came, for reasons outside the agent.`;
 }

@@ -158,6 +158,7 @@ describe('evidence in words', () => {
   const evidence = {
     held_out: true,
     items: 132,
+    missing: 0,
     baseline_score: 0.53,
     best_score: 0.71,
     delta: 0.182,
@@ -178,6 +179,13 @@ describe('evidence in words', () => {
       interval: '95% interval +12 to +25 points, p < 0.001',
       items: '24 items fixed, 0 broken',
     });
+  });
+
+  it('says how many items have no answer', () => {
+    expect(evidenceWords({ ...evidence, missing: 12 }).items).toBe(
+      '24 items fixed, 0 broken. 12 items are left out: an answer never came, ' +
+        'for reasons outside the agent.',
+    );
   });
 
   it('says who scored higher by luck, and only then', () => {

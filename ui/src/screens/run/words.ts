@@ -1,5 +1,5 @@
 import type { Schemas } from '@/api/client';
-import { chance, comparedItems } from '@/lib/evidence';
+import { chance, comparedItems, missingWords } from '@/lib/evidence';
 import { count, score } from '@/lib/format';
 import type { RunView } from './view';
 
@@ -33,7 +33,9 @@ export function evidenceWords(evidence: Evidence, compression = false): Evidence
     interval:
       `95% interval ${points(evidence.ci_low)} to ${points(evidence.ci_high)} points, ` +
       chance(evidence.p_value),
-    items: `${count(evidence.fixed)} items fixed, ${count(evidence.broken)} broken`,
+    items:
+      `${count(evidence.fixed)} items fixed, ${count(evidence.broken)} broken` +
+      (evidence.missing ? `. ${missingWords(evidence.missing)}` : ''),
   };
 }
 
