@@ -16,6 +16,7 @@ NAMES = (
     "serving",
     "workers",
     "refine",
+    "proofs",
     "images",
 )
 
