@@ -22,9 +22,9 @@ NAMES = (
 
 
 def main() -> None:
-    """Run the named benches, or all; `mixtures` has options, and writes no page."""
-    if sys.argv[1:2] == ["mixtures"]:
-        import_module("bench.mixtures").main(sys.argv[2:])
+    """Run the named benches, or all; `mixtures` and `faults` have options, and write no page."""
+    if sys.argv[1:2] in (["mixtures"], ["faults"]):
+        import_module(f"bench.{sys.argv[1]}").main(sys.argv[2:])
         return
     wanted = sys.argv[1:] or NAMES
     for name in wanted:

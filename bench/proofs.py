@@ -41,16 +41,16 @@ def run() -> Section:
     )
 
 
-def rates(share: float, comparisons: int, *, seed: int = 0) -> tuple[float, float]:
+def rates(share: float, comparisons: int, *, items: int = ITEMS) -> tuple[float, float]:
     """How often equal prompts are proven to differ, and how often p < 0.05 in their favour."""
-    draw = random.Random(f"{seed}:{share}")
+    draw = random.Random(f"{share}")
     proven = significant = 0
     for _ in range(comparisons):
         before = {
-            str(n): float(draw.random() < 0.8) for n in range(ITEMS) if draw.random() >= share
+            str(n): float(draw.random() < 0.8) for n in range(items) if draw.random() >= share
         }
-        after = {str(n): float(draw.random() < 0.8) for n in range(ITEMS)}
-        found = compare_scores(before, after, planned=ITEMS, held_out=True)
+        after = {str(n): float(draw.random() < 0.8) for n in range(items)}
+        found = compare_scores(before, after, planned=items, held_out=True)
         assert isinstance(found, Confirmation)
         proven += is_proven(evidence_document(found))
         significant += found.comparison.p_value < 0.05

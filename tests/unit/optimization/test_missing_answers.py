@@ -10,10 +10,10 @@ from burnish.optimization.outcome import evidence_document
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.25])
 def test_equal_prompts_are_rarely_proven_whatever_share_of_one_arm_is_missing(share):
-    proven, significant = rates(share, 40)
+    proven, significant = rates(share, 100, items=40)
 
     assert proven <= MOST
-    assert significant <= MOST + 0.05  # `python -m bench proofs` has a thousand of each
+    assert significant <= 0.2  # of so few; `python -m bench proofs` has a thousand of each
 
 
 @pytest.mark.parametrize(("missing", "proven"), [(0, True), (5, True), (6, False), (25, False)])
