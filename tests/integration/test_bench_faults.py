@@ -1,4 +1,4 @@
-"""A few of the faults of `python -m bench faults`: nothing is lost, doubled, blamed, and nothing hangs."""
+"""Some faults of `python -m bench faults`: nothing is lost, doubled, blamed, and nothing hangs."""
 
 import pytest
 from bench.fault_runs import KINDS, Reference
