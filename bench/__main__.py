@@ -17,12 +17,17 @@ NAMES = (
     "serving",
     "workers",
     "refine",
+    "proofs",
     "images",
 )
 
 
 # These have options, and write no page.
-COMMANDS = {"mixtures": "bench.mixtures", "real": "bench.real.command"}
+COMMANDS = {
+    "faults": "bench.faults",
+    "mixtures": "bench.mixtures",
+    "real": "bench.real.command",
+}
 
 
 def main() -> None:

@@ -1,6 +1,8 @@
 """A model that is away while the baseline runs: `resume` makes up for it in the same optimization."""
 
 import asyncio
+import contextlib
+import sqlite3
 from dataclasses import replace
 
 import pytest
@@ -123,3 +125,16 @@ async def test_watchers_hear_that_the_baseline_runs_again_and_how_it_ends(tmp_pa
         events = await workspace.optimizations.list_events(world.optimization_id)
     told = [one.payload["status"] for one in events if one.payload.get("number") == 0]
     assert told == ["running", "failed", "running", "failed", "running", "completed"]
+
+
+async def test_a_baseline_that_is_gone_is_run_anew(expected, tmp_path):
+    world = World(tmp_path)
+    with pytest.raises(BaselineFailed):
+        await run_while_down(world, answers=4)
+    with contextlib.closing(sqlite3.connect(world.db)) as connection, connection:
+        connection.execute("pragma foreign_keys = on")
+        connection.execute("delete from experiments")
+
+    result = await run(world)
+
+    assert fingerprint(result) == expected

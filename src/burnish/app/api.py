@@ -14,6 +14,7 @@ from burnish.app.optimize.optimizations import Optimization, run_prepared
 from burnish.app.optimize.own_repository import OwnRepository
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.runners import RunnerChoice
+from burnish.app.references import resolve_optimization
 from burnish.app.wiring import Workspace, database_location
 from burnish.config.search import SearchSpec, racing_mode
 from burnish.config.specs import AgentSpec, SuiteSpec
@@ -116,9 +117,10 @@ async def optimize_async(
     `settings` are the named optimizer's own. `racing` (off, conservative or aggressive) ends trials
     that cannot reasonably win. `space` says which sections and parameters may change. `objective`
     weighs tokens, cost or latency against the score, such as {"tokens": 0.1}, or asks for a front,
-    such as {"pareto": ["tokens"], "tolerance": 0.01}. `resume` names an optimization to go on with,
-    given the same agent, suite, optimizer and objective. `mailbox`, such as redis://HOST:6379/0,
-    has the evaluations done by the workers there that serve this agent: see `burnish.work`.
+    such as {"pareto": ["tokens"], "tolerance": 0.01}. `resume` names an optimization to go on with, by
+    its id, a part of it or `latest`, given the same agent, suite, optimizer and objective. `mailbox`,
+    such as redis://HOST:6379/0, has the evaluations done by the workers there that serve this
+    agent: see `burnish.work`.
     `runner` names where they are done instead: mailbox, or what an installed package registers.
     `timeout_seconds` is how long a method of the optimizer may take. `adapter` runs the experiments
     in place of Burnish, and `repository` keeps the run in place of its database: see docs/extend.md.
@@ -141,6 +143,8 @@ async def optimize_async(
         make_adapter = _make_own(adapter, choice)
     async with Workspace.open(location) as workspace:
         own = None if repository is None else OwnRepository(repository, workspace.optimizations)
+        if resume is not None and own is None:
+            resume = (await resolve_optimization(workspace.optimizations, resume)).id
         optimization = Optimization(
             workspace,
             agent,

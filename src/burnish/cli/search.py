@@ -13,12 +13,12 @@ from burnish.app.optimize.optimizations import Optimization, load_result
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_spec import require_unchanged, spec_of, stored_settings
 from burnish.app.optimize.runners import RunnerChoice
+from burnish.app.references import resolve_optimization
 from burnish.app.report.runs.evidence import collapse_warnings
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
 from burnish.cli.display.optimizations.status import resumable
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import resolve_optimization
 from burnish.cli.wording import short_id
 from burnish.config.schema import Settings
 from burnish.domain import (

@@ -11,6 +11,8 @@ from burnish.domain import ItemResult, Round
 
 # Past this many unsaved results and rounds the workers wait: memory and a crash's loss stay bounded.
 _MAX_UNSAVED = 1000
+# They wait too while one batch takes longer than this: the database may be away.
+_STALL_SECONDS = 0.5
 
 Save = Callable[[Sequence[ItemResult], Sequence[Round]], Awaitable[None]]
 
@@ -30,6 +32,8 @@ class ResultWriter:
         self._saved = asyncio.Event()
         self._closing = False
         self._saving = False
+        self._clock = asyncio.get_running_loop().time
+        self._saving_since: float | None = None
         self._failure: BaseException | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -56,9 +60,14 @@ class ResultWriter:
             raise self._failure
         self._unsaved.append(one)
         self._arrived.set()
-        while len(self._unsaved) >= _MAX_UNSAVED and self._failure is None:
+        while self._failure is None and (len(self._unsaved) >= _MAX_UNSAVED or self._stalls()):
             self._saved.clear()
             await self._saved.wait()
+
+    def _stalls(self) -> bool:
+        """Whether the database takes its time: what comes now may be paid for and lost."""
+        since = self._saving_since
+        return since is not None and self._clock() - since > _STALL_SECONDS
 
     async def flush(self) -> None:
         """Wait until everything that was handed over is saved."""
@@ -73,7 +82,7 @@ class ResultWriter:
             await self._arrived.wait()
             self._arrived.clear()
             batch, self._unsaved = self._unsaved, []
-            self._saving = True
+            self._saving, self._saving_since = True, self._clock()
             try:
                 if batch:
                     results = [one for one in batch if isinstance(one, ItemResult)]
@@ -83,7 +92,7 @@ class ResultWriter:
                 self._failure = error
                 self._saved.set()
                 return
-            self._saving = False
+            self._saving, self._saving_since = False, None
             self._saved.set()
             if self._closing and not self._unsaved:
                 return

@@ -46,6 +46,24 @@ class Confirmation:
     best_measures: Measures = field(default_factory=Measures)
 
 
+def compare_scores(
+    before: Mapping[str, float], after: Mapping[str, float], *, planned: int, held_out: bool
+) -> Confirmation | str:
+    """A paired test on the items that both sides answered, of so many that were to be compared."""
+    common = sorted(before.keys() & after.keys())
+    if not common:
+        return "no item was answered by both"
+    old = [before[item] for item in common]
+    new = [after[item] for item in common]
+    return Confirmation(
+        comparison=paired_permutation_test(old, new, seed=0),
+        baseline_score=sum(old) / len(old),
+        best_score=sum(new) / len(new),
+        held_out=held_out,
+        missing=max(planned, len(before.keys() | after.keys())) - len(common),
+    )
+
+
 @dataclass(eq=False, kw_only=True)
 class Confirmer:
     """Runs the held-out experiments."""
@@ -90,21 +108,12 @@ class Confirmer:
         """A paired test between two experiments on the items that both answered."""
         before = await self.experiments.item_scores(baseline.experiment_id)
         after = await self.experiments.item_scores(best.experiment_id)
-        common = sorted(before.keys() & after.keys())
-        if not common:
-            return "no item was answered by both"
-        old = [before[item] for item in common]
-        new = [after[item] for item in common]
-        return Confirmation(
-            comparison=paired_permutation_test(old, new, seed=0),
-            baseline_score=sum(old) / len(old),
-            best_score=sum(new) / len(new),
-            held_out=held_out,
-            missing=max(
-                len(before.keys() | after.keys()),
-                *(one.summary.total_items // self.repeats for one in (baseline, best)),
-            )
-            - len(common),
+        planned = max(one.summary.total_items for one in (baseline, best)) // self.repeats
+        found = compare_scores(before, after, planned=planned, held_out=held_out)
+        if isinstance(found, str):
+            return found
+        return replace(
+            found,
             baseline_measures=Measures.of(baseline.summary),
             best_measures=Measures.of(best.summary),
         )

@@ -79,7 +79,7 @@ def outcome_document(
         "why_not_improved": None
         if improved
         else why_no_improvement(trial_index.in_order(), checkpoint.rejected, trial_index.objective),
-        **_evidence(confirmation),
+        **evidence_document(confirmation),
         "objective": objective_document(
             trial_index.ranking,
             trial_index.points,
@@ -131,7 +131,7 @@ def _overruled(orchestrator: Orchestrator) -> dict[str, Any] | None:
     return {**found, "by": "evidence", **shown}
 
 
-def _evidence(confirmation: Confirmation | str | None) -> dict[str, Any]:
+def evidence_document(confirmation: Confirmation | str | None) -> dict[str, Any]:
     """The held-out scores and the difference with its interval, or why there are none."""
     if not isinstance(confirmation, Confirmation):
         why = confirmation or "the baseline was not scored"

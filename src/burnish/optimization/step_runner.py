@@ -92,9 +92,9 @@ class StepRunner:
         started = one.experiment_id in self.started
         if started:
             status = await self.adapter.get_status(one.experiment_id)
-            if status is None:
+            if status is None and not retry_errors:
                 return  # It was started and is gone: the aggregator will call it orphaned.
-            if retry_errors and status in UNSCORED:
+            if retry_errors and (status is None or status in UNSCORED):
                 self._again.add(one.experiment_id)
         candidate = one.candidate
         await self.materializer.materialize(candidate)

@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from burnish.app.references import BASELINE, BEST, LATEST, find_candidate, resolve_optimization
 from burnish.app.report.differences import difference
 from burnish.cli.console import Streams
 from burnish.cli.display.differences import print_difference
 from burnish.cli.options import Config, Db, Json, OptimizationReference
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import BASELINE, BEST, LATEST, find_candidate, resolve_optimization
 from burnish.cli.running import run
 from burnish.domain import Candidate, TrialResult
 

@@ -12,6 +12,7 @@ from typer.core import TyperCommand
 
 from burnish.app.evaluate.evaluations import Evaluation, Selection
 from burnish.app.evaluate.result import EvaluationResult, compare
+from burnish.app.references import LATEST, resolve
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
 from burnish.cli.display.evaluation import FailingItem, print_result, worst_items
@@ -20,7 +21,6 @@ from burnish.cli.display.rows import print_notice
 from burnish.cli.eval_request import EvalRequest, Gate, RefineOptions, check_gates
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import LATEST, resolve
 from burnish.cli.running import run
 from burnish.cli.wording import count, short_id
 from burnish.config.schema import Settings

@@ -11,6 +11,7 @@ from typing import Annotated, TextIO
 import typer
 
 from burnish.app.evaluate.result import EvaluationResult, result_of
+from burnish.app.references import BEST, LATEST, resolve, resolve_any, resolve_optimization
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
 from burnish.cli.exports.formats import Format, csv_lines, json_document, json_lines, junit_lines
@@ -19,7 +20,6 @@ from burnish.cli.exports.records import Record, stream_records
 from burnish.cli.exports.winner import winner_text
 from burnish.cli.options import Config, Db
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import BEST, LATEST, resolve, resolve_any, resolve_optimization
 from burnish.cli.running import run
 from burnish.domain import Experiment, OptimizationRecord, UsageError
 

@@ -17,6 +17,7 @@ from rich.text import Text
 from burnish.app.agents.promotion import Promotion, prepare_promotion, promote
 from burnish.app.agents.section_files import SectionWrite, plan_writes, staged
 from burnish.app.optimize.run_spec import section_files
+from burnish.app.references import BASELINE, BEST, find_candidate, resolve_optimization
 from burnish.app.report.differences import Difference
 from burnish.cli.console import Streams
 from burnish.cli.display.differences import print_difference
@@ -24,7 +25,6 @@ from burnish.cli.display.optimizations.results import improvement_rows
 from burnish.cli.display.rows import print_rows
 from burnish.cli.options import Config, Db, Json, OptimizationReference
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import BASELINE, BEST, find_candidate, resolve_optimization
 from burnish.cli.running import run
 from burnish.cli.wording import harmless, short_id
 from burnish.domain import AgentVersion, UsageError

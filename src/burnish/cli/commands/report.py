@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from burnish.app.references import LATEST, resolve_optimization
 from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db, Json, OptimizationReference
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import LATEST, resolve_optimization
 
 
 def report(

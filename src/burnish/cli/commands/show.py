@@ -12,6 +12,7 @@ from rich.text import Text
 from burnish.app.evaluate.result import EvaluationResult, result_of
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_spec import ranked
+from burnish.app.references import LATEST, resolve_any
 from burnish.app.report.runs.evidence import collapse_warnings
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
@@ -32,7 +33,6 @@ from burnish.cli.display.rows import print_indented, print_rows
 from burnish.cli.exports.records import Record, stream_records
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import LATEST, resolve_any
 from burnish.cli.running import run
 from burnish.cli.wording import harmless, one_line, short_id
 from burnish.domain import (

@@ -13,11 +13,11 @@ from typing import Any
 from burnish.app.agents.promotion import Promotion, prepare_promotion
 from burnish.app.agents.section_files import SectionWrite, plan_writes
 from burnish.app.optimize.run_spec import section_files
+from burnish.app.references import BASELINE, find_candidate
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
 from burnish.cli.exports.formats import Format
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import BASELINE, find_candidate
 from burnish.domain import Configuration, OptimizationRecord, UsageError
 
 _FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)

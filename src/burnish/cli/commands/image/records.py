@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from burnish.app.images.documents import comparison_document, progress_percent, run_document
+from burnish.app.references import LATEST
 from burnish.cli.commands.image.display import STATUS_STYLES, print_image_run, rubric_number
 from burnish.cli.commands.image.options import Commit, ImageRunReference, JudgeModel, Sheet
 from burnish.cli.commands.image.run import write_sheet
@@ -26,7 +27,6 @@ from burnish.cli.console import Streams
 from burnish.cli.display.rows import print_rows
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import LATEST
 from burnish.cli.running import run
 from burnish.cli.wording import age, one_line, percent, short_id
 from burnish.domain.images.runs import ImageComparison, ImageRun, ImageRunStatus

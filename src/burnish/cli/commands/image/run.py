@@ -10,6 +10,7 @@ import typer
 
 from burnish.app.images.documents import run_document
 from burnish.app.images.runs import ImageRuns
+from burnish.app.references import LATEST
 from burnish.cli.commands.image.display import ImageWatch, print_image_run, showing_images
 from burnish.cli.commands.image.options import (
     DEFAULT_PROJECT,
@@ -40,7 +41,6 @@ from burnish.cli.console import Streams
 from burnish.cli.display.rows import print_notice
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import LATEST
 from burnish.cli.running import run
 from burnish.domain import InvariantError, UnavailableError, UsageError
 from burnish.domain.images.runs import (

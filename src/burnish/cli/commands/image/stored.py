@@ -9,9 +9,9 @@ from typing import Any
 
 from burnish.app.images.runs import ImageRuns
 from burnish.app.images.settings import ImageSettings
+from burnish.app.references import LATEST
 from burnish.app.wiring import Workspace
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import LATEST
 from burnish.domain import UnavailableError, UsageError
 from burnish.domain.images.runs import ImageCommit, ImageRun
 

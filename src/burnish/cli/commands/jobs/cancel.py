@@ -6,10 +6,10 @@ import typer
 
 from burnish.app.evaluate.leases import cancel_evaluation
 from burnish.app.optimize.cancellation import cancel_optimization
+from burnish.app.references import resolve_job
 from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db, JobReference, Json
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import resolve_job
 from burnish.cli.running import run
 from burnish.domain import Experiment, OptimizationRecord
 

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from burnish.app.evaluate.leases import require_standalone
+from burnish.app.references import resolve_job
 from burnish.cli.commands.eval import evaluate_request
 from burnish.cli.commands.optimize import run_and_present
 from burnish.cli.console import Streams
 from burnish.cli.eval_request import EvalRequest
 from burnish.cli.options import Config, Db, JobReference, Json, Mailbox, RayAddress, Runner
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.references import resolve_job
 from burnish.cli.running import run
 from burnish.cli.search import SearchWatch, chosen_runner, resume_search
 from burnish.domain import Experiment, OptimizationRecord, UsageError

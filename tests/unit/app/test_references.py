@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from burnish.cli import references
-from burnish.cli.references import (
+from burnish.app import references
+from burnish.app.references import (
     find_candidate,
     resolve,
     resolve_any,
