@@ -205,7 +205,6 @@ class Orchestrator:
             self.trial_index,
             self.checkpoint.pending,
             places=places,
-            step=self.checkpoint.step,
         )
         empty = 0 if planned else self.checkpoint.empty_steps + 1
         self.checkpoint = replace(self.checkpoint, empty_steps=empty)

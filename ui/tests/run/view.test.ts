@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { condensed } from '@/screens/run/Outcome';
 import { eventWords, hasGap, joined } from '@/screens/run/EventsPanel';
-import { reasonCounts, reasonWords } from '@/screens/run/RejectionsPanel';
+import {
+  proposalWords,
+  proposedText,
+  reasonCounts,
+  reasonWords,
+} from '@/screens/run/RejectionsPanel';
 import { limitsOf, purposesOf } from '@/screens/run/Spend';
 import { actionsOf, patchedRun, tabOf, type RunView } from '@/screens/run/view';
 import { chance } from '@/lib/evidence';
@@ -327,5 +332,20 @@ describe('a short diff', () => {
       { kind: 'added', text: 'new\n' },
       { kind: 'same', text: 'five\nsix' },
     ]);
+  });
+});
+
+describe('refused proposals', () => {
+  it('say what they repeat, why they were made, and their text', () => {
+    const proposal = {
+      configuration: { sections: { system: 'Be brief.', user: '{{q}}' } },
+      rationale: 'shorter',
+      parent_candidate_ids: ['a-0'],
+      duplicate_of: 'a-7',
+    };
+    expect(proposalWords({ proposal })).toBe('repeats candidate 7 · shorter');
+    expect(proposalWords({ proposal: null })).toBe('');
+    expect(proposedText(proposal.configuration)).toBe('system:\nBe brief.\n\nuser:\n{{q}}');
+    expect(proposedText('text')).toBe('"text"');
   });
 });

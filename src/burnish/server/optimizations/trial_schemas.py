@@ -230,6 +230,15 @@ class Front(BaseModel):
     points: list[FrontPoint]
 
 
+class RejectedProposal(BaseModel):
+    """What was proposed, as far as it could be stored; None in runs of older versions."""
+
+    configuration: Any = None
+    rationale: Any = None
+    parent_candidate_ids: Any = None
+    duplicate_of: str | None = Field(default=None, description="The candidate that it repeats.")
+
+
 class RejectionView(View):
     """A proposal that was not run, and why."""
 
@@ -239,6 +248,7 @@ class RejectionView(View):
     message: str
     configuration_hash: str | None
     created_at: str
+    proposal: RejectedProposal | None = None
 
 
 class RejectionPage(Page[RejectionView]):
