@@ -34,6 +34,8 @@ from burnish.optimization.objective import MEASURES, Objective
 
 _STATUS_STYLES = {OptimizationStatus.COMPLETED: "green", OptimizationStatus.FAILED: "bold red"}
 _SIGNIFICANT = 0.05
+# Two-sided: a gain that chance alone gives more often than one time in ten is not called probable.
+_LIKELY = 0.2
 _SHOWN_BLOCKS = 8
 MEASURE_TITLES = {"tokens": "tokens", "cost": "cost of 1,000", "latency": "latency"}
 _UNITS = {
@@ -241,8 +243,9 @@ def search_verdict(document: Mapping[str, Any]) -> Text:
             "red",
         )
     if improvement["ci_low"] <= 0 or improvement["p_value"] >= _SIGNIFICANT:
+        likely = improvement["p_value"] <= _LIKELY
         return _said(
-            "probably better, not proven",
+            "probably better, not proven" if likely else "not proven",
             f"the gain on {items} may be chance (p {p_value}). More test items would tell.",
             "yellow",
         )
