@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 from burnish.app.report.runs.points import PointTable
 from burnish.domain import (
     Candidate,
-    Event,
     EventType,
     ExperimentStatus,
     ExperimentType,
@@ -309,17 +308,13 @@ def point_rows(table: PointTable) -> dict[str, Any]:
 
 
 class EventView(View):
-    """Something that happened; `id` is its number in its run, as on the stream."""
+    """Something that happened, as on the stream; `sequence` is its number in its run."""
 
-    id: int
+    optimization_id: str
+    sequence: int
     type: EventType
     created_at: str
     payload: dict[str, Any]
-
-    @classmethod
-    def of(cls, event: Event) -> EventView:
-        """From its record."""
-        return cls.read(event, id=event.sequence)
 
 
 class EventPage(Page[EventView]):
