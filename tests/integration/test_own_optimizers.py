@@ -6,6 +6,7 @@ import threading
 import pytest
 
 import burnish
+from burnish.app.wiring import Workspace
 
 ROWS = [
     {"id": f"{split}-{n}", "q": f"question of {split} {n}", "expected": "x", "split": split}
@@ -116,6 +117,40 @@ def test_four_methods_are_enough_and_a_reason_may_be_its_text(tmp_path):
 
     assert result.record.optimizer_name == "Contented"
     assert (result.stop_reason, len(result.trials)) == ("target_reached", 2)
+
+
+def test_a_refused_proposal_is_kept_with_what_it_repeats(tmp_path):
+    class Repeating(Four):
+        def propose(self, state, history, max_candidates):
+            (first,) = super().propose(state, history, max_candidates)
+            parents = [history.trials[0].candidate_id]
+            said = {"parent_candidate_ids": parents, "rationale": "once more"}
+            again = burnish.CandidateProposal(configuration=first.configuration, **said)
+            known = burnish.CandidateProposal(configuration={"sections": {"s": "{{q}}"}}, **said)
+            return [first, again, known]
+
+    search(tmp_path, Repeating())
+    rejections = asyncio.run(read_rejections(tmp_path))
+
+    said = {"rationale": "once more", "parent_candidate_ids": ["0"]}
+    assert [one.step_index for one in rejections[:2]] == [1, 1]
+    assert [kept(one) for one in rejections[:2]] == [
+        {"configuration": {"sections": {"s": "Look 0. {{q}}"}}, **said, "duplicate_of": "1"},
+        {"configuration": {"sections": {"s": "{{q}}"}}, **said, "duplicate_of": "0"},
+    ]
+
+
+def kept(rejection):
+    """Its proposal, with candidates by their numbers."""
+    parents = [one.rpartition("-")[2] for one in rejection.proposal["parent_candidate_ids"]]
+    same = rejection.proposal["duplicate_of"].rpartition("-")[2]
+    return {**rejection.proposal, "parent_candidate_ids": parents, "duplicate_of": same}
+
+
+async def read_rejections(tmp_path):
+    async with Workspace.open(str(tmp_path / "b.db")) as workspace:
+        (record,) = await workspace.optimizations.list_optimizations()
+        return await workspace.optimizations.list_rejections(record.id)
 
 
 def test_how_long_a_method_may_take_is_set_in_python_and_set_anew_on_resume(tmp_path):

@@ -269,13 +269,25 @@ def test_the_events_tell_the_same_as_the_snapshots(client, finished):
         "score": finished["best_score"],
     }
     ended = {
-        one[2]["payload"]["number"]: one[2]["payload"]["objective_score"]
+        one[2]["payload"]["number"]: one[2]["payload"]["score"]
         for one in told
         if one[1] == "trial_added_or_updated" and one[2]["payload"]["status"] == "completed"
     }
     trials = client.get(f"{path}/trials").json()["items"]
     assert {one["number"]: one["score"] for one in trials}.items() <= ended.items()
     assert all(len(json.dumps(one[2])) < 600 for one in told)
+    statuses = [one[2]["payload"]["status"] for one in told if one[1] == "run_status_changed"]
+    assert statuses == ["initialized", "running", finished["status"]]
+    progress = [one[2]["payload"] for one in told if one[1] == "progress_changed"]
+    counted = progress[-1].keys() & finished["counters"].keys()
+    assert {name: progress[-1][name] for name in counted} == {
+        name: finished["counters"][name] for name in counted
+    }
+    assert counted >= {"proposed", "running", "completed", "failed", "cancelled", "rejected"}
+    # Each ended trial is told with the counters as they then are.
+    assert {one["completed"] for one in progress} == set(range(len(trials)))
+    logged = client.get(f"{path}/event-log", params={"limit": 500}).json()["items"]
+    assert logged == [one[2] for one in told]
 
 
 @pytest.mark.parametrize("by_header", [True, False])

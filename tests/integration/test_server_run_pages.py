@@ -132,7 +132,7 @@ def test_only_what_changed_since_an_event_is_sent(client, run, path):
     last = told[-1]
 
     whole = client.get(f"{path}/points", params={"since": 0}).json()
-    some = client.get(f"{path}/points", params={"since": last["id"] - 1}).json()
+    some = client.get(f"{path}/points", params={"since": last["sequence"] - 1}).json()
     none = client.get(f"{path}/points", params={"since": run["last_event_id"]}).json()
 
     assert whole["count"] == run["trials"] + 1
@@ -169,12 +169,12 @@ def test_the_log_has_the_events_of_the_stream_in_pages(client, run, path):
     best = client.get(f"{path}/event-log", params={"type": "best_candidate_changed"}).json()
     later = client.get(f"{path}/event-log", params={"after": run["last_event_id"] - 2}).json()
 
-    ids = [one["id"] for one in found]
+    ids = [one["sequence"] for one in found]
     assert ids == list(range(1, run["last_event_id"] + 1))
-    assert [one["id"] for one in newest["items"] + older["items"]] == ids[:-7:-1]
+    assert [one["sequence"] for one in newest["items"] + older["items"]] == ids[:-7:-1]
     assert best["items"]
     assert all(one["payload"]["score"] for one in best["items"])
-    assert [one["id"] for one in later["items"]] == ids[-2:]
+    assert [one["sequence"] for one in later["items"]] == ids[-2:]
     assert client.get(f"{path}/event-log", params={"cursor": "WyJpZCIsIngiXQ"}).status_code == 422
 
 

@@ -341,7 +341,8 @@ class _Follower:
             candidate_id=payload["candidate_id"],
             number=payload["number"],
             status=status,
-            score=payload["objective_score"],
+            # Events of older versions call it by its other name.
+            score=payload["score"] if "score" in payload else payload["objective_score"],
             error=await self._why(experiment_id) if status is ExperimentStatus.FAILED else None,
         )
 

@@ -30,6 +30,13 @@ class Lease:
     updated_at: str | None = field(default=None, compare=False)
 
 
+def owner_words(owner: str) -> str:
+    """An owner for people: its process and machine, without what tells owners apart."""
+    parts = owner.split("|")
+    # HOST|BOOT|NAMESPACE|PROCESS|STARTED|RANDOM
+    return f"process {parts[3]} on {parts[0]}" if len(parts) == 6 else owner
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingJob:
     """A job that is to be run. `free` says that no lease stands in the way, by the database's clock."""

@@ -170,14 +170,14 @@ class Attempt:
             items={one: inputs.items[one] for one in plan.search_items},
         )
 
-    async def run(self) -> None:
-        """Search, confirm, finish."""
+    async def run(self, was: OptimizationStatus) -> None:
+        """Search, confirm, finish. Only where its status moves from what it `was` that is told."""
         await self._restore()
-        await self._inputs.stores.optimizations.save_status(
-            self._lease,
-            OptimizationStatus.RUNNING,
-            events=[events.status_changed(OptimizationStatus.RUNNING, attempt=self._lease.token)],
-        )
+        running, token = OptimizationStatus.RUNNING, self._lease.token
+        moves = [] if was is running else [events.status_changed(running, attempt=token)]
+        if was is OptimizationStatus.INITIALIZED:
+            moves.insert(0, events.status_changed(was, attempt=token))
+        await self._inputs.stores.optimizations.save_status(self._lease, running, events=moves)
         await self.orchestrator.search()
         self._reserve.release()
         confirmation = await self._confirm()

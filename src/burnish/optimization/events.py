@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from burnish.domain import Event, EventType, OptimizationStatus, TrialResult
+from burnish.domain import Event, EventType, ExperimentStatus, OptimizationStatus, TrialResult
 
 
 def status_changed(status: OptimizationStatus, *, attempt: int) -> Event:
@@ -15,6 +16,18 @@ def status_changed(status: OptimizationStatus, *, attempt: int) -> Event:
         key=f"status:{attempt}:{status.value}",
         payload={"status": status.value},
     )
+
+
+def tally(statuses: Iterable[ExperimentStatus]) -> dict[str, int]:
+    """Trials by how they stand, as events and snapshots count them: without the baseline."""
+    number = Counter(statuses)
+    return {
+        "running": number[ExperimentStatus.PENDING] + number[ExperimentStatus.RUNNING],
+        "completed": number[ExperimentStatus.COMPLETED],
+        "pruned": number[ExperimentStatus.PRUNED],
+        "failed": number[ExperimentStatus.FAILED] + number[ExperimentStatus.TIMEOUT],
+        "cancelled": number[ExperimentStatus.CANCELLED],
+    }
 
 
 def progress_changed(counters: Mapping[str, int]) -> Event:
@@ -44,7 +57,7 @@ def trial_changed(trial: TrialResult, number: int, *, again: int | None = None) 
             "number": number,
             "type": trial.type.value,
             "status": trial.status.value,
-            "objective_score": trial.objective_score,
+            "score": trial.objective_score,
         },
     )
 

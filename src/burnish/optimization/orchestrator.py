@@ -8,6 +8,7 @@ from typing import Any
 
 from burnish.domain import (
     ExperimentRepository,
+    ExperimentStatus,
     Item,
     Json,
     Lease,
@@ -108,14 +109,19 @@ class Orchestrator:
             return None
         return await self._components.optimizer.report(state, self._history(), best.candidate_id)
 
-    def counters(self) -> dict[str, int]:
-        """What progress shows."""
-        scored, failed = self.trial_index.counts()
+    def counters(self, ended: Sequence[TrialResult] = ()) -> dict[str, int]:
+        """What progress shows; `ended` are those of the running step that have."""
+        over = {one.experiment_id for one in ended}
+        running = [
+            ExperimentStatus.RUNNING
+            for one in self.checkpoint.pending
+            if one.item_ids is None
+            and one.experiment_id not in over
+            and self.trial_index.candidates[one.candidate_id].number
+        ]
         return {
             "proposed": self.checkpoint.proposed,
-            "running": len(self.checkpoint.pending),
-            "completed": scored,
-            "failed": failed,
+            **events.tally([*self.trial_index.statuses(ended), *running]),
             "rejected": self.checkpoint.rejected,
             "evaluations": self._components.gate.evaluations,
         }
@@ -205,7 +211,6 @@ class Orchestrator:
             self.trial_index,
             self.checkpoint.pending,
             places=places,
-            step=self.checkpoint.step,
         )
         empty = 0 if planned else self.checkpoint.empty_steps + 1
         self.checkpoint = replace(self.checkpoint, empty_steps=empty)
@@ -276,6 +281,7 @@ class Orchestrator:
             wait_for_all=wait_for_all,
             # Nothing was built on the baseline yet, so an outage at the start is made up for.
             retry_errors=self.checkpoint.phase is Phase.BASELINE,
+            progress=lambda ended: events.progress_changed(self.counters(ended)),
         )
         before = self.trial_index.best()
         self.trial_index.observe(finished)

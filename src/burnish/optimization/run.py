@@ -52,7 +52,7 @@ class OptimizationDriver:
             try:
                 if self._stop_asked:
                     await attempt.ask_to_stop()
-                await attempt.run()
+                await attempt.run(self._record.status)
             finally:
                 await attempt.close()
         except ConflictError as error:

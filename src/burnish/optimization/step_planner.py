@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from burnish.domain import (
+    Candidate,
     CandidateProposal,
+    Configuration,
     ExperimentRepository,
     ReasonCode,
     Rejection,
     StepCandidate,
+    UsageError,
+    require_json,
 )
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.checkpoint import Pending
 from burnish.optimization.search_plan import SearchPlan, plan_step
 from burnish.optimization.trial_index import TrialIndex
 from burnish.optimization.validator import Accepted, CandidateValidator, Refused
+
+# Characters of a refused configuration: more is not for people to look at.
+_MOST_KEPT = 100_000
 
 
 class StepPlanner:
@@ -40,7 +49,6 @@ class StepPlanner:
         pending: Sequence[Pending],
         *,
         places: int,
-        step: int,
     ) -> tuple[list[StepCandidate], list[Rejection]]:
         """What to run, and what not and why."""
         accepted, refused = await self._validator.validate(
@@ -68,7 +76,14 @@ class StepPlanner:
             same |= items
             affordable.append(one)
         planned = plan_step(self._plan.optimization_id, affordable, trial_index.candidates)
-        rejections = [_rejection(one, step) for one in sorted(refused, key=lambda one: one.index)]
+        candidates = {
+            **trial_index.candidates,
+            **{one.candidate.id: one.candidate for one in planned},
+        }
+        rejections = [
+            _rejection(one, proposals, candidates)
+            for one in sorted(refused, key=lambda one: one.index)
+        ]
         return planned, rejections
 
     async def _ran_before(
@@ -90,14 +105,48 @@ def ran_out_of_budget(rejections: Sequence[Rejection]) -> bool:
     return any(one.reason_code == ReasonCode.BUDGET.value for one in rejections)
 
 
-def _rejection(refused: Refused, step: int) -> Rejection:
+def _rejection(
+    refused: Refused, proposals: Sequence[CandidateProposal], candidates: Mapping[str, Candidate]
+) -> Rejection:
+    """What is kept of a refusal. One that is for all past the limit is of no single proposal."""
+    past = refused.reason is ReasonCode.TOO_MANY_CANDIDATES
+    proposal = {} if past else _kept(proposals[refused.index])
+    parents = proposal.get("parent_candidate_ids") or ()
+    steps = [candidates[one].step_index for one in parents if one in candidates]
+    if refused.reason is ReasonCode.DUPLICATE:
+        same = (
+            one.id
+            for one in candidates.values()
+            if one.configuration.hash == refused.configuration_hash
+        )
+        proposal["duplicate_of"] = next(same, None)
     return Rejection(
-        step_index=step,
+        step_index=max(steps, default=0) + 1,
         proposed_index=refused.index,
         reason_code=refused.reason.value,
         message=refused.message,
         configuration_hash=refused.configuration_hash,
+        proposal=proposal or None,
     )
+
+
+def _kept(proposal: CandidateProposal) -> dict[str, Any]:
+    """A proposal as JSON, without what is none and what is too long to keep."""
+    given: Any = proposal.configuration
+    parts = {
+        "configuration": given.to_json() if isinstance(given, Configuration) else given,
+        "rationale": proposal.rationale,
+        "parent_candidate_ids": proposal.parent_candidate_ids,
+    }
+    kept: dict[str, Any] = {}
+    for name, value in parts.items():
+        try:
+            plain = require_json(value)
+            if len(json.dumps(plain)) <= _MOST_KEPT:
+                kept[name] = plain
+        except (UsageError, RecursionError):
+            continue
+    return kept
 
 
 def _running_items(

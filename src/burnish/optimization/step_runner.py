@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from burnish.domain import (
     Candidate,
     Clock,
+    Event,
     ExperimentStatus,
     ExperimentType,
     Lease,
@@ -49,9 +50,11 @@ class StepRunner:
         *,
         wait_for_all: bool,
         retry_errors: bool = False,
+        progress: Callable[[Sequence[TrialResult]], Event],
     ) -> list[TrialResult]:
         """The results of all pending experiments, or of the first that ends.
 
+        `progress` is the event that is told with each result, given all so far.
         With `retry_errors`, those that ended without a score in an earlier attempt are run again.
         """
         planned = {
@@ -73,8 +76,9 @@ class StepRunner:
                 )
             )
             async for trial in self.aggregator.completions(list(planned.values())):
-                await self._save(trial, planned[trial.experiment_id])
                 finished.append(trial)
+                told = progress(finished)
+                await self._save(trial, planned[trial.experiment_id], told)
                 if not wait_for_all:
                     break
         finally:
@@ -121,10 +125,10 @@ class StepRunner:
             await self._save(trial_of(one, ExperimentStatus.RUNNING, None, None), one)
             self.started.add(one.experiment_id)
 
-    async def _save(self, trial: TrialResult, one: StepCandidate) -> None:
+    async def _save(self, trial: TrialResult, one: StepCandidate, *told: Event) -> None:
         again = self.lease.token if one.experiment_id in self._again else None
         event = events.trial_changed(trial, one.candidate.number, again=again)
-        await self.repository.save_trial(self.lease, trial, events=[event])
+        await self.repository.save_trial(self.lease, trial, events=[event, *told])
 
     async def _cancel_when_time_is_up(self, pending: Sequence[Pending]) -> None:
         left = self.gate.seconds_left()

@@ -124,9 +124,6 @@ class History:
         )
 
 
-_SCORED = (ExperimentStatus.COMPLETED, ExperimentStatus.PRUNED)
-
-
 class TrialIndex:
     """Grows with the run; everything in it is in the repository too."""
 
@@ -239,11 +236,14 @@ class TrialIndex:
         known = None if candidate is None else candidate.id
         return [one for one in self.trials.values() if one.candidate_id == known]
 
-    def counts(self) -> tuple[int, int]:
-        """Trials that ended with a score, and those that ended without."""
-        ended = [one for one in self.trials.values() if one.type is ExperimentType.TRIAL]
-        scored = sum(1 for one in ended if one.status in _SCORED)
-        return scored, len(ended) - scored
+    def statuses(self, ended: Sequence[TrialResult] = ()) -> list[ExperimentStatus]:
+        """How the trials ended, those of a running step too; the baseline is none."""
+        found = {one.experiment_id: one for one in (*self.trials.values(), *ended)}
+        return [
+            one.status
+            for one in found.values()
+            if one.type is ExperimentType.TRIAL and not self._is_first(one)
+        ]
 
     def history(
         self,

@@ -336,6 +336,7 @@ class OptimizationTrialsContract:
             message=AWKWARD_TEXTS[2],
             configuration_hash=None,
             created_at="2020-01-31T12:00:00.000001Z",
+            proposal={"configuration": AWKWARD_JSON, "duplicate_of": AWKWARD_TEXTS[2]},
         )
 
         for batch in ([make_rejection(5), odd], [], [make_rejection(0), make_rejection(0)]):

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from burnish.app.report.runs.evidence import overruled_words
 from burnish.cli.display.evaluation_progress import Pace
-from burnish.cli.display.optimizations.progress import frame, trial_line
+from burnish.cli.display.optimizations.progress import _Lines, frame, trial_line
 from burnish.cli.display.optimizations.results import print_search_report, search_verdict
 from burnish.cli.display.optimizations.status import print_unfinished
 from burnish.cli.project_location import ProjectLocation
@@ -125,6 +125,16 @@ def test_a_trials_line_says_what_it_came_to():
     assert "500 evaluations, 1/20 trials" in line
 
 
+def test_trials_that_are_told_together_each_have_the_best_as_it_was_then():
+    out = io.StringIO()
+    watch = watch_of(ended(0, 0.5), ended(4, 0.6), ended(6, 0.8), ended(5, 0.7))
+
+    _Lines(Console(file=out, width=140), watch, Pace(lambda: 0.0))._look()
+
+    bests = [line.partition("best ")[2][:10] for line in out.getvalue().splitlines()[1:]]
+    assert bests == ["0.600 by 4", "0.700 by 5", "0.800 by 6"]
+
+
 @pytest.mark.parametrize(
     ("phase", "words"), [(Phase.BASELINE, "baseline"), (Phase.CONFIRM, "held-out items")]
 )
@@ -159,6 +169,7 @@ def document(*, improved=True, held_out=True, delta=0.2, low=0.1, p=0.01, **chan
             {"p": 0.2},
             "probably better, not proven: the gain on 132 held-out items may be chance",
         ),
+        ({"p": 1.0}, "not proven: the gain on 132 held-out items may be chance (p = 1.000)"),
         ({"low": -0.01}, "probably better, not proven"),
         ({"delta": -0.1, "low": -0.2}, "not better: the gain in the search did not show"),
         ({"delta": 0.0, "low": 0.0, "p": 1.0}, "Keep the baseline"),

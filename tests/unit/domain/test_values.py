@@ -17,6 +17,7 @@ from burnish.domain import (
     Usage,
     UsageError,
 )
+from burnish.domain.jobs import owner_words
 
 
 def test_usage_adds_up_by_purpose():
@@ -110,3 +111,8 @@ def test_each_family_has_its_codes_and_one_shape(kind, exit_code, status, retrya
             "retryable": retryable,
         }
     )
+
+
+def test_an_owner_is_named_by_process_and_machine():
+    assert owner_words("host|boot|pid:[402]|11568|139097|4919") == "process 11568 on host"
+    assert owner_words("somebody") == "somebody"

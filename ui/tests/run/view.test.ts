@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { condensed } from '@/screens/run/Outcome';
 import { eventWords, hasGap, joined } from '@/screens/run/EventsPanel';
-import { reasonCounts, reasonWords } from '@/screens/run/RejectionsPanel';
+import {
+  proposalWords,
+  proposedText,
+  reasonCounts,
+  reasonWords,
+} from '@/screens/run/RejectionsPanel';
 import { limitsOf, purposesOf } from '@/screens/run/Spend';
 import { actionsOf, patchedRun, tabOf, type RunView } from '@/screens/run/view';
 import { chance } from '@/lib/evidence';
@@ -79,6 +84,14 @@ describe('events', () => {
     expect(after.budget.left.evaluations).toBe(600);
   });
 
+  it('count as the snapshot does, but for those of older runs', () => {
+    const counted = { running: 1, completed: 5, failed: 1, cancelled: 1, proposed: 9 };
+
+    expect(patchedRun(run(), event('progress_changed', counted)).counters).toMatchObject(counted);
+    const old = patchedRun(run(), event('progress_changed', { running: 1, completed: 13 }));
+    expect(old.counters).toMatchObject({ running: 1, completed: 2 });
+  });
+
   it('of another run change nothing', () => {
     const before = run();
 
@@ -86,27 +99,27 @@ describe('events', () => {
   });
 
   it('stand once in the log, the newest first', () => {
-    const logged = [3, 2, 1].map((id) => ({
-      id,
+    const logged = [3, 2, 1].map((sequence) => ({
+      sequence,
       type: 'progress_changed',
       created_at: '',
       payload: {},
     }));
-    const live = [2, 3, 4, 5].map((id) => ({
-      id,
+    const live = [2, 3, 4, 5].map((sequence) => ({
+      sequence,
       type: 'progress_changed',
       created_at: '',
       payload: {},
     }));
 
-    expect(joined(logged, live).map((one) => one.id)).toEqual([5, 4, 3, 2, 1]);
+    expect(joined(logged, live).map((one) => one.sequence)).toEqual([5, 4, 3, 2, 1]);
     expect(hasGap(logged, live)).toBe(false);
     expect(hasGap(logged, live.slice(3))).toBe(true);
   });
 
   it('are told in words', () => {
     const words = (type: string, payload: Record<string, unknown>) =>
-      eventWords({ id: 1, type, created_at: '', payload });
+      eventWords({ sequence: 1, type, created_at: '', payload });
 
     expect(
       words('trial_added_or_updated', {
@@ -114,7 +127,7 @@ describe('events', () => {
         number: 3,
         type: 'trial',
         status: 'completed',
-        objective_score: 0.5,
+        score: 0.5,
       }),
     ).toBe('Candidate 3: completed, score 0.500');
     expect(
@@ -335,5 +348,20 @@ describe('a short diff', () => {
       { kind: 'added', text: 'new\n' },
       { kind: 'same', text: 'five\nsix' },
     ]);
+  });
+});
+
+describe('refused proposals', () => {
+  it('say what they repeat, why they were made, and their text', () => {
+    const proposal = {
+      configuration: { sections: { system: 'Be brief.', user: '{{q}}' } },
+      rationale: 'shorter',
+      parent_candidate_ids: ['a-0'],
+      duplicate_of: 'a-7',
+    };
+    expect(proposalWords({ proposal })).toBe('repeats candidate 7 · shorter');
+    expect(proposalWords({ proposal: null })).toBe('');
+    expect(proposedText(proposal.configuration)).toBe('system:\nBe brief.\n\nuser:\n{{q}}');
+    expect(proposedText('text')).toBe('"text"');
   });
 });

@@ -10,6 +10,7 @@ from burnish.domain import (
     Clock,
     ConflictError,
     ExperimentStatus,
+    ExperimentType,
     Lease,
     OptimizationRecord,
     OptimizationStatus,
@@ -99,12 +100,23 @@ async def _end_trials(workspace: Workspace, lease: Lease) -> None:
     repository = workspace.optimizations
     numbers = {one.id: one.number for one in await repository.list_candidates(lease.job_id)}
     trials: Sequence[TrialResult] = await repository.list_trials(lease.job_id, mini_batches=True)
+    statuses = {
+        one.experiment_id: one.status
+        for one in trials
+        if one.type is ExperimentType.TRIAL and numbers[one.candidate_id]
+    }
+    checkpoint = (await repository.get_optimization(lease.job_id)).checkpoint or {}
+    counters = {name: checkpoint.get(name, 0) for name in ("proposed", "rejected")}
     for trial in trials:
         if trial.status.final:
             continue
         ended = replace(trial, status=ExperimentStatus.CANCELLED, error="cancelled")
         event = events.trial_changed(ended, numbers[trial.candidate_id])
-        await repository.save_trial(lease, ended, events=[event])
+        if trial.experiment_id in statuses:
+            statuses[trial.experiment_id] = ended.status
+        counted = {**counters, **events.tally(statuses.values())}
+        told = [event, events.progress_changed(counted)]
+        await repository.save_trial(lease, ended, events=told)
         await workspace.experiments.update_experiment(
             trial.experiment_id, status=ExperimentStatus.CANCELLED, lease=lease
         )

@@ -34,7 +34,12 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
-    """A proposal that was not run, and why."""
+    """A proposal that was not run, and why. `step_index` is what it had as a candidate.
+
+    `proposal` is what was proposed, as far as it can be stored: `configuration`, `rationale` and
+    `parent_candidate_ids`, and for a duplicate the candidate that it repeats in `duplicate_of`. None
+    in runs of older versions.
+    """
 
     step_index: int
     proposed_index: int
@@ -42,6 +47,7 @@ class Rejection:
     message: str
     configuration_hash: str | None
     created_at: str = ""
+    proposal: Mapping[str, Any] | None = field(default=None, hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ class DatasetIndex:
 
     @property
     def columns(self) -> frozenset[str]:
-        """What agents, scorers and placeholders find in rows: the fields, their own id and split."""
+        """What agents, scorers and placeholders find: the fields, and rows' own id and split."""
         own = {"id"} if self.own_ids else set()
         return frozenset({*self.fields, *own, *({"split"} if self.splits else ())})
 

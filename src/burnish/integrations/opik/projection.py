@@ -19,6 +19,7 @@ from burnish.domain import (
     Event,
     Experiment,
     ExperimentStatus,
+    ExperimentType,
     ItemError,
     ItemResult,
     Lease,
@@ -307,7 +308,7 @@ async def save_run_status(
     scored = [one for one in trials if one.counts and one.objective_score is not None]
     best = max(scored, key=lambda one: one.objective_score or 0.0, default=None)
     baseline = next((one for one in scored if numbers[one.candidate_id] == 0), None)
-    told: list[Event] = [events.progress_changed(_counters(trials))]
+    told: list[Event] = [events.progress_changed(_counters(trials, numbers))]
     if best is not None and best.objective_score is not None:
         moved = (record.best_candidate_id, record.best_score)
         if moved != (best.candidate_id, best.objective_score):
@@ -326,12 +327,11 @@ async def save_run_status(
     )
 
 
-def _counters(trials: Sequence[TrialResult]) -> Mapping[str, int]:
+def _counters(trials: Sequence[TrialResult], numbers: Mapping[str, int]) -> Mapping[str, int]:
+    tried = [one for one in trials if one.type is ExperimentType.TRIAL]
     return {
-        "proposed": len(trials),
-        "running": sum(not one.status.final for one in trials),
-        "completed": sum(one.objective_score is not None for one in trials),
-        "failed": sum(one.status.final and one.objective_score is None for one in trials),
+        "proposed": len({one for one, number in numbers.items() if number}),
+        **events.tally(one.status for one in tried if numbers[one.candidate_id]),
         "rejected": 0,
         "evaluations": sum(one.summary.total_items for one in trials),
     }

@@ -13,6 +13,7 @@ from burnish.app.report.runs.search_report import search_of
 from burnish.app.report.runs.summary import RunSummary, Scored
 from burnish.domain import ExperimentStatus, OptimizationStatus
 from burnish.domain.optimizations.pages import RunCounts, RunFacets
+from burnish.optimization.events import tally
 from burnish.server.http.examples import add_configuration
 from burnish.server.http.responses import Page, View
 
@@ -203,7 +204,9 @@ class Counters(BaseModel):
     running: int
     completed: int
     pruned: int
-    failed: int = Field(description="Ended without a score: failed, cancelled or timed out.")
+    failed: int = Field(description="Ended without a score: failed or timed out.")
+    cancelled: int
+    proposed: int = Field(description="By the optimizer, the rejected ones included.")
     rejected: int
     candidates: int = Field(description="Accepted so far, the baseline included.")
     mini_batches: int
@@ -291,7 +294,7 @@ class OptimizationView(OptimizationLine):
             trials=sum(summary.counts.trials.values()),
             objective=record.objective_name,
             last_event_id=summary.position,
-            counters=_counters(summary.counts),
+            counters=_counters(summary.counts, record.checkpoint),
             items=Items(
                 planned=summary.counts.planned_items, finished=summary.counts.finished_items
             ),
@@ -306,17 +309,11 @@ class OptimizationView(OptimizationLine):
         )
 
 
-def _counters(counts: RunCounts) -> Counters:
-    def number(*statuses: ExperimentStatus) -> int:
-        return sum(counts.trials.get(one, 0) for one in statuses)
-
+def _counters(counts: RunCounts, checkpoint: Mapping[str, Any] | None) -> Counters:
+    ended = [status for status, number in counts.trials.items() for _ in range(number)]
     return Counters(
-        running=number(ExperimentStatus.PENDING, ExperimentStatus.RUNNING),
-        completed=number(ExperimentStatus.COMPLETED),
-        pruned=number(ExperimentStatus.PRUNED),
-        failed=number(
-            ExperimentStatus.FAILED, ExperimentStatus.CANCELLED, ExperimentStatus.TIMEOUT
-        ),
+        **tally(ended),
+        proposed=(checkpoint or {}).get("proposed", 0),
         rejected=counts.rejections,
         candidates=counts.candidates,
         mini_batches=counts.mini_batches,

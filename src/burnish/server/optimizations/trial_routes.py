@@ -166,6 +166,6 @@ async def list_events(
     shown = found[:limit]
     more = len(found) > limit
     return EventPage(
-        items=[EventView.of(one) for one in shown],
+        items=[EventView.read(one, optimization_id=optimization_id) for one in shown],
         next_cursor=encode_cursor(order, (shown[-1].sequence,) if more else None),
     )

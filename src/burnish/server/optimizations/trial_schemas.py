@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 from burnish.app.report.runs.points import PointTable
 from burnish.domain import (
     Candidate,
-    Event,
     EventType,
     ExperimentStatus,
     ExperimentType,
@@ -239,6 +238,15 @@ class Front(BaseModel):
     points: list[FrontPoint]
 
 
+class RejectedProposal(BaseModel):
+    """What was proposed, as far as it could be stored; None in runs of older versions."""
+
+    configuration: Any = None
+    rationale: Any = None
+    parent_candidate_ids: Any = None
+    duplicate_of: str | None = Field(default=None, description="The candidate that it repeats.")
+
+
 class RejectionView(View):
     """A proposal that was not run, and why."""
 
@@ -248,6 +256,7 @@ class RejectionView(View):
     message: str
     configuration_hash: str | None
     created_at: str
+    proposal: RejectedProposal | None = None
 
 
 class RejectionPage(Page[RejectionView]):
@@ -308,17 +317,13 @@ def point_rows(table: PointTable) -> dict[str, Any]:
 
 
 class EventView(View):
-    """Something that happened; `id` is its number in its run, as on the stream."""
+    """Something that happened, as on the stream; `sequence` is its number in its run."""
 
-    id: int
+    optimization_id: str
+    sequence: int
     type: EventType
     created_at: str
     payload: dict[str, Any]
-
-    @classmethod
-    def of(cls, event: Event) -> EventView:
-        """From its record."""
-        return cls.read(event, id=event.sequence)
 
 
 class EventPage(Page[EventView]):

@@ -28,7 +28,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 from burnish.domain import BurnishError, ConflictError, Lease, UsageError
-from burnish.domain.jobs import JobKind
+from burnish.domain.jobs import JobKind, owner_words
 from burnish.storage.engine.codec import PlainText, SafeText
 from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.jobs.tables import evaluation_jobs
@@ -177,7 +177,7 @@ class LeasedTable:
             what=f"{self._noun} {lease.job_id} was not written to",
             why="its owner has given up the lease"
             if owner is None
-            else f"the lease has moved to another owner, {owner}",
+            else f"the lease has moved to another owner, {owner_words(owner)}",
             fix=f"let that one go on; `{self._shown}` tells how far it is",
             code="lease_lost",
         )
@@ -189,7 +189,7 @@ class LeasedTable:
         left = max(holder.seconds_left or 0.0, 0.0)
         return ConflictError(
             what=f"{self._noun} {job_id} cannot be taken over",
-            why=f"its owner {holder.lease_owner} holds it for another {left:.1f} seconds",
+            why=f"its owner {owner_words(holder.lease_owner)} holds it for another {left:.1f} seconds",
             fix=self._fix_owned.format(job_id=job_id),
             code="owned",
         )

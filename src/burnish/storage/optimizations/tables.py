@@ -112,6 +112,7 @@ validation_rejections = Table(
     Column("message", SafeText, nullable=False),
     Column("configuration_hash", SafeText),
     Column("created_at", PlainText, nullable=False),
+    Column("proposal", JsonText),
 )
 
 optimization_events = Table(

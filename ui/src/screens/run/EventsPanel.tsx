@@ -27,12 +27,11 @@ export default function EventsPanel({
   const type = EVENT_TYPES.find((one) => one === asked) ?? null;
   const query = useLog(runId, type, polling);
   const logged = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data]);
-  const fresh = useMemo(() => live.map(asLogged), [live]);
   const events = joined(
     logged,
-    fresh.filter((event) => type === null || event.type === type),
+    live.filter((event) => type === null || event.type === type),
   );
-  const gap = type === null && hasGap(logged, fresh);
+  const gap = type === null && hasGap(logged, live);
   const fill = useEffectEvent(() => void query.refetch());
   useEffect(() => {
     if (gap) fill();
@@ -69,7 +68,7 @@ export default function EventsPanel({
             <>
               <ol className="run-events" reversed>
                 {events.map((event) => (
-                  <EventLine key={event.id} runId={runId} event={event} />
+                  <EventLine key={event.sequence} runId={runId} event={event} />
                 ))}
               </ol>
               {query.hasNextPage && (
@@ -90,10 +89,6 @@ export default function EventsPanel({
       </Loaded>
     </Card>
   );
-}
-
-function asLogged(event: RunEvent): LoggedEvent {
-  return { ...event, id: event.sequence };
 }
 
 function useLog(runId: string, type: EventType | null, polling: boolean) {
@@ -124,8 +119,8 @@ function EventLine({ runId, event }: { runId: string; event: LoggedEvent }) {
   const candidate = event.payload.candidate_id;
   const words = eventWords(event);
   return (
-    <li className="run-event" data-event={event.id}>
-      <span className="muted mono small">#{event.id}</span>
+    <li className="run-event" data-event={event.sequence}>
+      <span className="muted mono small">#{event.sequence}</span>
       <span className="small">
         <Time at={event.created_at} />
       </span>
@@ -146,7 +141,7 @@ function EventLine({ runId, event }: { runId: string; event: LoggedEvent }) {
 }
 
 interface LoggedEvent {
-  id: number;
+  sequence: number;
   type: string;
   created_at: string;
   payload: Record<string, unknown>;
@@ -173,7 +168,16 @@ function typeWords(type: string): string {
   return TYPE_WORDS[type as EventType] ?? type.replace(/_/g, ' ');
 }
 
-const PROGRESS = ['proposed', 'running', 'completed', 'failed', 'rejected', 'evaluations'];
+const PROGRESS = [
+  'proposed',
+  'running',
+  'completed',
+  'pruned',
+  'failed',
+  'cancelled',
+  'rejected',
+  'evaluations',
+];
 
 /** What happened, in a line. */
 export function eventWords({ type, payload }: LoggedEvent): string {
@@ -204,8 +208,9 @@ function progressWords(payload: Record<string, unknown>): string {
 
 function trialWords(payload: Record<string, unknown>): string {
   const what = payload.type === 'trial' ? '' : ` on a ${String(payload.type).replace(/_/g, '-')}`;
-  const result =
-    typeof payload.objective_score === 'number' ? `, ${scored(payload.objective_score)}` : '';
+  // Events of older versions call it by its other name.
+  const reached = payload.score ?? payload.objective_score;
+  const result = typeof reached === 'number' ? `, ${scored(reached)}` : '';
   return `${candidateWords(payload)}${what}: ${String(payload.status)}${result}`;
 }
 
@@ -226,14 +231,16 @@ export function joined(
   logged: readonly LoggedEvent[],
   live: readonly LoggedEvent[],
 ): LoggedEvent[] {
-  const newest = logged[0]?.id ?? 0;
-  const fresh = live.filter((event) => event.id > newest).sort((a, b) => b.id - a.id);
+  const newest = logged[0]?.sequence ?? 0;
+  const fresh = live
+    .filter((event) => event.sequence > newest)
+    .sort((a, b) => b.sequence - a.sequence);
   return [...fresh, ...logged];
 }
 
 /** Whether events are missing between the log and the live ones. */
 export function hasGap(logged: readonly LoggedEvent[], live: readonly LoggedEvent[]): boolean {
-  const newest = logged[0]?.id;
-  const first = live[0]?.id;
+  const newest = logged[0]?.sequence;
+  const first = live[0]?.sequence;
   return newest !== undefined && first !== undefined && first > newest + 1;
 }

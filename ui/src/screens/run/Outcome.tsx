@@ -79,11 +79,12 @@ function Evidence({ run, won }: { run: RunView; won: boolean }) {
 
 /** How the search went, in numbers. */
 function SearchCounts({ run }: { run: RunView }) {
-  const { completed, pruned, failed, rejected, mini_batches: batches } = run.counters;
+  const { completed, pruned, failed, cancelled, rejected, mini_batches: batches } = run.counters;
   const counts: [string, number, string][] = [
     ['Completed', completed, 'Trials that ended with a score'],
     ['Pruned', pruned, 'Trials that were ended early, because they would not win'],
     ['Failed', failed, 'Trials that ended without a score'],
+    ['Cancelled', cancelled, 'Trials that were stopped before they ended'],
     ['Refused', rejected, 'Proposals that were not tried; the tab Rejections says why'],
     ['Mini-batches', batches, 'Quick looks at a few items'],
   ];

@@ -119,7 +119,10 @@ function RejectionTable({ rejections }: { rejections: readonly Rejection[] }) {
               <td className="nowrap" title={one.reason_code}>
                 {reasonWords(one.reason_code)}
               </td>
-              <td className="run-message">{one.message}</td>
+              <td className="run-message">
+                {one.message}
+                <Proposal of={one} />
+              </td>
               <td className="num">
                 <Time at={one.created_at} />
               </td>
@@ -129,6 +132,47 @@ function RejectionTable({ rejections }: { rejections: readonly Rejection[] }) {
       </table>
     </div>
   );
+}
+
+/** What was proposed: why, what it repeats, and its text behind a click. */
+function Proposal({ of }: { of: Rejection }) {
+  const { proposal } = of;
+  if (!proposal) return null;
+  const words = proposalWords(of);
+  return (
+    <>
+      {words !== '' && <div className="muted">{words}</div>}
+      {proposal.configuration != null && (
+        <details>
+          <summary>What it was</summary>
+          <pre>{proposedText(proposal.configuration)}</pre>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** "repeats candidate 7 · shorter wording"; empty for rejections of older versions. */
+export function proposalWords({ proposal }: Pick<Rejection, 'proposal'>): string {
+  const same = proposal?.duplicate_of;
+  const why = proposal?.rationale;
+  return [
+    same ? `repeats candidate ${same.slice(same.lastIndexOf('-') + 1)}` : '',
+    typeof why === 'string' ? why : '',
+  ]
+    .filter((part) => part !== '')
+    .join(' · ');
+}
+
+/** The sections of a configuration one below the other; anything else as JSON. */
+export function proposedText(configuration: unknown): string {
+  const sections = (configuration as { sections?: unknown } | null)?.sections;
+  if (sections === null || typeof sections !== 'object') {
+    return JSON.stringify(configuration, null, 2);
+  }
+  return Object.entries(sections)
+    .map(([path, text]) => `${path}:\n${String(text)}`)
+    .join('\n\n');
 }
 
 /** Why a proposal was not run, for people. */

@@ -43,11 +43,32 @@ function withProgress(run: RunView, payload: Record<string, unknown>): RunView {
     ...run,
     counters: {
       ...counters,
-      running: number(payload.running) ?? counters.running,
-      rejected: number(payload.rejected) ?? counters.rejected,
+      ...counted(payload),
     },
     budget: evaluations === null ? budget : spent(budget, evaluations),
   };
+}
+
+const COUNTED = [
+  'proposed',
+  'running',
+  'completed',
+  'pruned',
+  'failed',
+  'cancelled',
+  'rejected',
+] as const;
+
+/** The counters of an event, which are those of the snapshot; one of an older run has fewer. */
+function counted(payload: Record<string, unknown>): Partial<RunView['counters']> {
+  // Older events count the baseline among the completed, and cancelled trials among the failed.
+  const names = number(payload.cancelled) === null ? (['running', 'rejected'] as const) : COUNTED;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = number(payload[name]);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
 }
 
 function spent(budget: RunView['budget'], evaluations: number): RunView['budget'] {

@@ -92,7 +92,7 @@ async function lastEvent(id: string): Promise<number> {
       params: { path: { optimization_id: id }, query: { newest: true, limit: 1 } },
     }),
   );
-  return page.items[0]?.id ?? 0;
+  return page.items[0]?.sequence ?? 0;
 }
 
 export function useFacets() {

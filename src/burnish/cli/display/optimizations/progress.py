@@ -6,6 +6,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -113,7 +114,10 @@ class _Lines:
         new = [one for one in trials if one.experiment_id not in told]
         for trial in new:
             self._told.add(trial.experiment_id)
-            self._say(trial_line(self._watch, standing, trial, self._pace))
+            known = self._told | self._watch.ended_before
+            so_far = tuple(one for one in standing.trials if one.experiment_id in known)
+            then = replace(standing, trials=so_far)
+            self._say(trial_line(self._watch, then, trial, self._pace))
         if not new and time.monotonic() - self._quiet_since > _SECONDS_BETWEEN_LINES:
             used = _used(self._watch, standing)[1]
             words = [_phase(standing), used, *_pace(standing, self._pace, None)]

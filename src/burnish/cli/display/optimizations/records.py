@@ -207,6 +207,7 @@ def rejection_json(rejection: Rejection) -> dict[str, Any]:
     """One rejection as `show --rejections --json` prints it."""
     return {
         "step_index": rejection.step_index,
+        "proposal": rejection.proposal,
         "proposed_index": rejection.proposed_index,
         "reason_code": rejection.reason_code,
         "message": rejection.message,
@@ -228,8 +229,17 @@ def print_rejections(console: Console, rejections: Sequence[Rejection]) -> None:
             (f"  step {one.step_index:>3}  ", "dim"),
             (f"{one.reason_code:<22} ", "yellow"),
             one_line(one.message, 160),
+            (_proposed(one), "dim"),
         )
         console.print(line, soft_wrap=not console.is_terminal)
+
+
+def _proposed(rejection: Rejection) -> str:
+    """What it was, in a few words."""
+    proposal = rejection.proposal or {}
+    same, why = proposal.get("duplicate_of"), proposal.get("rationale")
+    words = f"  = candidate {str(same).rpartition('-')[2]}" if same else ""
+    return f"{words}  ({one_line(why, 80)})" if isinstance(why, str) and why else words
 
 
 def event_json(event: Event) -> dict[str, Any]:

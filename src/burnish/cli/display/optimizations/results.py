@@ -35,6 +35,8 @@ from burnish.domain.optimizations.records import too_many_missing
 from burnish.optimization.objective import MEASURES, Objective
 
 _STATUS_STYLES = {OptimizationStatus.COMPLETED: "green", OptimizationStatus.FAILED: "bold red"}
+# Two-sided: a gain that chance alone gives more often than one time in ten is not called probable.
+_LIKELY = 0.2
 _SHOWN_BLOCKS = 8
 MEASURE_TITLES = {"tokens": "tokens", "cost": "cost of 1,000", "latency": "latency"}
 _UNITS = {
@@ -258,7 +260,7 @@ def _unproven(improvement: Mapping[str, Any], items: str) -> Text:
         answers = f"{count(missing, 'answer')} of the comparison never came, more than 5%."
         return _said("not proven", f"{answers} Run it again once everything answers.", "yellow")
     return _said(
-        "probably better, not proven",
+        "probably better, not proven" if improvement["p_value"] <= _LIKELY else "not proven",
         f"the gain on {items} may be chance (p {_equals(improvement['p_value'])}). "
         "More test items would tell.",
         "yellow",
