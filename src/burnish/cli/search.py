@@ -237,6 +237,8 @@ class SearchWatch:
     ended_before: frozenset[str] = frozenset()
     # Whether it still is to be gone on with, should it stop now.
     unfinished: bool = False
+    # Whether the latest trial is best, because it is the shortest and regresses nothing.
+    shortens: bool = False
 
     def begin(self, attempt: Attempt) -> None:
         """Called when the lease is taken and work begins."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -103,6 +104,16 @@ def test_the_live_frame_has_everything_that_matters():
     ):
         assert words in text, text
     assert "\x1b[2J" not in text
+
+
+def test_of_a_compression_the_shortest_is_best():
+    last = ended(2, 0.5)
+    watch = watch_of(ended(0, 0.5), last)
+    watch.shortens = True
+
+    line = trial_line(watch, watch.standing(), last, Pace(lambda: 0.0))
+
+    assert re.search(r"best: \d+ tokens, nothing regressed", line)
 
 
 def test_a_pruned_trial_is_never_best_and_of_equals_the_earlier_is():

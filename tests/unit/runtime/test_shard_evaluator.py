@@ -19,6 +19,7 @@ from burnish.domain import (
     ItemError,
     Overlay,
     UnavailableError,
+    UsageError,
     current_experiment,
 )
 from burnish.evaluation.datasets import Dataset
@@ -234,6 +235,17 @@ async def test_what_could_not_be_compared_is_refused(world, change, words):
     assert (reply.status, reply.error_code) == ("refused", "worker_differs")
     assert words in reply.why
     assert world.agent.calls == []
+
+
+async def test_a_worker_with_another_database_says_what_to_do(world, caplog):
+    async def missing(optimization_id):
+        raise UsageError(what="no optimization", why="not stored", fix="look", code="not_found")
+
+    world.get_optimization = missing
+
+    reply = await world.evaluator.evaluate(world.request)
+
+    assert (reply.status, "--db" in reply.fix, "--db" in caplog.text) == ("refused", True, True)
 
 
 async def test_nobody_pays_for_a_run_that_has_another_owner(world):

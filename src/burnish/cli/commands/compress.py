@@ -122,7 +122,7 @@ def compress(
         replace=replace,
     )
     baseline = run(tags.baseline())
-    watch = SearchWatch()
+    watch = SearchWatch(shortens=True)
     choice = chosen_runner(streams, location, runner, mailbox, ray_address)
     with showing_search(streams.messages, watch):
         if resume is not None:

@@ -39,6 +39,7 @@ Key = tuple[str, str, int]
 _LOOK_SECONDS = 1.0
 # Every worker meets these alike, so they are the experiment's failure and not the worker's.
 _ALONE_FROM, _BLAMED_FROM = 3, 5
+_SAME_DATABASE = "give every worker the run's own database, with --db or BURNISH_DB"
 _FAILS_THE_EXPERIMENT = ("endpoint_unavailable",)
 
 
@@ -376,19 +377,18 @@ class ShardEvaluator:
             "cancelled",
             self.worker,
             why="in its database the experiment has ended, or another process runs the optimization",
-            fix="give every worker the run's own database",
+            fix=_SAME_DATABASE,
         )
 
     def _failed(self, request: ShardRequest, error: BurnishError) -> ShardReply:
-        status: ShardStatus = "refused"
-        if error.code == STOPPING:
-            status = "stopped"
-        elif error.code == "lease_lost":
-            status = "cancelled"
-        elif error.code in _FAILS_THE_EXPERIMENT:
-            status = "failed"
+        ends: dict[str, ShardStatus] = {STOPPING: "stopped", "lease_lost": "cancelled"}
+        other: ShardStatus = "failed" if error.code in _FAILS_THE_EXPERIMENT else "refused"
+        status = ends.get(error.code, other)
+        fix = _SAME_DATABASE if error.code == "not_found" else error.fix
         if status == "refused":
-            log.warning("refused shard %s: %s: %s", request.shard_id, error.what, error.why)
+            log.warning(
+                "refused shard %s: %s: %s (%s)", request.shard_id, error.what, error.why, fix
+            )
         return reply_to(
             request,
             status,
@@ -396,5 +396,5 @@ class ShardEvaluator:
             error_code=error.code,
             what=error.what,
             why=error.why,
-            fix=error.fix,
+            fix=fix,
         )

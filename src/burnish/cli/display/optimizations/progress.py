@@ -62,7 +62,7 @@ def frame(watch: SearchWatch, pace: Pace) -> RenderableType:
     if share is not None:
         cells.append(ProgressBar(total=1.0, completed=min(share, 1.0), width=_BAR_WIDTH))
     head.add_row(*cells, Text(used), Text("  ".join(_pace(standing, pace, share)), style="dim"))
-    facts = Text(_best(standing), style="bold cyan")
+    facts = Text(_leader(watch, standing), style="bold cyan")
     facts.append(f"  {_trials(standing)}", style="dim")
     if standing.cost_usd:
         facts.append(f"  {money(standing.cost_usd)}", style="dim")
@@ -81,7 +81,7 @@ def trial_line(watch: SearchWatch, standing: Standing, trial: EndedTrial, pace: 
     parts = [
         f"{name:<9} {trial.status.value:<9} {score:<5}",
         one_line(trial.error or "", 120),
-        _best(standing) if trial.number else "",
+        _leader(watch, standing) if trial.number else "",
         _used(watch, standing)[1],
         *_pace(standing, pace, None),
     ]
@@ -137,6 +137,19 @@ def _phase(standing: Standing) -> str:
     if standing.phase is Phase.CONFIRM:
         return "comparing with the baseline on held-out items"
     return f"step {standing.step}"
+
+
+def _leader(watch: SearchWatch, standing: Standing) -> str:
+    """What is best so far: by its score, or by its length where that is what counts."""
+    latest = next(reversed(standing.trials), None)
+    if not watch.shortens or latest is None or latest.candidate_id not in standing.candidates:
+        return _best(standing)
+    # Only compressions need it.
+    from burnish.optimizers.compress.examples import part_tokens, parts_of  # noqa: PLC0415
+
+    configuration = standing.candidates[latest.candidate_id].configuration
+    tokens = sum(part_tokens(configuration, path) for path in parts_of(configuration))
+    return f"best: {tokens:,} tokens, nothing regressed"
 
 
 def _best(standing: Standing) -> str:
