@@ -180,6 +180,12 @@ describe('evidence in words', () => {
     });
   });
 
+  it('says how many pairs were left out', () => {
+    expect(evidenceWords({ ...evidence, missing: 7 }).items).toBe(
+      '24 items fixed, 0 broken, 7 left out because an answer never came',
+    );
+  });
+
   it('says who scored higher by luck, and only then', () => {
     expect(overruledWords(evidence)).toBe('');
     const other = { candidate_id: 'a-9', number: 9, score: 0.9, why: 'gepa says so' };

@@ -33,8 +33,31 @@ export function evidenceWords(evidence: Evidence, compression = false): Evidence
     interval:
       `95% interval ${points(evidence.ci_low)} to ${points(evidence.ci_high)} points, ` +
       chance(evidence.p_value),
-    items: `${count(evidence.fixed)} items fixed, ${count(evidence.broken)} broken`,
+    items:
+      `${count(evidence.fixed)} items fixed, ${count(evidence.broken)} broken` +
+      missingWords(evidence.missing ?? 0),
   };
+}
+
+/** Pairs that were left out of the comparison; empty without any. */
+function missingWords(missing: number): string {
+  return missing === 0 ? '' : `, ${count(missing)} left out because an answer never came`;
+}
+
+/** Which side had runs that ended in an error, a sentence for each. */
+export function errorWords(run: Pick<RunView, 'baseline' | 'best'>): string[] {
+  const { baseline, best } = run;
+  const sides = [
+    ['The baseline', baseline] as const,
+    ['The best candidate', best?.candidate_id === baseline?.candidate_id ? null : best] as const,
+  ];
+  return sides.flatMap(([name, side]) => {
+    if (!side?.errors) return [];
+    const outside = side.missing
+      ? `, ${count(side.missing)} of them for reasons outside it, which count in no score`
+      : '';
+    return [`${name}: ${count(side.errors)} of ${count(side.items)} runs ended in an error${outside}.`];
+  });
 }
 
 /** Who scored higher or was chosen and is not the winner, and why; empty without one. */
