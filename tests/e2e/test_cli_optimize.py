@@ -37,7 +37,7 @@ def test_the_document_has_everything_that_the_design_promises(finished):
     assert result["stop_reason"] == "budget"
     assert result["trials"] == 6
     assert result["evaluations"] == 24 * 7 + 2 * 24
-    assert result["best"].keys() == {"candidate_id", "score", "configuration"}
+    assert result["best"].keys() >= {"candidate_id", "score", "configuration", "errors", "missing"}
     assert result["test"].keys() >= {"baseline_score", "best_score"}
     assert result["improvement"].keys() >= {"delta", "ci_low", "ci_high", "p_value"}
     assert result["usage"].keys() >= {"calls", "input_tokens", "output_tokens", "cost_usd"}

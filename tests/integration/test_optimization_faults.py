@@ -293,6 +293,29 @@ async def test_an_experiment_that_vanished_is_an_orphaned_trial(tmp_path, monkey
     assert result.status is OptimizationStatus.COMPLETED
 
 
+async def test_what_cannot_be_read_fails_its_trial_and_is_noted_with_the_experiment(
+    tmp_path, monkeypatch
+):
+    world, honest, unreadable = World(tmp_path), LocalExperimentAdapter.get_results, []
+
+    async def garbled(self, experiment_id):
+        if len(self._tasks) > 3 and not unreadable:
+            unreadable.append(experiment_id)
+        if experiment_id in unreadable:
+            raise burnish.UsageError(what="the results", why="are garbled", fix="f")
+        return await honest(self, experiment_id)
+
+    monkeypatch.setattr(LocalExperimentAdapter, "get_results", garbled)
+
+    result = await run(world, budget=burnish.Budget(max_trials=6))
+
+    [failed] = [trial for trial in result.trials if trial.status.value == "failed"]
+    assert failed.error == "aggregation failed: the results: are garbled"
+    async with Workspace.open(world.db) as workspace:
+        experiment = await workspace.experiments.get_experiment(failed.experiment_id)
+    assert experiment.metadata["trial_error"] == failed.error
+
+
 async def test_cancel_from_elsewhere_ends_the_run_and_keeps_what_there_is(tmp_path):
     world = World(tmp_path)
     hang_from(world, 40)

@@ -118,7 +118,7 @@ class Attempt:
             timeout_seconds=inputs.settings.optimizer_timeout_seconds,
             is_asking=lambda: self.gate.is_asking,
         )
-        aggregator = ResultAggregator(self._adapter, inputs.clock)
+        aggregator = ResultAggregator(self._adapter, inputs.clock, note=self._note_error)
         self.orchestrator = Orchestrator(plan, self._make_components(aggregator), lease, checkpoint)
         self._confirmer = Confirmer(
             suite_id=plan.suite_id,
@@ -168,6 +168,11 @@ class Attempt:
             gate=self.gate,
             reserve=self._reserve,
             items={one: inputs.items[one] for one in plan.search_items},
+        )
+
+    async def _note_error(self, experiment_id: str, message: str) -> None:
+        await self._inputs.stores.experiments.update_experiment(
+            experiment_id, metadata={"trial_error": message}, lease=self._lease
         )
 
     async def run(self, was: OptimizationStatus) -> None:

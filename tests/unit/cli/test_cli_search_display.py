@@ -276,10 +276,24 @@ async def test_a_baseline_that_runs_again_is_told_of_again():
     assert len({one.key for one in told}) == 4
 
 
+def test_a_run_of_python_whose_owner_died_is_interrupted_and_gone_on_with_from_python():
+    out = io.StringIO()
+    record = make_record(status=OptimizationStatus.RUNNING, lease_owner=None, spec={})
+
+    print_unfinished(
+        Console(file=out, width=140), record, {}, [], ProjectLocation(Path("burnish.toml"))
+    )
+
+    assert "interrupted" in out.getvalue()
+    assert 'burnish.optimize(…, resume="o1")' in out.getvalue()
+
+
 def test_a_run_whose_baseline_failed_can_be_gone_on_with():
     out = io.StringIO()
     error = {"code": "baseline_failed", "message": "its baseline failed", "fix": "start the model"}
-    record = make_record(status=OptimizationStatus.FAILED, framework_error=error)
+    record = make_record(
+        status=OptimizationStatus.FAILED, framework_error=error, spec={"settings": {}}
+    )
     location = ProjectLocation(Path("burnish.toml"))
 
     print_unfinished(Console(file=out, width=140), record, {}, [], location)

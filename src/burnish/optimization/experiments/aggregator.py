@@ -47,11 +47,14 @@ class ResultAggregator:
         clock: Clock,
         settings: AggregatorSettings | None = None,
         draw: Callable[[], float] = random.random,
+        note: Callable[[str, str], Awaitable[None]] | None = None,
     ) -> None:
+        """`note` keeps with the experiment why nothing could be made of it."""
         self._adapter = adapter
         self._clock = clock
         self._settings = settings or AggregatorSettings()
         self._draw = draw
+        self._note = note or _forget
 
     async def completions(self, pending: Sequence[StepCandidate]) -> AsyncIterator[TrialResult]:
         """The trial of each pending candidate, as each one ends."""
@@ -80,6 +83,7 @@ class ResultAggregator:
             raise  # Storage is away: that is no fault of the candidate's.
         except BurnishError as error:
             message = f"aggregation failed: {error.what}: {error.why}"
+            await self._note(one.experiment_id, message)
             return trial_of(one, ExperimentStatus.FAILED, None, message)
         return normalise(one, raw)
 
@@ -98,6 +102,10 @@ class ResultAggregator:
             clock=self._clock,
             draw=self._draw,
         )
+
+
+async def _forget(experiment_id: str, message: str) -> None:
+    """Nobody keeps it."""
 
 
 def normalise(one: StepCandidate, raw: RawExperimentResults) -> TrialResult:

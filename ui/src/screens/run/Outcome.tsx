@@ -4,7 +4,7 @@ import { count } from '@/lib/format';
 import { asConfiguration, changesInWords, compareConfigurations } from '@/lib/configurations';
 import { wordDiff, type Piece } from '@/lib/words';
 import type { RunView } from './view';
-import { evidenceWords, overruledWords, stopWords } from './words';
+import { errorWords, evidenceWords, overruledWords, stopWords } from './words';
 
 const SHOWN_PARTS = 3;
 
@@ -54,6 +54,11 @@ function Evidence({ run, won }: { run: RunView; won: boolean }) {
         <p className="muted small">
           {words.interval}. {words.items}. {overruledWords(run.evidence)} {stopped}
         </p>
+        {errorWords(run).map((words) => (
+          <p key={words} className="badge warn">
+            {words}
+          </p>
+        ))}
       </div>
     );
   }

@@ -39,6 +39,22 @@ export function evidenceWords(evidence: Evidence, compression = false): Evidence
   };
 }
 
+/** Which side had runs that ended in an error, a sentence for each. */
+export function errorWords(run: Pick<RunView, 'baseline' | 'best'>): string[] {
+  const { baseline, best } = run;
+  const sides = [
+    ['The baseline', baseline] as const,
+    ['The best candidate', best?.candidate_id === baseline?.candidate_id ? null : best] as const,
+  ];
+  return sides.flatMap(([name, side]) => {
+    if (!side?.errors) return [];
+    const outside = side.missing
+      ? `, ${count(side.missing)} of them for reasons outside it, which count in no score`
+      : '';
+    return [`${name}: ${count(side.errors)} of ${count(side.items)} runs ended in an error${outside}.`];
+  });
+}
+
 /** Who scored higher or was chosen and is not the winner, and why; empty without one. */
 export function overruledWords(evidence: Evidence): string {
   const other = evidence.overruled;

@@ -47,6 +47,7 @@ def optimization_listing_json(record: OptimizationRecord) -> dict[str, Any]:
         "trials": record.trials,
         "created_at": record.created_at,
         "updated_at": record.updated_at,
+        "owned": _is_owned(record),
     }
 
 
@@ -61,7 +62,7 @@ def print_optimizations(console: Console, records: Sequence[OptimizationRecord])
         table.add_row(
             short_id(record.id),
             Text(harmless(record.name)),
-            Text(record.status.value, style=STATUS_STYLES.get(record.status, "yellow")),
+            Text(status_word(record), style=STATUS_STYLES.get(record.status, "yellow")),
             _score(record.baseline_score),
             _score(record.best_score),
             f"{record.trials:,}",
@@ -82,7 +83,6 @@ def summary_json(
         **optimization_listing_json(record),
         "objective": record.objective_name,
         "cancel_requested": record.cancel_requested,
-        "owned": _is_owned(record),
         "framework_error": None if record.framework_error is None else dict(record.framework_error),
         "active_version": None if active is None else active.version,
         "front": [dict(one) for one in front],
@@ -100,7 +100,7 @@ def print_unfinished(
     """How far it has come, what went wrong, and how to go on."""
     head = Text.assemble(
         (harmless(record.name), "bold"),
-        (f"  {record.status.value}", STATUS_STYLES.get(record.status, "bold yellow")),
+        (f"  {status_word(record)}", STATUS_STYLES.get(record.status, "bold yellow")),
         (f"  {_activity(record)}", "dim"),
     )
     console.print(head)
@@ -119,10 +119,23 @@ def print_unfinished(
         str((record.framework_error or {}).get("code"))
     )
     if can_go_on and not _is_owned(record):
-        steps.insert(0, (location.command("resume", short), "go on with it"))
+        steps.insert(0, (_resuming(record, location), "go on with it"))
     if not record.status.final:
         steps.append((location.command("cancel", short), "stop it for good"))
     print_steps(console, steps)
+
+
+def status_word(record: OptimizationRecord) -> str:
+    """The status; a run that nobody works on any more does not run."""
+    running = record.status is OptimizationStatus.RUNNING
+    return "interrupted" if running and not _is_owned(record) else record.status.value
+
+
+def _resuming(record: OptimizationRecord, location: ProjectLocation) -> str:
+    """The command that goes on; only the program that started it from Python has its functions."""
+    if "settings" in record.spec:
+        return location.command("resume", short_id(record.id))
+    return f'burnish.optimize(…, resume="{short_id(record.id)}")'
 
 
 def resumable(code: str) -> bool:
