@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { EventParser } from '@/live/parser';
 import { EventStream, type Mode } from '@/live/stream';
 
@@ -103,4 +103,37 @@ describe('a stream', () => {
     expect(modes).toEqual(['connecting', 'polling']);
     expect(asked).toHaveLength(1);
   });
+
+  it.each(['never answers', 'answers and says nothing'])(
+    'polls while the server %s',
+    async (how) => {
+      vi.useFakeTimers();
+      try {
+        const modes: Mode[] = [];
+        const silent = new Response(new ReadableStream());
+        const stream = new EventStream({
+          url: '/events',
+          from: '3',
+          onEvent: () => undefined,
+          onReload: async () => '',
+          onMode: (mode) => modes.push(mode),
+          fetch: (_url, options) =>
+            how === 'never answers'
+              ? new Promise((_, reject) => {
+                  options?.signal?.addEventListener('abort', () => reject(new Error('gone')));
+                })
+              : Promise.resolve(silent),
+        });
+        void stream.run();
+        await vi.advanceTimersByTimeAsync(4_900);
+        expect(modes).toEqual(['connecting']);
+        await vi.advanceTimersByTimeAsync(200);
+        expect(modes).toEqual(['connecting', 'polling']);
+        expect(stream.reached).toBe('3');
+        stream.stop();
+      } finally {
+        vi.useRealTimers();
+      }
+    },
+  );
 });

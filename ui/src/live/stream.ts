@@ -19,6 +19,8 @@ export interface StreamOptions {
 
 /** Silence this long means that the connection is gone, though nobody said so. */
 const SILENCE_MS = 45_000;
+/** Without a first word for so long, as behind a proxy that keeps it back, the page asks by itself. */
+const ANSWER_MS = 5_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
 /** After so many failures in a row the page says that it polls. */
@@ -36,6 +38,11 @@ export class EventStream {
 
   stop(): void {
     this.stopper.abort();
+  }
+
+  /** Where whoever goes on after it has to begin. */
+  get reached(): string {
+    return this.place;
   }
 
   async run(): Promise<void> {
@@ -64,21 +71,40 @@ export class EventStream {
   private async connect(): Promise<void> {
     const silence = new AbortController();
     const signal = AbortSignal.any([this.stopper.signal, silence.signal]);
-    const response = await (this.options.fetch ?? fetch)(this.options.url, {
-      headers: { Accept: 'text/event-stream', 'Last-Event-ID': this.place, ...authorization() },
-      signal,
-      cache: 'no-store',
-    });
-    if (!response.ok || !response.body)
-      throw new ApiError(response.status, { message: 'no stream' });
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const unanswered = setTimeout(() => this.options.onMode('polling'), ANSWER_MS);
+    try {
+      const gone = setTimeout(() => silence.abort(), SILENCE_MS);
+      const response = await (this.options.fetch ?? fetch)(this.options.url, {
+        headers: { Accept: 'text/event-stream', 'Last-Event-ID': this.place, ...authorization() },
+        signal,
+        cache: 'no-store',
+      }).finally(() => clearTimeout(gone));
+      if (!response.ok || !response.body)
+        throw new ApiError(response.status, { message: 'no stream' });
+      await this.listen(response.body, silence, () => clearTimeout(unanswered));
+    } finally {
+      clearTimeout(unanswered);
+    }
+  }
+
+  private async listen(
+    body: NonNullable<Response['body']>,
+    silence: AbortController,
+    answered: () => void,
+  ): Promise<void> {
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     const parser = new EventParser();
-    this.failures = 0;
-    this.options.onMode('live');
+    let heard = false;
     for (;;) {
       const timer = setTimeout(() => silence.abort(), SILENCE_MS);
       const { done, value } = await reader.read().finally(() => clearTimeout(timer));
       if (done) return;
+      if (!heard) {
+        heard = true;
+        answered();
+        this.failures = 0;
+        this.options.onMode('live');
+      }
       for (const event of parser.push(value)) if (await this.took(event)) return;
     }
   }
