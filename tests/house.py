@@ -28,8 +28,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 # The house was built with 92,000 lines; since then came worlds from other hands (1,100), sources of
-# models (250), and what gepa asks, counts, estimates and reports (550).
-MOST_FILES, MOST_LINES = 620, 93_900
+# models (250), what gepa asks, counts, estimates and reports (550), and adapters and repositories of
+# others with their contracts, confirmations on a part, and rejections with their proposals (1,250).
+MOST_FILES, MOST_LINES = 625, 95_150
 LONGEST, FULLEST = 400, 20
 MOST_SINGLES = 39
 # By noun: the classes that are its value, and how many shapes of it there may be.
