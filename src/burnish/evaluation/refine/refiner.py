@@ -71,9 +71,13 @@ class Refiner:
         self._fields = tuple(fields)
         self._parameters = dict(_DETERMINISTIC if parameters is None else parameters)
         self._timeout = timeout_seconds
+        # What would fail every item alike, such as a wrong key: asking again would change nothing.
+        self._broken: str | None = None
 
     async def revise(self, latest: Round, item: Item) -> Revision:
-        """The output after the latest one. Raises RefinerFailedError, or what fails every item."""
+        """The output after the latest one; RefinerFailedError where there is none."""
+        if self._broken is not None:
+            raise RefinerFailedError(self._broken)
         request = ModelRequest(
             messages=refine_messages(latest, self._shown(item)),
             parameters=self._parameters,
@@ -87,9 +91,10 @@ class Refiner:
         except TimeoutError:
             raise RefinerFailedError(f"{self.name}: no answer within {self._timeout:g} s") from None
         except Exception as error:  # A model may be anybody's function.
+            why = f"{self.name}: {_why(error)}"
             if is_systemic(error):
-                raise
-            raise RefinerFailedError(f"{self.name}: {_why(error)}") from error
+                self._broken = why
+            raise RefinerFailedError(why) from error
         elapsed = (time.perf_counter() - started) * 1000
         return _revision(response, elapsed, structured=latest.output.data is not None)
 
