@@ -57,6 +57,15 @@ def test_a_run_shows_with_trials_items_scores_and_prompts(opik, dataset, rows, r
     assert [one["optimization_id"] for one in listed] == [run]
     assert (view["status"], view["objective"]) == ("completed", OBJECTIVE)
     assert view["optimizer"] == "GepaOptimizer"
+    assert view["by_client"] is True
+    again = opik.client.post(f"{OPTIMIZATIONS}/{run}/resume")
+    assert (again.status_code, again.json()["code"]) == (422, "run_by_opik_client")
+    counted = {"proposed": 1, "completed": 1, "running": 0, "failed": 0, "cancelled": 0}
+    log = opik.client.get(
+        f"{OPTIMIZATIONS}/{run}/event-log", params={"type": "progress_changed", "newest": True}
+    ).json()
+    assert counted.items() <= log["items"][0]["payload"].items()
+    assert counted.items() <= view["counters"].items()
     assert (view["baseline_score"], view["best_score"], view["trials"]) == (0.25, 0.75, 1)
     assert view["baseline"]["configuration"]["sections"] == FIRST
     assert view["best"]["configuration"]["sections"] == BETTER

@@ -242,6 +242,9 @@ def build_suite(spec: SuiteSpec, open_model: OpenModel) -> Suite:
 
     dataset = Dataset.of(spec.dataset)
     scorers = build_scorers(spec.scorers, open_model=open_model, folder=spec.folder)
+    refine = RefinePolicy.of(spec.refine)
+    if refine is not None and refine.threshold is not None:
+        scorers.pass_from = refine.threshold
     stratify = spec.stratify_by or next(
         (field for one in spec.scorers if (field := stratify_field(one))), None
     )
@@ -258,7 +261,7 @@ def build_suite(spec: SuiteSpec, open_model: OpenModel) -> Suite:
         dataset=dataset,
         scorers=scorers,
         policy=policy,
-        refine=plan_refinement(RefinePolicy.of(spec.refine), scorers, spec.mode, open_model),
+        refine=plan_refinement(refine, scorers, spec.mode, open_model),
     )
 
 

@@ -70,7 +70,7 @@ class SuiteTable(_Table):
     split_seed: int = 0
     stratify_by: str | None = None
     repeats: int = 1
-    pass_threshold: float = 1.0
+    pass_threshold: float | None = None
     mode: str = "llm"
     refine: RefineTable | None = None
 

@@ -101,7 +101,7 @@ class SuiteSpec:
     split_seed: int = 0
     stratify_by: str | None = None
     repeats: int = 1
-    pass_threshold: float = 1.0
+    pass_threshold: float | None = None
     mode: str = "llm"
     refine: RefinePolicy | Mapping[str, Any] | None = None
     folder: Path = field(default_factory=Path.cwd)

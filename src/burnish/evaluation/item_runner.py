@@ -36,7 +36,7 @@ class ItemRunner:
     configuration: Configuration
     scorers: ScorerSet
     _: KW_ONLY
-    pass_threshold: float
+    pass_threshold: float | None
     timeout_seconds: float | None
 
     async def run(self, item: Item, repeat: int) -> ItemResult:

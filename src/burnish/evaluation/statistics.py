@@ -64,16 +64,18 @@ def wilson_interval(passed: int, total: int, confidence: float = 0.95) -> Interv
     """Wilson's score interval of a rate, honest at 0 of n and n of n too; [0, 1] for no runs."""
     if not 0 <= passed <= total:
         raise _bad(f"{passed} of {total} is not a rate")
-    z = _quantile(confidence)
     if total == 0:
         return Interval(0.0, 1.0, confidence)
-    rate = passed / total
+    return _wilson(passed / total, total, _quantile(confidence), confidence)
+
+
+def _wilson(rate: float, total: int, z: float, confidence: float = 0.95) -> Interval:
     spread = z * math.sqrt(rate * (1 - rate) / total + z * z / (4 * total * total))
     scale = 1 + z * z / total
     centre = rate + z * z / (2 * total)
     # At the ends the bounds are exact; rounding would leave them a hair beside the rate itself.
-    low = 0.0 if passed == 0 else max(0.0, (centre - spread) / scale)
-    high = 1.0 if passed == total else min(1.0, (centre + spread) / scale)
+    low = 0.0 if rate == 0 else max(0.0, (centre - spread) / scale)
+    high = 1.0 if rate == 1 else min(1.0, (centre + spread) / scale)
     return Interval(low, high, confidence)
 
 
@@ -315,15 +317,27 @@ def rate_interval(passed: int, total: int) -> tuple[float, float]:
 
 
 def mean_interval(items: int, mean: float, mean_square: float) -> tuple[float, float] | None:
-    """The 95 % interval of a mean by its normal limit; None for fewer than two items.
+    """The 95 % interval of a mean over items; None where too few tell nothing.
 
-    Where all scores can only lie between 0 and 1, as most do, so does the interval.
+    Wilson's where all scores are 0 or 1, and where all are equal, since equal scores of a few items
+    do not say that the next ones are equal too; else Student's. Where all scores can only lie between
+    0 and 1, as most do, so does the interval.
     """
+    in_unit = 0.0 <= mean <= 1.0
+    variance = max(mean_square - mean * mean, 0.0)
+    if items and in_unit and (abs(mean_square - mean) <= _SAME or variance <= _SAME):
+        interval = _wilson(mean, items, _NORMAL_95)
+        return interval.low, interval.high
     if items < 2:
         return None
-    variance = max(mean_square - mean * mean, 0.0) * items / (items - 1)
-    spread = _NORMAL_95 * math.sqrt(variance / items)
+    spread = _student(0.95, items) * math.sqrt(variance / (items - 1))
     low, high = mean - spread, mean + spread
-    if 0.0 <= mean <= 1.0:
-        low, high = max(low, 0.0), min(high, 1.0)
-    return low, high
+    return (max(low, 0.0), min(high, 1.0)) if in_unit else (low, high)
+
+
+def score_interval(scores: Sequence[float]) -> Interval:
+    """The interval of an experiment's score; without a single result it may be anything."""
+    size = len(scores)
+    mean = math.fsum(scores) / max(size, 1)
+    found = mean_interval(size, mean, math.fsum(one * one for one in scores) / max(size, 1))
+    return Interval(*(found or (min(0.0, mean), max(1.0, mean))))

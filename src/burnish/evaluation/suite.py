@@ -217,10 +217,13 @@ MODES = ("llm", "schema")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuitePolicy:
-    """How often each item runs, what counts as passed, how rows are split."""
+    """How often each item runs, what counts as passed, how rows are split.
+
+    Without a `pass_threshold` scorers that say themselves whether an output passes decide.
+    """
 
     repeats: int = 1
-    pass_threshold: float = 1.0
+    pass_threshold: float | None = None
     mode: str = "llm"
     split: Mapping[str, float] | str | None = None
     split_seed: int = 0
@@ -229,8 +232,9 @@ class SuitePolicy:
     def __post_init__(self) -> None:
         if not is_whole(self.repeats, least=1):
             raise _bad("repeats", f"{self.repeats!r} is not a whole number from 1 up")
-        if not isinstance(self.pass_threshold, (int, float)) or not math.isfinite(
-            self.pass_threshold
+        threshold = self.pass_threshold
+        if threshold is not None and not (
+            isinstance(threshold, (int, float)) and math.isfinite(threshold)
         ):
             raise _bad("pass_threshold", f"{self.pass_threshold!r} is not a finite number")
         if self.mode not in MODES:

@@ -47,7 +47,10 @@ class NewSuite(Strict):
     split_seed: Annotated[int, Field(ge=0, lt=2**53)] = 0
     stratify_by: Annotated[str, Field(max_length=200)] | None = None
     repeats: Annotated[int, Field(ge=1, le=100)] = 1
-    pass_threshold: float = 1.0
+    pass_threshold: float | None = Field(
+        default=None,
+        description="An item passes from this score; without it by the word of its scorers.",
+    )
     mode: Literal["llm", "schema"] = "llm"
     refine: NewRefineTable | None = Field(
         default=None, description="How single outputs are refined during LLM-judged evaluation."
@@ -75,7 +78,7 @@ class SuiteView(View):
     split_seed: int
     stratify_by: str | None
     repeats: int
-    pass_threshold: float
+    pass_threshold: float | None
     mode: str
     refine: RefineTableView | None
     author: str

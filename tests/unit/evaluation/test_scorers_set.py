@@ -200,3 +200,33 @@ def test_a_set_says_what_it_goes_by_and_which_fields_hold_answers():
         "polite: Whether it says please.",
         "weighted, word: the output is compared with the item's inner",
     )
+
+
+@pytest.mark.parametrize(
+    ("judged", "value", "threshold", "passes"),
+    [
+        ((0.9, True), 1.0, None, True),
+        ((0.9, False), 1.0, None, False),
+        ((0.9, None), 1.0, None, False),
+        ((1.0, None), 1.0, None, True),
+        # The others decide what the judge leaves open.
+        ((0.9, True), 0.5, None, False),
+        # What the suite sets wins over a judge that says yes.
+        ((0.9, True), 1.0, 1.0, False),
+        ((0.9, None), 1.0, 0.95, True),
+        ((1.0, False), 1.0, 0.5, False),
+    ],
+)
+def test_without_a_threshold_the_word_of_a_judge_counts(judged, value, threshold, passes):
+    both = ScorerSet([Fixed(Score(1.0), name) for name in ("judge", "rule")])
+    scores = [Score(judged[0], passed=judged[1], name="judge"), Score(value, name="rule")]
+
+    assert both.passed(scores, threshold) is passes
+
+
+def test_where_nobody_decides_the_refine_threshold_does():
+    both = ScorerSet([Fixed(Score(1.0), "judge")])
+    both.pass_from = 0.8
+
+    assert both.passed([Score(0.8, name="judge")], None)
+    assert not both.passed([Score(0.7, name="judge")], None)

@@ -17,7 +17,10 @@ from burnish.evaluation.statistics import (
     RunningScore,
     bootstrap_interval,
     chance_of_gain,
+    mean_interval,
     paired_permutation_test,
+    rate_interval,
+    score_interval,
     wilson_interval,
 )
 
@@ -319,3 +322,21 @@ class TestRunningScore:
             running.add(value)
 
         assert running.interval().high > 9.0
+
+
+@pytest.mark.parametrize("scores", [[1.0] * 4, [0.0] * 50, [0.9] * 4, [1.0], [0.25, 0.75], []])
+def test_a_scores_interval_has_a_width_and_is_the_one_of_its_moments(scores):
+    found = score_interval(scores)
+
+    assert found.low < found.high
+    assert not scores or found.low <= sum(scores) / len(scores) <= found.high
+    if len(scores) > 1:
+        size = len(scores)
+        moments = sum(scores) / size, sum(one * one for one in scores) / size
+        assert mean_interval(size, *moments) == (found.low, found.high)
+
+
+def test_scores_of_0_and_1_have_the_interval_of_their_pass_rate():
+    found = score_interval([1.0] * 27 + [0.0] * 3)
+
+    assert (found.low, found.high) == pytest.approx(rate_interval(27, 30))

@@ -35,6 +35,7 @@ function run(changes: Partial<RunView> = {}): RunView {
     framework_error: null,
     result: null,
     compression: false,
+    by_client: false,
     counters: {
       running: 1,
       completed: 2,
@@ -157,6 +158,9 @@ describe('what can be done', () => {
     expect(actionsOf(run({ status: 'initialized' }))[0]).toBe('start');
     expect(actionsOf(run({ status: 'cancelled' }))[0]).toBe('again');
     expect(actionsOf(run({ status: 'completed' }))).toEqual(['duplicate', 'report']);
+    // What another program runs can neither be copied nor gone on with.
+    expect(actionsOf(run({ by_client: true }))).toEqual(['stop', 'report']);
+    expect(actionsOf(run({ by_client: true, status: 'failed' }))).toEqual(['report']);
   });
 
   it('opens the tab that the address names', () => {

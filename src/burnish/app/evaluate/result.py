@@ -23,11 +23,11 @@ from burnish.evaluation.scorers.scorer_set import ScorerSet
 from burnish.evaluation.statistics import (
     Interval,
     PairedComparison,
-    bootstrap_interval,
     is_rate,
     mean_interval,
     paired_permutation_test,
     rate_interval,
+    score_interval,
     wilson_interval,
 )
 
@@ -191,7 +191,7 @@ async def result_of(
     return EvaluationResult(
         experiment=experiment,
         summary=summary,
-        score_interval=_score_interval(list(scores.values())),
+        score_interval=score_interval(list(scores.values())),
         pass_interval=wilson_interval(summary.passed, summary.runs),
         answers=answers,
         warnings=_warnings(experiment, summary, answers),
@@ -207,11 +207,6 @@ async def refinement_of(
     if settings is None:
         return None
     return await refinement_statistics(settings, repository.stream_round_scores(experiment.id))
-
-
-def _score_interval(scores: Sequence[float]) -> Interval:
-    """Without a single result the score may be anything."""
-    return bootstrap_interval(scores, seed=0) if scores else Interval(0.0, 1.0)
 
 
 async def compare(

@@ -128,7 +128,7 @@ class RefineLoop:
     refiner: Refiner
     policy: RefinePolicy
     _: KW_ONLY
-    pass_threshold: float = 1.0
+    pass_threshold: float | None = None
     writer: str = ""
 
     async def run(

@@ -58,7 +58,7 @@ class RefinePlan:
         configuration: Configuration,
         scorers: ScorerSet,
         *,
-        pass_threshold: float,
+        pass_threshold: float | None,
         timeout_seconds: float | None,
     ) -> RefineLoop | None:
         """What refines the outputs of an agent under a configuration."""

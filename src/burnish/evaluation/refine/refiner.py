@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from burnish.domain import (
     AgentOutput,
@@ -19,9 +19,11 @@ from burnish.domain import (
     Purpose,
     Round,
     Spending,
+    UsageError,
 )
 from burnish.evaluation.scorers.judge import fenced, field_parts, shown_output
 from burnish.evaluation.scorers.scorer_set import is_systemic
+from burnish.models.failures import refuses_parameters
 from burnish.support.deadlines import deadline
 
 _DETERMINISTIC: Mapping[str, Json] = {"temperature": 0.0}
@@ -70,10 +72,15 @@ class Refiner:
         self._model = model
         self._fields = tuple(fields)
         self._parameters = dict(_DETERMINISTIC if parameters is None else parameters)
+        self._own_parameters = parameters is None
         self._timeout = timeout_seconds
+        # What would fail every item alike, such as a wrong key: asking again would change nothing.
+        self._broken: str | None = None
 
     async def revise(self, latest: Round, item: Item) -> Revision:
-        """The output after the latest one. Raises RefinerFailedError, or what fails every item."""
+        """The output after the latest one; RefinerFailedError where there is none."""
+        if self._broken is not None:
+            raise RefinerFailedError(self._broken)
         request = ModelRequest(
             messages=refine_messages(latest, self._shown(item)),
             parameters=self._parameters,
@@ -83,15 +90,26 @@ class Refiner:
         started = time.perf_counter()
         try:
             async with deadline(self._timeout):
-                response = await self._model.complete(request)
+                response = await self._ask(request)
         except TimeoutError:
             raise RefinerFailedError(f"{self.name}: no answer within {self._timeout:g} s") from None
         except Exception as error:  # A model may be anybody's function.
+            why = f"{self.name}: {_why(error)}"
             if is_systemic(error):
-                raise
-            raise RefinerFailedError(f"{self.name}: {_why(error)}") from error
+                self._broken = why
+            raise RefinerFailedError(why) from error
         elapsed = (time.perf_counter() - started) * 1000
         return _revision(response, elapsed, structured=latest.output.data is not None)
+
+    async def _ask(self, request: ModelRequest) -> ModelResponse:
+        """The model's answer; one that takes no temperature but its own is asked without ours."""
+        try:
+            return await self._model.complete(request)
+        except UsageError as error:
+            if not self._own_parameters or not refuses_parameters(error, self._parameters):
+                raise
+        self._parameters = {}
+        return await self._model.complete(replace(request, parameters={}))
 
     def _shown(self, item: Item) -> dict[str, Json]:
         return {name: item.row[name] for name in self._fields if name in item.row}

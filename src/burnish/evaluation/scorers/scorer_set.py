@@ -88,6 +88,8 @@ class ScorerSet:
         self._together = len(waiting) > 1
         self._named = tuple(zip(self.names, self.scorers, strict=True))
         self._weight_of = dict(zip(self.names, self.weights, strict=True))
+        # From where on an output passes that neither the suite nor a scorer decides.
+        self.pass_from = 1.0
 
     async def score_all(self, output: AgentOutput, item: Item) -> tuple[Score, ...]:
         """Every scorer's verdict, in the scorers' order. Scorers that wait do so together."""
@@ -105,12 +107,17 @@ class ScorerSet:
             return float(scores[0].value)
         return combine(scores, [self._weight_of[score.name] for score in scores])
 
-    def passed(self, scores: Sequence[Score], threshold: float) -> bool:
-        """No error, no scorer that said no, and an objective of at least the threshold."""
-        for score in scores:
-            refused = score.error is not None or score.passed is False
-            if refused and self._weight_of[score.name] > 0:
-                return False
+    def passed(self, scores: Sequence[Score], threshold: float | None) -> bool:
+        """No error, no scorer that said no, and an objective of at least the threshold.
+
+        Without a threshold a scorer's own word counts, and what the others come to decides the rest.
+        """
+        counting = [one for one in scores if self._weight_of[one.name] > 0]
+        if any(one.error is not None or one.passed is False for one in counting):
+            return False
+        if threshold is None:
+            open_ = [one for one in counting if one.passed is None]
+            return not open_ or self.objective(open_) >= self.pass_from - _SLACK
         return self.objective(scores) >= threshold - _SLACK
 
     def missing_fields(self, columns: Iterable[str]) -> tuple[str, ...]:

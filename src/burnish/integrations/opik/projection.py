@@ -308,7 +308,8 @@ async def save_run_status(
     scored = [one for one in trials if one.counts and one.objective_score is not None]
     best = max(scored, key=lambda one: one.objective_score or 0.0, default=None)
     baseline = next((one for one in scored if numbers[one.candidate_id] == 0), None)
-    told: list[Event] = [events.progress_changed(_counters(trials, numbers))]
+    counters = _counters(trials, numbers)
+    told: list[Event] = [events.progress_changed(counters)]
     if best is not None and best.objective_score is not None:
         moved = (record.best_candidate_id, record.best_score)
         if moved != (best.candidate_id, best.objective_score):
@@ -319,7 +320,11 @@ async def save_run_status(
             )
     await repository.save_checkpoint(
         lease,
-        {**(record.checkpoint or {}), "progress": _progress(trials)},
+        {
+            **(record.checkpoint or {}),
+            "progress": _progress(trials),
+            "proposed": counters["proposed"],
+        },
         best_candidate_id=None if best is None else best.candidate_id,
         best_score=None if best is None else best.objective_score,
         baseline_score=None if baseline is None else baseline.objective_score,

@@ -222,7 +222,7 @@ class EvalLoop(MailboxLoop[EvalRequest, EvalResult]):
         loop: MainLoop,
         requests: Mailbox[EvalRequest, EvalResult],
         scorers: ScorerSet | Sequence[Any],
-        pass_threshold: float = 1.0,
+        pass_threshold: float | None = None,
         concurrency: int = 16,
         max_deliveries: int = MAX_DELIVERIES,
         rules: RetryRules | None = None,

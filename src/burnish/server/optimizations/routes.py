@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Response
 
 from burnish.app.optimize import cancellation
+from burnish.app.optimize.client_lease import is_of_client
 from burnish.app.optimize.creation import (
     create_run,
     duplicate_run,
@@ -197,8 +198,10 @@ async def resume_optimization(
 ) -> OptimizationView:
     """Start or go on with one that was not started, was given up or has failed."""
     record = await serving.workspace.optimizations.get_optimization(optimization_id)
-    if record.status is not OptimizationStatus.COMPLETED:
+    done = record.status is OptimizationStatus.COMPLETED
+    if not done or is_of_client(record):
         await asyncio.to_thread(require_startable, serving.project, record)
+    if not done:
         await serving.start_run(optimization_id)
     return OptimizationView.of_summary(await read_summary(serving.workspace, optimization_id))
 

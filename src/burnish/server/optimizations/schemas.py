@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field
 
+from burnish.app.optimize.client_lease import is_of_client
 from burnish.app.report.runs.evidence import COMPRESS, evidence_of, explanation_of
 from burnish.app.report.runs.lines import RunLine
 from burnish.app.report.runs.search_report import search_of
@@ -279,6 +280,10 @@ class OptimizationView(OptimizationLine):
         description="Why it is empty, failed, was stopped or found nothing; None when all is well."
     )
     compression: bool = Field(description="Whether it has a report of a compression.")
+    by_client: bool = Field(
+        description="Whether a program outside, such as an Opik client, runs it: it cannot be "
+        "resumed or copied here, and its seed is not known."
+    )
     settings: dict[str, Any] = Field(description="The optimizer with its settings.")
     result: dict[str, Any] | None = Field(
         description="The document that `burnish optimize --json` prints; None until it has ended."
@@ -305,6 +310,7 @@ class OptimizationView(OptimizationLine):
             search=search_of(record.result),
             explanation=explanation_of(record, owned=summary.line.owned),
             compression=record.optimizer_name == COMPRESS,
+            by_client=is_of_client(record),
             settings={"name": record.optimizer_name, **(settings.get("optimizer") or {})},
         )
 

@@ -5,8 +5,17 @@ import asyncio
 import pytest
 from refine_bench import CALL, JumpingLoop, RefineBench, Told, judge_of, optimizer_of, output_in
 
-from burnish.domain import ErrorKind, Outcome, Purpose, RoundEnd, UnavailableError, UsageError
+from burnish.domain import (
+    ErrorKind,
+    Item,
+    Outcome,
+    Purpose,
+    RoundEnd,
+    UnavailableError,
+    UsageError,
+)
 from burnish.evaluation.refine.policy import RefinePolicy
+from burnish.evaluation.refine.refiner import Refiner, RefinerFailedError
 from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.scorers.scorer_set import Weighted
 from burnish.evaluation.scorers.text import ExactMatch
@@ -85,11 +94,21 @@ async def test_an_optimizer_that_cannot_be_reached_leaves_the_evaluation_that_th
     assert (result.output.text, result.score, result.error) == ("B", 0.5, None)
 
 
-async def test_an_optimizer_that_no_item_could_use_ends_the_run():
-    unknown = UsageError(what="w", why="no such model", fix="f", code="unknown_model")
+async def test_an_optimizer_with_a_wrong_key_is_asked_once_and_what_was_paid_for_stands():
+    wrong = UsageError(what="w", why="the key is refused", fix="f", code="bad_key")
+    model = Told("optimizer", lambda _: wrong)
+    refiner = Refiner(model)
+    bench = bench_of({"A": 0.4})
+    result = await bench.run(model=optimizer_of({"A": wrong}), limit=3)
+    (first,) = await bench.rounds()
 
-    with pytest.raises(UsageError, match="no such model"):
-        await bench_of({"A": 0.4}).run(model=optimizer_of({"A": unknown}), limit=3)
+    for _ in range(2):
+        with pytest.raises(RefinerFailedError, match="the key is refused"):
+            await refiner.revise(first, Item(id="1", data={}))
+
+    assert (result.score, result.error) == (0.4, None)
+    assert first.ended is RoundEnd.OPTIMIZER_UNAVAILABLE
+    assert len(model.requests) == 1
 
 
 def test_an_optimizer_that_hangs_is_waited_for_no_longer_than_an_item():

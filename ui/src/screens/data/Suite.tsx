@@ -55,8 +55,8 @@ function Facts({ suite }: { suite: View }) {
         label="Judged by"
         value={suite.mode === 'schema' ? 'rules' : 'rules and models'}
       >{`mode ${suite.mode}`}</Stat>
-      <Stat label="An item passes from" value={score(suite.pass_threshold)}>
-        mean of its scorers
+      <Stat label="An item passes from" value={score(suite.pass_threshold ?? 1)}>
+        {suite.pass_threshold === null ? 'or as its judge says' : 'mean of its scorers'}
       </Stat>
       <Stat label="Each item runs" value={suite.repeats === 1 ? 'once' : `${suite.repeats} times`}>
         {suite.repeats === 1 ? 'no repeats' : 'its score is the mean'}

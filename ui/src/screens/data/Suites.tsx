@@ -85,7 +85,7 @@ function SuiteList() {
                     </td>
                     <td className="small">{splitWords(suite.split)}</td>
                     <td className="num">{count(suite.repeats)}</td>
-                    <td className="num">{score(suite.pass_threshold)}</td>
+                    <td className="num">{score(suite.pass_threshold ?? 1)}</td>
                     <td className="small">
                       {suite.source === 'configuration'
                         ? 'burnish.toml'

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { answer, api } from '@/api/client';
-import { say } from '@/components/shell/Toasts';
+import { Failure } from '@/components/States';
 import { actionsOf, type EvaluationAction, type EvaluationView } from './result';
 
 const LABELS: Record<EvaluationAction, string> = { cancel: 'Cancel', resume: 'Resume' };
@@ -10,17 +10,22 @@ export function Actions({ view }: { view: EvaluationView }) {
   const act = useAct(view);
   // An owner elsewhere may take a moment to hear of it.
   const stopping = act.isSuccess && act.variables === 'cancel';
-  return actionsOf(view).map((action) => (
-    <button
-      key={action}
-      type="button"
-      className={`btn ${action === 'cancel' ? 'danger' : 'primary'}`}
-      disabled={act.isPending || (action === 'cancel' && stopping)}
-      onClick={() => act.mutate(action)}
-    >
-      {action === 'cancel' && stopping ? 'Cancelling…' : LABELS[action]}
-    </button>
-  ));
+  return (
+    <>
+      {actionsOf(view).map((action) => (
+        <button
+          key={action}
+          type="button"
+          className={`btn ${action === 'cancel' ? 'danger' : 'primary'}`}
+          disabled={act.isPending || (action === 'cancel' && stopping)}
+          onClick={() => act.mutate(action)}
+        >
+          {action === 'cancel' && stopping ? 'Cancelling…' : LABELS[action]}
+        </button>
+      ))}
+      {act.error && <Failure error={act.error} />}
+    </>
+  );
 }
 
 function useAct(view: EvaluationView) {
@@ -36,6 +41,5 @@ function useAct(view: EvaluationView) {
       cache.setQueryData(['evaluation', view.experiment_id], changed);
       void cache.invalidateQueries({ queryKey: ['evaluations'] });
     },
-    onError: (error: Error) => say(error.message, 'bad'),
   });
 }

@@ -37,6 +37,7 @@ export function Actions({ run }: { run: RunView }) {
           {action === 'stop' && stopping ? 'Stopping…' : LABELS[action]}
         </button>
       ))}
+      {act.error && !asking && <Failure error={act.error} />}
       {asking && (
         <Stop
           run={run}
@@ -136,7 +137,6 @@ function useAct(run: RunView) {
   };
   return useMutation({
     mutationFn: (action: RunAction) => acts[action](),
-    onError: (error: Error, action) => action !== 'stop' && say(error.message, 'bad'),
   });
 }
 

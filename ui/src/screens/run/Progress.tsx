@@ -14,7 +14,8 @@ export function Facts({ run }: { run: RunView }) {
         <Link href={`/suites/${encodeURIComponent(run.suite)}`}>{run.suite}</Link>
       </span>
       <span>
-        {run.optimizer}, seed {run.seed}
+        {run.optimizer}
+        {!run.by_client && `, seed ${run.seed}`}
       </span>
       <span>
         made <Time at={run.created_at} />

@@ -87,6 +87,8 @@ export type RunAction = 'start' | 'resume' | 'again' | 'stop' | 'duplicate' | 'r
 
 /** What can be done with a run. A stopped one is over: its copy goes on with what is there. */
 export function actionsOf(run: RunView): RunAction[] {
+  // Only the program that started it can run it.
+  if (run.by_client) return run.status === 'initialized' ? ['stop'] : open(run);
   switch (run.status) {
     case 'initialized':
       return ['start', 'stop', 'duplicate'];
@@ -101,6 +103,10 @@ export function actionsOf(run: RunView): RunAction[] {
     default:
       return ['duplicate', 'report'];
   }
+}
+
+function open(run: RunView): RunAction[] {
+  return run.status === 'running' ? ['stop', 'report'] : ['report'];
 }
 
 export const TABS = ['score', 'lineage', 'trials', 'pareto', 'rejections', 'events'] as const;

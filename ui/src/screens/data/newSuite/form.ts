@@ -34,7 +34,10 @@ export const REST: JsonSchema = {
       default: 1,
       description: 'How often each item runs.',
     },
-    pass_threshold: { type: 'number', default: 1, description: 'An item passes from this score.' },
+    pass_threshold: {
+      type: 'number',
+      description: 'An item passes from this score; without it as its judge says, else from 1.',
+    },
   },
 };
 

@@ -21,7 +21,7 @@ import {
   type NewEvaluationForm,
 } from './form';
 import { RefineFields } from './RefineFields';
-import type { SuiteView } from '../suite';
+import { judgesOf, type SuiteView } from '../suite';
 
 const TITLE = 'New evaluation';
 
@@ -115,7 +115,7 @@ function Form({
           label="Suite"
           hint={suite ? <SuiteHint suite={suite} /> : 'Items, and the scorers that judge them.'}
           value={form.suite}
-          onChange={(name) => change({ suite: name, refine: {} })}
+          onChange={(name) => change({ suite: name })}
           options={known(form.suite, own.suite, suites.data?.items)}
         />
         <Choice
@@ -173,5 +173,7 @@ function useStart() {
 function SuiteHint({ suite }: { suite: SuiteView }) {
   const scorers = suite.scorers.length === 1 ? '1 scorer' : `${suite.scorers.length} scorers`;
   const repeats = suite.repeats > 1 ? `, each item ${suite.repeats} times` : '';
-  return <>{`${suite.mode === 'schema' ? 'Schema mode' : 'LLM mode'}, ${scorers}${repeats}.`}</>;
+  // The mode says whether judges are asked: without one it says nothing.
+  const mode = suite.mode === 'schema' ? 'Schema mode, ' : 'LLM mode, ';
+  return <>{`${judgesOf(suite).length > 0 ? mode : ''}${scorers}${repeats}.`}</>;
 }
