@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from statistics import fmean
 
 from burnish.domain import (
     Candidate,
@@ -31,7 +32,8 @@ _DOUBT = 1.0
 class Known:
     """Everything that one candidate showed so far.
 
-    `pruned` is a trial that was ended early, `lost` how many mini-batches showed nothing at all.
+    `trial_score` counts what ran again since. `pruned` is a trial that was ended early, `lost` how
+    many mini-batches showed nothing at all.
     """
 
     candidate: Candidate
@@ -69,6 +71,24 @@ class Known:
         return is_weak(self.results[item_id])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Items:
+    """The items that a run may use, in the order in which it does.
+
+    A trial runs `trial_items`, of which `validation` is a part where there are very many.
+    """
+
+    train: tuple[str, ...]
+    validation: tuple[str, ...]
+    trial_items: int
+    repeats: int = 1
+
+    @property
+    def pool(self) -> tuple[str, ...]:
+        """What reflection looks at: training items where there are any."""
+        return self.train or self.validation
+
+
 @dataclass
 class Memo:
     """Item results by candidate, so that storage is read once for each experiment.
@@ -91,9 +111,9 @@ class Evidence:
 
     @classmethod
     async def gather(
-        cls, history: TrialHistory, baseline_id: str, pool: Sequence[str], memo: Memo
+        cls, history: TrialHistory, baseline_id: str, items: Items, memo: Memo
     ) -> Evidence:
-        """From a history; `pool` are the items that mini-batches take."""
+        """From a history."""
         by_candidate: dict[str, list[TrialResult]] = {}
         for trial in (*history.tried, *history.mini_batches):
             by_candidate.setdefault(trial.candidate_id, []).append(trial)
@@ -105,9 +125,9 @@ class Evidence:
             if kept is None or kept[0] != len(trials):
                 kept = (len(trials), list(await history.load_item_results(candidate_id)))
                 memo.results[candidate_id] = kept
-            known.append(_known(history.candidate(candidate_id), trials, kept[1]))
+            known.append(_known(history.candidate(candidate_id), trials, kept[1], items))
         known.sort(key=lambda one: one.candidate.number)
-        return cls(known, baseline_id, pool)
+        return cls(known, baseline_id, items.pool)
 
     @cached_property
     def trialed(self) -> list[Known]:
@@ -118,6 +138,12 @@ class Evidence:
     def best(self) -> Known:
         """The trial with the highest score; of equals the earliest."""
         return max(self.trialed, key=lambda one: (one.trial_score or 0.0, -one.candidate.number))
+
+    @cached_property
+    def leaders(self) -> int:
+        """How many trials were better than all of earlier candidates, the baseline's among them."""
+        scores = [one.trial_score or 0.0 for one in self.trialed]
+        return sum(all(score > before for before in scores[:n]) for n, score in enumerate(scores))
 
     @cached_property
     def evaluations(self) -> int:
@@ -166,7 +192,7 @@ class Evidence:
             self._gains[one.id] = self._promise(one)
         return self._gains[one.id]
 
-    def difference(self, child: Known, parent: Known) -> float:
+    def difference(self, child: Known, parent: Known, *, doubt: float = _DOUBT) -> float:
         """How much better a child is by what both ran of the pool."""
         ran = [item for item in parent.results if item in self._pool]
         total = 0.0
@@ -177,24 +203,47 @@ class Evidence:
                 gained = sum(
                     child.results[item].score - parent.results[item].score for item in shared
                 )
-                total += gained / (len(shared) + _DOUBT) * len(stratum)
+                total += gained / (len(shared) + doubt) * len(stratum)
         return total / max(len(ran), 1)
 
     def _promise(self, one: Known) -> float:
         if one is self.baseline:
             return 0.0
-        parent = self.parent(one)
         tried = self._raced(one) if one.pruned else None
         if one.trial_score is not None:
-            tried = one.trial_score - (self.baseline.trial_score or 0.0)
-        shared = 0 if parent is None else self._shared(one, parent)
-        if parent is None or not shared:
-            return tried or 0.0
-        looked = self.promise(parent) + self.difference(one, parent)
-        if tried is None:
-            return looked
-        ran = sum(1 for item in one.results if item in self.baseline.results)
+            tried = self._lead(one)
+        looked = self._looked(one)
+        if looked is None or tried is None:
+            return looked or tried or 0.0
+        ran = sum(len(runs) for item, runs in one.repeats.items() if item in self.baseline.results)
+        shared = sum(1 for item in one.results if item in self._pool)
         return (ran * tried + shared * looked) / (ran + shared)
+
+    def _lead(self, one: Known) -> float:
+        """By the trials alone."""
+        return (one.trial_score or 0.0) - (self.baseline.trial_score or 0.0)
+
+    def _looked(self, one: Known) -> float | None:
+        """By what its parent and those that had a trial did with the same items of the pool."""
+        parent = self.parent(one)
+        found = []
+        if parent is not None and (shared := self._shared(one, parent)):
+            found.append((shared, self.promise(parent) + self.difference(one, parent)))
+        for other in self.trialed:
+            if other is not one and other is not parent and self._is_comparable(one, other):
+                lead = self._lead(other) + self.difference(one, other, doubt=0.0)
+                found.append((self._shared(one, other), lead))
+        total = sum(shared for shared, _ in found)
+        return sum(shared * lead for shared, lead in found) / total if total else None
+
+    def _is_comparable(self, one: Known, other: Known) -> bool:
+        """Whether it ran both failures and passes of another one, as far as there are any."""
+        strata: dict[bool, bool] = {}
+        for item in other.results:
+            if item in self._pool:
+                weak = other.weak(item)
+                strata[weak] = strata.get(weak, False) or item in one.results
+        return bool(strata) and all(strata.values())
 
     def _shared(self, child: Known, parent: Known) -> int:
         return sum(1 for item in child.results if item in parent.results and item in self._pool)
@@ -208,23 +257,34 @@ class Evidence:
         return gained / max(len(shared), 1)
 
 
-def _known(candidate: Candidate, trials: list[TrialResult], results: list[ItemResult]) -> Known:
+def _known(
+    candidate: Candidate, trials: list[TrialResult], results: list[ItemResult], items: Items
+) -> Known:
     grouped: dict[str, list[ItemResult]] = {}
-    for result in results:
+    for result in sorted(results, key=lambda one: one.repeat):
         # Nobody answered, so it says nothing of the candidate.
         if result.error is None or not result.error.kind.outside:
             grouped.setdefault(result.item_id, []).append(result)
+    repeats = {item: tuple(one.score for one in many) for item, many in grouped.items()}
+    trial_score = next((one.objective_score for one in trials if one.counts), None)
     return Known(
         candidate=candidate,
         results={item: _mean(many) for item, many in grouped.items()},
-        repeats={item: tuple(one.score for one in many) for item, many in grouped.items()},
-        trial_score=next((one.objective_score for one in trials if one.counts), None),
+        repeats=repeats,
+        trial_score=None if trial_score is None else trial_score + _moved(repeats, items),
         pruned=any(
             one.status is ExperimentStatus.PRUNED and one.type is ExperimentType.TRIAL
             for one in trials
         ),
         lost=sum(1 for one in trials if one.status not in _USED),
     )
+
+
+def _moved(repeats: Mapping[str, tuple[float, ...]], items: Items) -> float:
+    """How far runs after the trial moved the mean of the trial's items."""
+    own = items.repeats
+    moves = [fmean(runs) - fmean(runs[:own]) for runs in repeats.values() if len(runs) > own]
+    return sum(moves) / max(items.trial_items, 1)
 
 
 def _mean(repeats: Sequence[ItemResult]) -> ItemResult:

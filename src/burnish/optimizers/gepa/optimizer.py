@@ -25,7 +25,7 @@ from burnish.domain import (
 from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.optimizers.edits.optimizer import Edits
 from burnish.optimizers.gepa.block_effects import block_effects
-from burnish.optimizers.gepa.evidence import Evidence, Memo
+from burnish.optimizers.gepa.evidence import Evidence, Items, Memo
 from burnish.optimizers.gepa.reflecting import USELESS_IN_A_ROW, Reflection, Tally
 from burnish.optimizers.gepa.search import Search
 from burnish.optimizers.gepa.sections import (
@@ -36,7 +36,7 @@ from burnish.optimizers.gepa.sections import (
     require_known,
     rewritable,
 )
-from burnish.optimizers.gepa.step_view import Items, Limits, Settings, StepView
+from burnish.optimizers.gepa.step_view import Limits, Settings, StepView
 from burnish.optimizers.gepa.winner import Finals
 from burnish.optimizers.shared.asking import Asker, ModelAsker
 from burnish.optimizers.shared.facts import RunFacts
@@ -271,9 +271,7 @@ class Gepa(ModelAsker):
             trial_items=data["trial_items"],
             repeats=_repeats(history, facts, data["trial_items"]),
         )
-        evidence = await Evidence.gather(
-            history, facts.baseline_candidate_id, items.pool, self._memo
-        )
+        evidence = await Evidence.gather(history, facts.baseline_candidate_id, items, self._memo)
         return StepView(
             facts,
             Settings(

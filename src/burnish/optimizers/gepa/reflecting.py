@@ -86,8 +86,7 @@ class Reflection:
         for task, question, answer in zip(tasks, questions, answers, strict=True):
             read = self._read(question, answer)
             if isinstance(read, Unusable):
-                if read.kind == "unchanged":
-                    self.tally.brought_nothing(task)
+                self.tally.brought_nothing(task)
                 continue
             said, parent = read.reason, task.parent
             made = parent.candidate.configuration.with_sections({task.section: read.text})
@@ -131,7 +130,7 @@ class Reflection:
                 for item in self.view.items.pool
                 if item in task.parent.results
             ),
-            tried=self._tried(task.parent, section),
+            tried=self._tried(task),
             directive=self.directives.get(section, ""),
             guidance=tuple(
                 one for one in (self.guidance, self.section_guidance.get(section)) if one
@@ -140,16 +139,19 @@ class Reflection:
             by_schema=self.asker.by_schema,
         )
 
-    def _tried(self, parent: Known, section: str) -> tuple[str, ...]:
+    def _tried(self, task: Task) -> tuple[str, ...]:
         """The latest rewrites of a parent's section: what they said, and what they gained."""
-        evidence, found = self.view.evidence, []
+        evidence, parent, found = self.view.evidence, task.parent, []
         for child in evidence.children(parent):
-            if child.kind != "rewrite" or child.section != section:
+            if child.kind != "rewrite" or child.section != task.section:
                 continue
             shared = sum(1 for item in child.results if item in parent.results)
             said = " ".join((child.candidate.rationale or "no reason was given").split())
             gain = evidence.gain(child, parent)
             found.append(f"{gain:+.2g} on {shared} tasks: {said[:_MOST_SAID]}")
+        in_vain = self.view.in_vain.get(parent.id, {}).get(task.section, {})
+        if times := max((in_vain.get(item, 0) for item in task.failures), default=0):
+            found.append(f"shown {times} times before, these tasks led to no new text")
         return tuple(found[-_MOST_TRIED:])
 
     async def _shown(self, parent: Known, item_ids: Sequence[str]) -> Mapping[str, Shown]:

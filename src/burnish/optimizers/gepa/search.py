@@ -40,34 +40,47 @@ class Search:
         finals = Finals(view, self._reserve)
         if finals.is_due() and (again := finals.moves()):
             return again[:places]
+        asked = self._reflection.tally.asked
         found = Joining(view).moves() or self._trials() or await self._new_ones(places)
+        if not found and self._reflection.tally.asked > asked:
+            return []
         if not found and view.tip.candidate.configuration.hash not in view.tried:
             found = [view.trial(view.tip)]
+        if not found and (again := finals.moves()):
+            # Meanwhile the leaders are run again, which shows who really leads.
+            return again[:1]
+        found = found or await self._reflections(places, ahead=True)
         return view.affordable(found, places)
 
     async def _new_ones(self, places: int) -> list[Move]:
         """Looks where failures are few, rewrites, and, of a tip that gets no better, parts of it."""
         view, parents, joining = self._view, ParentSelection(self._view), Joining(self._view)
-        chosen, paid = parents.chosen(), self._paid_reflections()
-        looks = parents.looks(chosen, more=paid < 1)
+        looks = parents.looks(parents.chosen(), more=self._paid_reflections() < 1)
         found = list(looks)
         if parents.is_stalled(view.tip):
             found += [*joining.prunes(view.tip, 2), *joining.lineages()]
-        if (paid > 0 and not looks) or not found:
-            ahead = 0.0 if math.isinf(view.left) else view.left
-            count = min(places, max(paid, self._paid_reflections(ahead)))
-            found = [*await self._reflection.moves(parents.tasks(chosen, count)), *found]
-        return found
+        return found if looks else [*await self._reflections(places), *found]
 
-    def _paid_reflections(self, ahead: float = 0.0) -> int:
-        """How many reflections are paid for by what was run so far, and by a population ahead.
+    async def _reflections(self, places: int, *, ahead: bool = False) -> list[Move]:
+        """Rewrites, as many as are paid for."""
+        parents, view = ParentSelection(self._view), self._view
+        to_come = view.left if ahead and not math.isinf(view.left) else 0.0
+        count = min(places, self._paid_reflections(to_come))
+        return await self._reflection.moves(parents.tasks(parents.chosen(), count))
 
-        `ahead` counts evaluations that are still to come.
+    def _paid_reflections(self, to_come: float = 0.0) -> int:
+        """How many reflections are paid for by what was run so far and by what is `to_come`.
+
+        A population is free, and another for each trial that was better than all before: while the
+        search goes well, reflections may run ahead of what pays for them.
         """
         view = self._view
-        spent = view.evidence.evaluations + ahead
-        paid = int(spent / view.settings.evaluations_per_reflection) + view.settings.population
-        return max(paid - self._reflection.tally.asked, 0)
+        population, price = view.settings.population, view.settings.evaluations_per_reflection
+        spent = view.evidence.evaluations
+        free = population * view.evidence.leaders
+        most = math.inf if math.isinf(view.left) else (spent + view.left) / price + population
+        paid = min((spent + to_come) / price + free, most)
+        return max(int(paid) - self._reflection.tally.asked, 0)
 
     def _trials(self) -> list[Move]:
         """The tip's, once the search since the last trial cost twice as much as one."""

@@ -16,7 +16,7 @@ from burnish.domain import (
     StopDecision,
     StopReason,
 )
-from burnish.optimizers.gepa.evidence import Evidence, Known
+from burnish.optimizers.gepa.evidence import Evidence, Items, Known
 from burnish.optimizers.shared.acceptance import is_acceptable, is_short_enough
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.search_status import stop
@@ -44,24 +44,6 @@ class Settings:
     temperature: float = 0.7
     evaluations_per_reflection: float = 12.0
     max_prompt_tokens: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Items:
-    """The items that a run may use, in the order in which it does.
-
-    A trial runs `trial_items`, of which `validation` is a part where there are very many.
-    """
-
-    train: tuple[str, ...]
-    validation: tuple[str, ...]
-    trial_items: int
-    repeats: int = 1
-
-    @property
-    def pool(self) -> tuple[str, ...]:
-        """What reflection looks at: training items where there are any."""
-        return self.train or self.validation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +102,8 @@ class StepView:
     def tip(self) -> Known:
         """The candidate with the best prospects; of equals the shortest.
 
-        What a descendant's trial has corrected is no prospect any more.
+        What a descendant's trial has corrected is no prospect any more, nor what has had a trial that
+        was lost or ended early.
         """
         evidence = self.evidence
         overtaken = {
@@ -132,7 +115,12 @@ class StepView:
         contenders = [
             one
             for one in evidence.known.values()
-            if one.trial_score is not None or (one.id not in overtaken and self.is_accepted(one))
+            if one.trial_score is not None
+            or (
+                one.id not in overtaken
+                and one.candidate.configuration.hash not in self.tried
+                and self.is_accepted(one)
+            )
         ]
         return max(
             contenders,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from statistics import fmean
-
 from burnish.optimizers.gepa.evidence import Known
 from burnish.optimizers.gepa.step_view import Move, StepView
 
 _FINALISTS = 4
 _PROBED = 16
+_MOST_RUNS = 8
 
 
 class Finals:
@@ -33,12 +32,11 @@ class Finals:
             return self._again([best], items)
         if not noisy:
             return []
-        ranked = self._finalists()
-        fewest = min(self._runs(one) for one in ranked)
-        # After the first repeat of all, only the better half goes on.
-        field = ranked if fewest <= view.items.repeats else ranked[: _FINALISTS // 2]
-        fewest = min(self._runs(one) for one in field)
-        behind = [one for one in field if self._runs(one) == fewest]
+        finalists = self._finalists()
+        fewest = min(map(self._runs, finalists))
+        if fewest >= _MOST_RUNS:
+            return []
+        behind = [one for one in finalists if self._runs(one) == fewest]
         return self._again(behind, list(view.items.validation))
 
     def is_noisy(self) -> bool | None:
@@ -59,23 +57,17 @@ class Finals:
             for one in view.evidence.trialed
             if self._runs(one) > view.items.repeats and one is not view.evidence.baseline
         ]
-        return max(ran, key=self._mean) if ran and self.is_noisy() else None
+        return max(ran, key=_score) if ran and self.is_noisy() else None
 
     def _finalists(self) -> list[Known]:
         """The best by their trials and the best by all evidence, in turn."""
         evidence = self._view.evidence
         orders = [
             sorted(evidence.trialed, key=lambda one: (-worth(one), one.candidate.number))
-            for worth in (self._mean, evidence.promise)
+            for worth in (_score, evidence.promise)
         ]
         mixed = {one.id: one for pair in zip(*orders, strict=True) for one in pair}
         return list(mixed.values())[:_FINALISTS]
-
-    def _mean(self, one: Known) -> float:
-        scores = [
-            fmean(one.repeats[item]) for item in self._view.items.validation if item in one.repeats
-        ]
-        return fmean(scores) if scores else 0.0
 
     def _runs(self, one: Known) -> int:
         """How often it ran all of the validation items."""
@@ -101,3 +93,7 @@ class Finals:
                     )
                 )
         return found
+
+
+def _score(one: Known) -> float:
+    return one.trial_score or 0.0
