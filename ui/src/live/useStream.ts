@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { EventStream, type Mode } from './stream';
 
 /** One event of a run, as `data:` has it. */
@@ -24,32 +24,16 @@ export interface Following {
   onReload(): Promise<string>;
 }
 
-/** Whether nobody sees the page. A browser has few connections a server: hidden tabs hold none. */
-export function useHidden(): boolean {
-  return useSyncExternalStore(
-    (changed) => {
-      document.addEventListener('visibilitychange', changed);
-      return () => document.removeEventListener('visibilitychange', changed);
-    },
-    () => document.hidden,
-  );
-}
-
 /** Follows a stream of runs while the component is there; says how fresh the page is. */
 export function useStream({ url, from, onEvent, onReload }: Following): Mode {
   const [mode, setMode] = useState<Mode>('connecting');
   const ready = from !== null;
   const tell = useEffectEvent((data: string) => onEvent(JSON.parse(data) as RunEvent));
   const reload = useEffectEvent(() => onReload());
-  const hidden = useHidden();
-  // Where a stream of this address was left when the tab was hidden.
-  const left = useRef({ url, place: '' });
-  const start = useEffectEvent(() =>
-    left.current.url === url && left.current.place !== '' ? left.current.place : (from ?? ''),
-  );
+  const start = useEffectEvent(() => from ?? '');
 
   useEffect(() => {
-    if (url === null || !ready || hidden) return;
+    if (url === null || !ready) return;
     const stream = new EventStream({
       url,
       from: start(),
@@ -58,11 +42,8 @@ export function useStream({ url, from, onEvent, onReload }: Following): Mode {
       onMode: setMode,
     });
     void stream.run();
-    return () => {
-      stream.stop();
-      left.current = { url, place: stream.reached };
-    };
-  }, [url, ready, hidden]);
+    return () => stream.stop();
+  }, [url, ready]);
 
   return url === null ? 'ended' : mode;
 }
