@@ -3,7 +3,6 @@ import { useEffect, useEffectEvent, useState } from 'react';
 import { answer } from '@/api/client';
 import { say } from '@/components/shell/Toasts';
 import { EventStream, type Mode } from '@/live/stream';
-import { useHidden } from '@/live/useStream';
 import { images } from '../client';
 import { lookAgain } from '../data';
 import { poll, STILL_RUNNING } from './polling';
@@ -65,9 +64,8 @@ function useRunStream(run: ImageRun | null, onRun: (run: ImageRun) => void): Mod
   const id = run?.run_id ?? null;
   const tell = useEffectEvent((data: string) => onRun(JSON.parse(data) as ImageRun));
   const place = useEffectEvent(() => String(run?.revision ?? 0));
-  const hidden = useHidden();
   useEffect(() => {
-    if (id === null || hidden) return;
+    if (id === null) return;
     const stream = new EventStream({
       url: `/eval-runs/${encodeURIComponent(id)}/events`,
       from: place(),
@@ -79,7 +77,7 @@ function useRunStream(run: ImageRun | null, onRun: (run: ImageRun) => void): Mod
     });
     void stream.run();
     return () => stream.stop();
-  }, [id, hidden]);
+  }, [id]);
   return id === null ? 'ended' : mode;
 }
 
