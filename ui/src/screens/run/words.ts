@@ -51,7 +51,9 @@ export function errorWords(run: Pick<RunView, 'baseline' | 'best'>): string[] {
     const outside = side.missing
       ? `, ${count(side.missing)} of them for reasons outside it, which count in no score`
       : '';
-    return [`${name}: ${count(side.errors)} of ${count(side.items)} runs ended in an error${outside}.`];
+    return [
+      `${name}: ${count(side.errors)} of ${count(side.items)} runs ended in an error${outside}.`,
+    ];
   });
 }
 
