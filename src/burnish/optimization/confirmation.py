@@ -149,9 +149,9 @@ class Confirmer:
         )
 
 
-# The most of a limit that is kept back; where that is too little for all items, a part is compared.
+# The most of a limit that is kept back for all items; where they take more, a part is compared, and
+# as much is kept of what the baseline and a trial leave.
 LARGEST_SHARE = 0.3
-# What is kept back leaves the search its baseline and a trial.
 _TRIALS_LEFT = 2
 # Test items may take more than those that were measured: so many deviations of their sum more.
 _DEVIATIONS = 2.0
@@ -163,9 +163,10 @@ _SPENT = ("max_calls", "max_tokens", "max_cost_usd")
 Measured = Mapping[str, tuple[float, float]]
 
 
-def most_kept(limit: float, trial: float) -> float:
-    """How much of a limit may be kept back, where one trial takes so much of it."""
-    return max(min(LARGEST_SHARE * limit, limit - _TRIALS_LEFT * trial), 0.0)
+def kept_back(needed: float, limit: float, trial: float) -> float:
+    """How much of a limit is kept back, where all items need so much and one trial takes so much."""
+    room = max(limit - _TRIALS_LEFT * trial, 0.0)
+    return needed if needed <= min(LARGEST_SHARE * limit, room) else LARGEST_SHARE * room
 
 
 def drawn_part(item_ids: Sequence[str], many: int, *, seed: int) -> tuple[str, ...]:
@@ -215,7 +216,7 @@ class ConfirmationReserve:
             trial |= {name: self._trial_runs * one for name, (one, _) in measured[0].items()}
             trial["max_seconds"] /= min(self._concurrency, self._trial_runs) or 1
         self._gate.reserved = {
-            name: min(amount, most_kept(self._limits[name], trial[name]))
+            name: kept_back(amount, self._limits[name], trial[name])
             for name, amount in self._needed(measured, self._items, arms=2).items()
             if name in self._limits
         }

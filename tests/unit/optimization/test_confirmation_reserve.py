@@ -85,16 +85,16 @@ async def test_no_more_than_a_share_is_kept_back_and_the_rest_of_the_items_left_
     run = Run(max_calls=40, max_tokens=7500)
     await run.trial(0, *[cost()] * 5)
 
-    assert await run.kept() == {"max_calls": pytest.approx(12.0), "max_tokens": 2250}
-    run.gate.spend(cost(calls=28, tokens=2))
+    assert await run.kept() == {"max_calls": pytest.approx(9.0), "max_tokens": 2250}
+    run.gate.spend(cost(calls=31, tokens=2))
     await run.trial(1, *[cost()] * 5)
 
-    # Two candidates, one call an item: twelve calls are six items.
-    assert await run.reserve.fitting(run.trial_index) == 6
+    # Two candidates, one call an item: nine calls are four items.
+    assert await run.reserve.fitting(run.trial_index) == 4
 
 
 @pytest.mark.parametrize(
-    ("limit", "kept", "items"), [(1000, 20, 10), (40, 12, 6), (14, 4, 2), (9, 0, 0)]
+    ("limit", "kept", "items"), [(1000, 20, 10), (70, 20, 10), (40, 9, 4), (14, 1.2, 0), (9, 0, 0)]
 )
 async def test_every_search_leaves_evaluations_that_its_baseline_and_a_trial_do_not_need(
     limit: int, kept: float, items: int
@@ -184,8 +184,8 @@ async def test_the_search_stops_short_of_what_is_kept_back_and_the_confirmation_
 async def test_runs_under_way_count_with_what_they_will_likely_take() -> None:
     run = Run(max_calls=100)
     await run.trial(0, *[cost(calls=2)] * 5)
-    await run.kept()  # 30: 40 is more than its share.
-    run.gate.spend(cost(calls=67))
+    await run.kept()  # 24 of the 80 that two trials leave: 40 is more than its share.
+    run.gate.spend(cost(calls=73))
 
     run.gate.admit()
     with run.gate.running():

@@ -17,7 +17,7 @@ from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec
 from burnish.domain import SPLITS, Agent, Budget, Optimizer, Usage, UsageError
 from burnish.evaluation.suite import Suite
-from burnish.optimization.confirmation import most_kept
+from burnish.optimization.confirmation import kept_back
 from burnish.optimizers.shared.asking import QuestionForecast
 
 # Those whose every candidate is a trial. Others run some items of many candidates besides: `gepa`
@@ -48,7 +48,7 @@ class PlannedWork:
         repeats = suite.policy.repeats
         trial, confirmation = splits["validation"] * repeats, 2 * splits["test"] * repeats
         if budget.max_evaluations is not None:
-            confirmation = min(confirmation, int(most_kept(budget.max_evaluations, trial)))
+            confirmation = int(kept_back(confirmation, budget.max_evaluations, trial))
         own = None if search is None else search.max_trials
         trials = _least(budget.max_trials, own)
         alone = search is None or search.name in _TRIALS_ALONE or _is_mechanical(search)
