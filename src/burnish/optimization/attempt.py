@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -222,12 +223,22 @@ class Attempt:
         candidates = orchestrator.trial_index.candidates
         many = orchestrator.checkpoint.confirmed_items
         part = drawn_part(test, len(test) if many is None else many, seed=plan.seed)
-        return await self._confirmer.run(
-            candidates[baseline.candidate_id],
-            candidates[best.candidate_id],
-            part,
-            of_items=len(test),
-        )
+        watch = asyncio.create_task(self._end_confirmation_in_time())
+        try:
+            return await self._confirmer.run(
+                candidates[baseline.candidate_id],
+                candidates[best.candidate_id],
+                part,
+                of_items=len(test),
+            )
+        finally:
+            watch.cancel()
+
+    async def _end_confirmation_in_time(self) -> None:
+        left = self.gate.seconds_left()
+        if left is not None:
+            await self._inputs.clock.sleep(left)
+            await self._confirmer.cancel(overdue=True)
 
     async def _finish(self, confirmation: Confirmation | str | None) -> None:
         if self.orchestrator.stop_asked:

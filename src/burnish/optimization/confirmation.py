@@ -76,10 +76,10 @@ class Confirmer:
     repeats: int = 1
     _running: list[str] = field(default_factory=list, init=False)
 
-    async def cancel(self) -> None:
+    async def cancel(self, *, overdue: bool = False) -> None:
         """End the experiments that run; there will be no comparison."""
         for experiment in self._running:
-            await self.adapter.cancel(experiment)
+            await self.adapter.cancel(experiment, overdue=overdue)
 
     async def run(
         self, baseline: Candidate, best: Candidate, item_ids: tuple[str, ...], *, of_items: int

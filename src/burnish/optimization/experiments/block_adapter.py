@@ -42,6 +42,7 @@ from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.optimization.extensions import ExtensionFailed
 from burnish.optimization.racing import Racing, RacingMode
 
+_OVERDUE = "the time of the run was up"
 # What is wrong with every candidate alike, and is no candidate's doing.
 _OF_ALL = frozenset({"bad_key", "missing_key", "engine_missing", "missing_extra"})
 
@@ -179,8 +180,7 @@ class BlockExperimentAdapter:
             if experiment.id not in self._cancelled:
                 raise  # The program is stopping: the experiment is continued on resume.
             status = self._cancelled[experiment.id]
-            overdue = status is ExperimentStatus.TIMEOUT
-            error = "the time of the run was up" if overdue else "cancelled"
+            error = _OVERDUE if status is ExperimentStatus.TIMEOUT else "cancelled"
         except ExtensionFailed:
             raise
         except ExperimentEnded as ended:
@@ -191,7 +191,8 @@ class BlockExperimentAdapter:
             if _concerns_all(failure) and not away:
                 raise _stopped(failure) from failure
             status = _status_of(failure)
-            error = f"{failure.code}: {failure.why}"
+            timeout = status is ExperimentStatus.TIMEOUT
+            error = _OVERDUE if timeout else f"{failure.code}: {failure.why}"
         except Exception as failure:  # noqa: BLE001 - the trial fails, the optimization goes on
             status = ExperimentStatus.FAILED
             error = f"internal: {type(failure).__name__}: {failure}"
