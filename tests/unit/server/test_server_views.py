@@ -119,12 +119,14 @@ def test_any_text_can_be_sent(text):
         ("completed", {"status": "completed", "type": "mini-batch"}, "rejected"),
         ("completed", {"status": "completed"}, "evaluated"),
         ("completed", {"status": "pruned"}, "rejected"),
-        ("completed", {"status": "cancelled"}, "rejected"),
+        ("completed", {"status": "cancelled"}, "interrupted"),
+        ("completed", {"status": "timeout"}, "interrupted"),
         ("completed", None, "rejected"),
-        ("cancelled", {"status": "cancelled"}, "pending"),
-        ("cancelled", {"status": "cancelled", "type": "mini-batch"}, "pending"),
+        ("cancelled", {"status": "cancelled"}, "interrupted"),
+        ("cancelled", None, "interrupted"),
+        ("cancelled", {"status": "cancelled", "type": "mini-batch"}, "interrupted"),
         ("cancelled", {"status": "completed", "type": "mini-batch"}, "rejected"),
-        ("failed", {"status": "running"}, "pending"),
+        ("failed", {"status": "running"}, "interrupted"),
     ],
 )
 def test_a_candidate_is_rejected_by_its_mini_batch_and_judged_by_nobody_who_was_stopped(

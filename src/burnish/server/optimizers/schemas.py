@@ -30,7 +30,10 @@ from burnish.server.http.responses import Page, View
 from burnish.server.optimizations.request_schemas import BudgetLimits
 
 _META = ("author", "expected_version", "budget")
-CandidateState = Literal["pending", "evaluating", "evaluated", "rejected", "accepted"]
+CandidateState = Literal[
+    "pending", "evaluating", "evaluated", "rejected", "accepted", "interrupted"
+]
+_STOPPED = (ExperimentStatus.CANCELLED, ExperimentStatus.TIMEOUT)
 
 
 class OptimizerKind(View):
@@ -311,7 +314,8 @@ class CandidateView(View):
     scores: dict[str, float] | None
     items: int | None = Field(description="How many items the scores are of.")
     status: CandidateState = Field(
-        description="`rejected`: it failed, was ended early, or went no further than a mini-batch."
+        description="`rejected`: it failed, was ended early, or went no further than a mini-batch. "
+        "`interrupted`: the run ended before it was judged."
     )
     rationale: str | None
 
@@ -342,14 +346,17 @@ class CandidatePage(Page[CandidateView]):
 def _state(line: CandidateLine, run: RunLine) -> CandidateState:
     """A mini-batch screens a candidate out unless a trial follows, which the run's end decides.
 
-    Whom a stop or a failure kept from its evaluation was not judged, and stays pending.
+    Whom a stop, a failure or the end of the time kept from its evaluation was not judged: it was
+    interrupted. Nobody is pending once the run has ended.
     """
     trial, status = line.trial, run.record.status
     if trial is not None and not trial.status.final and not status.final:
         return "evaluating"
-    judged = trial is not None and trial.status.final
-    if trial is None or not judged or trial.status is ExperimentStatus.CANCELLED:
-        return "rejected" if status is OptimizationStatus.COMPLETED else "pending"
+    if trial is None or not trial.status.final or trial.status in _STOPPED:
+        if not status.final:
+            return "pending"
+        stopped = trial is not None or status is not OptimizationStatus.COMPLETED
+        return "interrupted" if stopped else "rejected"
     screened = trial.type is ExperimentType.MINI_BATCH and status.final
     if screened or trial.status is not ExperimentStatus.COMPLETED:
         return "rejected"
