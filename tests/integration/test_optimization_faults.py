@@ -38,6 +38,7 @@ from burnish.domain import (
 )
 from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter
 from burnish.optimization.experiments.local_adapter import LocalExperimentAdapter
+from burnish.optimization.orchestrator import Orchestrator
 from burnish.storage.engine import failpoints
 
 
@@ -417,6 +418,22 @@ async def test_a_trial_that_is_cancelled_while_it_starts_ends(tmp_path, monkeypa
     result = await asyncio.wait_for(run(World(tmp_path)), 120)
 
     assert "cancelled" in {trial.status.value for trial in result.trials}
+
+
+async def test_a_run_that_is_cancelled_while_it_proposes_ends(tmp_path, monkeypatch):
+    world = World(tmp_path)
+    hang_from(world, 21)
+    propose = Orchestrator._propose
+
+    async def propose_meanwhile(self):
+        await self.ask_to_stop()
+        await propose(self)
+
+    monkeypatch.setattr(Orchestrator, "_propose", propose_meanwhile)
+
+    result = await asyncio.wait_for(run(world), 120)
+
+    assert result.stop_reason == "cancelled"
 
 
 async def test_a_jump_of_the_clock_changes_nothing(tmp_path, monkeypatch):

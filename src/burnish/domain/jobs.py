@@ -30,11 +30,11 @@ class Lease:
     updated_at: str | None = field(default=None, compare=False)
 
 
-def owner_words(owner: str) -> str:
+def owner_words(owner: str | None) -> str:
     """An owner for people: its process and machine, without what tells owners apart."""
-    parts = owner.split("|")
+    parts = (owner or "nobody").split("|")
     # HOST|BOOT|NAMESPACE|PROCESS|STARTED|RANDOM
-    return f"process {parts[3]} on {parts[0]}" if len(parts) == 6 else owner
+    return f"process {parts[3]} on {parts[0]}" if len(parts) == 6 else parts[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -275,6 +275,8 @@ class Orchestrator:
 
     async def _finish_pending(self, *, wait_for_all: bool) -> None:
         """Run what is pending, and observe all of it or what has ended first."""
+        if self.stop_asked:  # While they were made, so nobody ended them.
+            await self._components.steps.cancel(self.checkpoint.pending)
         finished = await self._components.steps.run(
             self.checkpoint.pending,
             self.trial_index.candidates,
