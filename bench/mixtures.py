@@ -19,6 +19,7 @@ from burnish.benchmarks.worlds.mixtures import MIXTURES, SETS
 
 KEPT = ROOT / "build" / "bench" / "mixtures.jsonl"
 PACKAGE = ROOT / "src" / "burnish"
+LOSS = 0.05
 NAMES = "gepa,gepa_package,gepa_package_merge,gepa_package_2x2,gepa_package_2x4"
 
 
@@ -50,6 +51,7 @@ def main(arguments: Sequence[str]) -> None:
 
         outcome = compare(plan, notice=say, keep=keep, known=known)
     report(standings(outcome.curves), plan)
+    report_losses(outcome.curves, plan)
     for failure in outcome.failures:
         print(f"not measured: {failure}")
 
@@ -125,6 +127,21 @@ def report(rows: Sequence[Standing], plan: Plan) -> None:
                 mean = sum(row.share for row in mine) / len(mine)
                 reached = sum(row.reached for row in mine) / len(mine)
                 print_row(contestant.name, [*cells(mine), f"{mean:.3f}", f"{reached:.0%}"])
+
+
+def report_losses(curves: Sequence[Curve], plan: Plan) -> None:
+    """Runs whose winner is clearly worse than something that they had tried."""
+    print(
+        f"\nwinners worse by more than {LOSS} true than the best trial, and than the best text tried"
+    )
+    for contestant in plan.contestants:
+        mine = [one for one in curves if one.optimizer == contestant.name]
+        trials = [one for one in mine if one.best_trial is not None]
+        lost = [one for one in trials if (one.best_trial or 0.0) - one.final > LOSS]
+        overlooked = sum(one.best_tried - one.final > LOSS for one in mine)
+        named = ", ".join(f"{one.world} seed {one.seed} with {one.budget:,}" for one in lost)
+        of_trials = f"{len(lost)} of {len(trials)}" if trials else "unknown"
+        print(f"  {contestant.name:20}{of_trials}; {overlooked} of {len(mine)}  {named}")
 
 
 def by_contestant(rows: Iterable[Standing], plan: Plan) -> list[Standing]:

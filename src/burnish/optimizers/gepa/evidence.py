@@ -7,6 +7,7 @@ the parent's failures and among its passes, and weighted by how many there are o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -91,12 +92,12 @@ class Items:
 
 @dataclass
 class Memo:
-    """Item results by candidate, so that storage is read once for each experiment.
+    """What is known by candidate, so that storage is read once for each experiment.
 
     A pure cache: without it the same is read again.
     """
 
-    results: dict[str, tuple[int, list[ItemResult]]] = field(default_factory=dict)
+    known: dict[str, tuple[int, Known]] = field(default_factory=dict)
 
 
 class Evidence:
@@ -108,6 +109,7 @@ class Evidence:
         self.by_hash = {one.candidate.configuration.hash: one for one in known}
         self._pool = frozenset(pool)
         self._gains: dict[str, float] = {}
+        self._parted: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 
     @classmethod
     async def gather(
@@ -121,11 +123,12 @@ class Evidence:
         for candidate_id, trials in by_candidate.items():
             if not any(one.status in _USED for one in trials):
                 continue
-            kept = memo.results.get(candidate_id)
+            kept = memo.known.get(candidate_id)
             if kept is None or kept[0] != len(trials):
-                kept = (len(trials), list(await history.load_item_results(candidate_id)))
-                memo.results[candidate_id] = kept
-            known.append(_known(history.candidate(candidate_id), trials, kept[1], items))
+                results = await history.load_item_results(candidate_id)
+                one = _known(history.candidate(candidate_id), trials, results, items)
+                kept = memo.known[candidate_id] = (len(trials), one)
+            known.append(kept[1])
         known.sort(key=lambda one: one.candidate.number)
         return cls(known, baseline_id, items.pool)
 
@@ -138,12 +141,6 @@ class Evidence:
     def best(self) -> Known:
         """The trial with the highest score; of equals the earliest."""
         return max(self.trialed, key=lambda one: (one.trial_score or 0.0, -one.candidate.number))
-
-    @cached_property
-    def leaders(self) -> int:
-        """How many trials were better than all of earlier candidates, the baseline's among them."""
-        scores = [one.trial_score or 0.0 for one in self.trialed]
-        return sum(all(score > before for before in scores[:n]) for n, score in enumerate(scores))
 
     @cached_property
     def evaluations(self) -> int:
@@ -194,17 +191,24 @@ class Evidence:
 
     def difference(self, child: Known, parent: Known, *, doubt: float = _DOUBT) -> float:
         """How much better a child is by what both ran of the pool."""
-        ran = [item for item in parent.results if item in self._pool]
-        total = 0.0
-        for weak in (True, False):
-            stratum = [item for item in ran if parent.weak(item) is weak]
-            shared = [item for item in stratum if item in child.results]
+        strata, total = self._strata(parent), 0.0
+        for stratum in strata:
+            shared = stratum & child.results.keys()
             if shared:
-                gained = sum(
+                # Exact, so that the order of a set does not matter.
+                gained = math.fsum(
                     child.results[item].score - parent.results[item].score for item in shared
                 )
                 total += gained / (len(shared) + doubt) * len(stratum)
-        return total / max(len(ran), 1)
+        return total / max(sum(map(len, strata)), 1)
+
+    def _strata(self, one: Known) -> tuple[frozenset[str], frozenset[str]]:
+        """The items of the pool that it failed, and those that it passed."""
+        if one.id not in self._parted:
+            ran = self._pool & one.results.keys()
+            weak = frozenset(item for item in ran if one.weak(item))
+            self._parted[one.id] = weak, ran - weak
+        return self._parted[one.id]
 
     def _promise(self, one: Known) -> float:
         if one is self.baseline:
@@ -238,15 +242,11 @@ class Evidence:
 
     def _is_comparable(self, one: Known, other: Known) -> bool:
         """Whether it ran both failures and passes of another one, as far as there are any."""
-        strata: dict[bool, bool] = {}
-        for item in other.results:
-            if item in self._pool:
-                weak = other.weak(item)
-                strata[weak] = strata.get(weak, False) or item in one.results
-        return bool(strata) and all(strata.values())
+        strata = [stratum for stratum in self._strata(other) if stratum]
+        return bool(strata) and all(stratum & one.results.keys() for stratum in strata)
 
     def _shared(self, child: Known, parent: Known) -> int:
-        return sum(1 for item in child.results if item in parent.results and item in self._pool)
+        return len(self._pool & child.results.keys() & parent.results.keys())
 
     def _raced(self, one: Known) -> float:
         """What a trial that was ended early says: all run their items in the same order."""
@@ -258,7 +258,7 @@ class Evidence:
 
 
 def _known(
-    candidate: Candidate, trials: list[TrialResult], results: list[ItemResult], items: Items
+    candidate: Candidate, trials: Sequence[TrialResult], results: Sequence[ItemResult], items: Items
 ) -> Known:
     grouped: dict[str, list[ItemResult]] = {}
     for result in sorted(results, key=lambda one: one.repeat):

@@ -37,7 +37,7 @@ from burnish.optimizers.gepa.sections import (
     rewritable,
 )
 from burnish.optimizers.gepa.step_view import Limits, Settings, StepView
-from burnish.optimizers.gepa.winner import Finals
+from burnish.optimizers.gepa.winner import FINALS_SHARE, Finals
 from burnish.optimizers.shared.asking import Asker, ModelAsker
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.pareto import draw_leaders, leads
@@ -66,10 +66,7 @@ _MOST_ITEMS = 400
 # Rewrites run a few items each, perturbations the whole suite.
 _REFLECTED = 8
 _PERTURBED = 4
-# Without a limit of evaluations somebody has to end it; with one, it is there to be used.
 _PATIENCE = 12
-# A part of the budget is kept to run the finalists again.
-_FINALS_SHARE = 0.15
 
 
 class Gepa(ModelAsker):
@@ -192,9 +189,31 @@ class Gepa(ModelAsker):
             return enough or self._mechanical.should_stop(state, history)
         if not enough and not rewritable(RunFacts.within(state), self.mutation_strategies):
             return stop("no section may be changed")
-        patience = _PATIENCE if history.evaluations_left is None else None
-        enough = enough or self._limits.had_enough(state, patience)
-        return enough or self._answers_are_useless(state) or GOING_ON
+        if enough and self.accept_threshold is not None:
+            return enough
+        if enough or self._limits.had_enough(state, _patience(history)):
+            return self._close(state, history)
+        return self._answers_are_useless(state) or GOING_ON
+
+    async def _close(self, state: OptimizerState, history: TrialHistory) -> StopDecision:
+        """A search that has had enough goes on while its finalists are run again."""
+        view = await self._view(state, history)
+        enough = self._had_enough(state, history, view)
+        if enough is None or self._finals(state, view).closing():
+            return GOING_ON
+        return enough
+
+    def _had_enough(
+        self, state: OptimizerState, history: TrialHistory, view: StepView
+    ) -> StopDecision | None:
+        """A perfect score is enough only if it stayed perfect when it was run again."""
+        best = replace(state, best_score=view.evidence.best.trial_score)
+        enough = None if self.accept_threshold is not None else reached(best, None)
+        return enough or self._limits.had_enough(state, _patience(history))
+
+    @staticmethod
+    def _finals(state: OptimizerState, view: StepView) -> Finals:
+        return Finals(view, state.algorithm_data.get("reserve", 0))
 
     @staticmethod
     def _answers_are_useless(state: OptimizerState) -> StopDecision | None:
@@ -214,7 +233,7 @@ class Gepa(ModelAsker):
         """
         if not self._asker.available or RunFacts.within(state).perfect_score is None:
             return None
-        winner = Finals(await self._view(state, history), 0).winner()
+        winner = self._finals(state, await self._view(state, history)).winner()
         return None if winner is None else winner.id
 
     async def report(
@@ -251,10 +270,13 @@ class Gepa(ModelAsker):
         search = Search(
             view,
             reflection,
-            reserve=known.get("reserve", 0),
+            self._finals(state, view),
             evaluations_at_trial=known.get("evaluations_at_trial", known["trial_items"]),
         )
-        moves = await search.moves(max_candidates)
+        if self._had_enough(state, history, view):
+            moves = self._finals(state, view).closing()
+        else:
+            moves = await search.moves(max_candidates)
         data = {**known, "reflections": asdict(tally)}
         if any(move.items is None for move in moves):
             data["evaluations_at_trial"] = view.evidence.evaluations + sum(m.cost for m in moves)
@@ -291,6 +313,11 @@ class Gepa(ModelAsker):
         )
 
 
+def _patience(history: TrialHistory) -> int | None:
+    """Without a limit of evaluations somebody has to end it; with one, it is there to be used."""
+    return _PATIENCE if history.evaluations_left is None else None
+
+
 def _tally(state: OptimizerState) -> Tally:
     """What was counted so far; runs that an older version began have counted nothing."""
     return Tally(**state.algorithm_data.get("reflections", {}))
@@ -304,7 +331,7 @@ def _order(seed: int, purpose: str, item_ids: Sequence[str]) -> list[str]:
 
 def _reserve(context: RunContext) -> int:
     left = context.evaluations_left
-    return 0 if left is None else round(_FINALS_SHARE * left)
+    return 0 if left is None else round(FINALS_SHARE * left)
 
 
 def _repeats(history: TrialHistory, facts: RunFacts, items: int) -> int:

@@ -31,7 +31,7 @@ class ParentSelection:
     def is_stalled(self, one: Known) -> bool:
         """Whether a whole population of rewrites brought nothing."""
         view = self._view
-        return view.reflected_on(one) >= view.settings.population // 2 or self._is_mastered(one)
+        return view.reflected_on(one) >= view.settings.population or self._is_mastered(one)
 
     def _is_mastered(self, one: Known) -> bool:
         """Whether it passes every item that there is to learn from."""

@@ -235,9 +235,8 @@ class StepView:
 
     def is_new(self, move: Move) -> bool:
         """Whether it would show anything, and may be proposed."""
-        if move.items is None and move.configuration.hash in self.tried:
-            return False
-        return move.cost > 0 and self.allows(move.configuration)
+        shows = move.cost > 0 if move.items else move.configuration.hash not in self.tried
+        return shows and self.allows(move.configuration)
 
     def affordable(self, moves: Sequence[Move], places: int) -> list[Move]:
         """What the budget allows such that a last trial stays possible; each configuration once."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from burnish.optimizers.gepa.evidence import Known
 from burnish.optimizers.gepa.step_view import Move, StepView
 
+# A part of the budget is kept to run the finalists again.
+FINALS_SHARE = 0.15
 _FINALISTS = 4
 _PROBED = 16
 _MOST_RUNS = 8
@@ -22,14 +24,28 @@ class Finals:
         view = self._view
         return view.left <= self._reserve and len(view.evidence.trialed) > 1
 
+    def closing(self) -> list[Move]:
+        """What a search that has had enough still runs: no more than what was kept for this."""
+        evidence = self._view.evidence
+        if len(evidence.trialed) < 2:
+            return []
+        again = sum(
+            max(len(runs) - self._view.items.repeats, 0)
+            for one in evidence.known.values()
+            for runs in one.repeats.values()
+        )
+        left = max(self._reserve, round(FINALS_SHARE * evidence.evaluations)) - again
+        return [move for move in self.moves()[:1] if move.cost <= left]
+
     def moves(self) -> list[Move]:
         """A probe whether results turn by luck; if they do, repeats of those who may be best."""
         view = self._view
         noisy = self.is_noisy()
         if noisy is None:
             best = view.evidence.best
-            items = [one for one in view.items.validation if one in best.results][:_PROBED]
-            return self._again([best], items)
+            ran = [one for one in view.items.validation if one in best.results]
+            # What failed by luck is the surest to turn.
+            return self._again([best], sorted(ran, key=lambda one: not best.weak(one))[:_PROBED])
         if not noisy:
             return []
         finalists = self._finalists()
@@ -50,14 +66,10 @@ class Finals:
         return any(len(set(runs)) > 1 for runs in again) if again else None
 
     def winner(self) -> Known | None:
-        """The best by all its runs, once finalists were run again; None leaves it to the scores."""
-        view = self._view
-        ran = [
-            one
-            for one in view.evidence.trialed
-            if self._runs(one) > view.items.repeats and one is not view.evidence.baseline
-        ]
-        return max(ran, key=_score) if ran and self.is_noisy() else None
+        """Where results turn by luck, the best by all that is known; None leaves it to the scores."""
+        evidence = self._view.evidence
+        tried = [one for one in evidence.trialed if one is not evidence.baseline]
+        return max(tried, key=evidence.promise) if tried and self.is_noisy() else None
 
     def _finalists(self) -> list[Known]:
         """The best by their trials and the best by all evidence, in turn."""
