@@ -272,9 +272,12 @@ class OptimizeLoop(MailboxLoop[OptimizeRequest, OptimizeResult]):
                 if not running.done() or running.cancelled():
                     raise GivenBack
             return running.result()
-        except (UnavailableError, GivenBack):
+        except GivenBack:
             raise
-        except Exception as error:  # noqa: BLE001 - it would fail the same way on any worker
+        except Exception as error:
+            if isinstance(error, UnavailableError) and error.code != "other_database":
+                raise
+            # It would fail the same way on any worker.
             _log.warning("optimization %s failed: %s", request.request_id, describe(error))
             return self.failed(request, error)
         finally:
