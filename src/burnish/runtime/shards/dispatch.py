@@ -81,7 +81,7 @@ class InFlightShard:
         self.done = False
         return request
 
-    def refuse(self, now: float, code: str) -> None:
+    def refuse(self, now: float, code: str | None) -> None:
         """Wait a moment, longer each time, and let another worker try."""
         self.refusals += 1
         self.elsewhere = self.elsewhere + 1 if code == OTHER_DATABASE else 0
