@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -246,6 +247,38 @@ def test_the_worker_ends_at_once_when_its_parent_goes_in_the_middle_of_an_answer
 
         assert worker.wait(120) == 0
         assert worker.stdout.read() == b""
+
+
+# An engine that loads for ever and lets no other thread run meanwhile.
+_LOADING = """
+import ctypes, os, sys
+sys.setswitchinterval(1000)
+held, said = ctypes.PyDLL(None), os.open(os.environ["SAID"], os.O_WRONLY)
+pid = b"%d\\n" % os.getpid()
+held.write(said, pid, len(pid))
+held.pause()
+"""
+_PARENT = """
+import subprocess, sys
+subprocess.Popen([sys.executable, *sys.argv[1:]], stdin=subprocess.PIPE).wait()
+"""
+
+
+def test_the_worker_ends_with_a_killed_parent_while_the_engine_loads(tmp_path):
+    (tmp_path / "xllamacpp.py").write_text(_LOADING)
+    said = tmp_path / "said"
+    os.mkfifo(said)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "SAID": str(said)}
+    command = [sys.executable, "-c", _PARENT, local_worker.__file__, "model", "2048"]
+
+    with subprocess.Popen(command, env=environment) as parent, said.open() as told:
+        worker = int(told.readline())
+        parent.kill()
+
+        ended, _, _ = select.select([told], [], [], 30)  # its writer is gone
+        if not ended:
+            os.kill(worker, signal.SIGKILL)
+        assert ended
 
 
 def cpu_seconds(pid: int) -> float:

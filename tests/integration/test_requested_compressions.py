@@ -160,10 +160,15 @@ async def test_the_baseline_is_the_prompt_under_its_tag(office, box):
     own_hash = office.descriptor.section("system").content_hash
     override = SectionOverride(path="system", expected_hash=own_hash, body=longer)
     tag = PromptOverride.of(office.descriptor, "base", [override])
-    await office.store.upsert(office.descriptor, tag)
+    revision = await office.store.upsert(office.descriptor, tag)
 
     async with office.worker(box):
-        result = await ask(box, office.request(baseline_tag="base"), timeout=DEADLINE)
+        request = office.request(baseline_tag="base")
+        result = await ask(box, request, timeout=DEADLINE)
+        later = PromptOverride.of(office.descriptor, "base", [replace(override, body="Later.")])
+        await office.store.upsert(office.descriptor, later)
+        again = await ask(box, request, timeout=DEADLINE)
+        await office.store.upsert(office.descriptor, tag)
 
     (change,) = result.report.modifications
     assert result.report.tokens_before > 70
@@ -171,6 +176,8 @@ async def test_the_baseline_is_the_prompt_under_its_tag(office, box):
     assert change.original_hash == own_hash
     # So does what the change was tried with, and what it cost.
     assert (change.built_on, result.report.baseline_tag) == ("base", "base")
+    # Of the tag as it was then, also when the same request is answered after a write to it.
+    assert result.report.baseline_revision == again.report.baseline_revision == revision
     assert result.report.usage["calls"] >= 0
     await burnish.apply_modifications(
         office.store, office.descriptor, [change], tag="next", built_on="base"

@@ -118,7 +118,11 @@ def test_a_failed_run_says_what_failed_and_how_far_it_came():
 )
 def test_a_run_without_a_result_says_where_it_stands(status, words):
     record = make_record(
-        status=status, best_candidate_id="o1-2", best_score=0.6, checkpoint={"phase": "search"}
+        status=status,
+        best_candidate_id="o1-2",
+        best_score=0.6,
+        checkpoint={"phase": "search"},
+        spec={"settings": {}},
     )
 
     html = page(record=record)
@@ -127,6 +131,8 @@ def test_a_run_without_a_result_says_where_it_stands(status, words):
     assert "candidate 2 at 0.600, against 0.400 of the baseline" in verdict(html)
     assert "search" in verdict(html)
     assert ("burnish resume o1" in html) == (status is not OptimizationStatus.CANCELLED)
+    # One of Python goes on in its own program.
+    assert "burnish resume" not in page(record=replace(record, spec={}))
 
 
 def test_a_cancelled_run_with_a_result_is_told_as_one():

@@ -50,6 +50,8 @@ REPORT = OptimizationReport(
     experiment_id="o",
     prompt_ns="agents",
     prompt_key="router",
+    baseline_tag="base",
+    baseline_revision="r1",
     baseline_pass_rate=0.5,
     modifications=(
         Modification(

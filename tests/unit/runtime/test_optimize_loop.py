@@ -110,6 +110,16 @@ async def test_an_outage_is_tried_again_under_the_same_id(box):
     assert len(set(seen)) == 1
 
 
+async def test_workers_of_another_database_are_told_to_the_sender_at_once(box):
+    async def work(request):
+        raise UnavailableError(what="w", why="y", fix="the same --db", code="other_database")
+
+    answer, optimizer = await served(box, work, OptimizeRequest(descriptor=DESCRIPTOR))
+
+    assert "the same --db" in answer.error
+    assert len(optimizer.calls) == 1
+
+
 async def test_a_stop_gives_the_request_back_at_once_for_another_worker(box):
     left = asyncio.Event()
 

@@ -292,6 +292,33 @@ async def test_refusals_end_the_run_when_nobody_gives_a_result():
     assert failure.value.code == "workers_refuse"
 
 
+def elsewhere(request):
+    return reply_to(request, "refused", "w", error_code="not_found", why="no run", fix="--db")
+
+
+async def test_a_run_whose_workers_all_have_another_database_ends_at_once():
+    world = World(settings=dataclasses.replace(QUICK, refusal_seconds=1e9))
+
+    with pytest.raises(RunnerLost, match="no run") as failure:
+        await world.run(lambda request, _: [elsewhere(request)])
+
+    assert (failure.value.code, "--db" in failure.value.fix) == ("other_database", True)
+
+
+async def test_one_worker_of_another_database_does_not_end_the_run_of_others():
+    world = World(settings=dataclasses.replace(QUICK, refusal_seconds=1e9))
+
+    def work(request, number):
+        if request.attempt < 2:
+            return [elsewhere(request)]
+        world.save(request)
+        return [done(request)]
+
+    await world.run(work)
+
+    assert world.all_heard_once()
+
+
 async def test_a_worker_that_fails_fails_the_experiment_with_its_words():
     world = World()
 

@@ -1,9 +1,12 @@
 """Whatever text models and users wrote, a response can hold it; and rows are what models say."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from burnish.app.optimize.run_spec import python_call
+from burnish.app.report.runs.evidence import explanation_of
 from burnish.app.report.runs.lines import line_of
 from burnish.domain import (
     AgentOutput,
@@ -15,6 +18,7 @@ from burnish.domain import (
 )
 from burnish.domain.optimizations.pages import ItemLine, LineageNode, RunSpan, TrialLine
 from burnish.domain.registry import CandidateLine, OptimizerRun, RunLine
+from burnish.jobs import ownership
 from burnish.server.http.responses import ready_json
 from burnish.server.http.sse import encode_event
 from burnish.server.optimizations.schemas import OptimizationLine
@@ -157,3 +161,30 @@ def test_a_candidate_is_rejected_by_its_mini_batch_and_judged_by_nobody_who_was_
     if made:
         assert (view.score, view.items) == (0.25, made.summary.total_items)
         assert view.eval_run_id == made.experiment_id
+
+
+def test_a_run_whose_owner_was_killed_is_interrupted_not_running():
+    def shown(owner, status=OptimizationStatus.RUNNING):
+        record = make_record(status=status, lease_owner=owner)
+        return OptimizationLine.of(line_of(record, RunSpan(), Spending().to_json()))
+
+    here = ownership.new_owner()
+    killed = here.split("|")
+    killed[4] = "0"  # no process of that number began then
+
+    assert shown("|".join(killed)).state == "interrupted"
+    assert shown(None).state == "interrupted"
+    assert shown(here).state == "running"
+    assert shown(None, OptimizationStatus.COMPLETED).state == "completed"
+
+
+def test_a_run_of_python_says_which_call_goes_on_with_it():
+    record = make_record(status=OptimizationStatus.RUNNING, lease_owner=None, spec={})
+    compression = replace(record, optimizer_name="compress")
+    queued = replace(record, spec={"settings": {}})
+
+    assert python_call(record) == 'burnish.optimize(…, resume="o1")'
+    assert python_call(compression) == 'burnish.compress(…, resume="o1")'
+    assert python_call(queued) is None
+    assert "burnish.optimize" in explanation_of(record, owned=False)
+    assert "resume it" in explanation_of(queued, owned=False)

@@ -26,6 +26,7 @@ const TONES: Record<string, Tone> = {
   failed: 'bad',
   error: 'bad',
   cancelled: 'warn',
+  interrupted: 'warn',
   rejected: 'warn',
 };
 

@@ -26,6 +26,7 @@ function run(changes: Partial<RunView> = {}): RunView {
   return {
     optimization_id: 'a',
     status: 'running',
+    state: 'running',
     owned: true,
     stop_reason: null,
     best_score: 0.5,
@@ -36,6 +37,7 @@ function run(changes: Partial<RunView> = {}): RunView {
     result: null,
     compression: false,
     by_client: false,
+    python_call: null,
     counters: {
       running: 1,
       completed: 2,
@@ -161,6 +163,7 @@ describe('what can be done', () => {
     // What another program runs can neither be copied nor gone on with.
     expect(actionsOf(run({ by_client: true }))).toEqual(['stop', 'report']);
     expect(actionsOf(run({ by_client: true, status: 'failed' }))).toEqual(['report']);
+    expect(actionsOf(run({ python_call: 'f()', owned: false }))).toEqual(['stop', 'report']);
   });
 
   it('opens the tab that the address names', () => {
@@ -277,6 +280,7 @@ describe('a run that is not what was hoped for', () => {
       todo: 'Check the key.',
     });
     expect(explained(run({ owned: false }))?.todo).toContain('Resume');
+    expect(explained(run({ owned: false, python_call: 'f()' }))?.todo).toContain('Call f() in');
     expect(explained(run({ status: 'initialized' }))?.title).toContain('not begun');
     expect(
       explained(run({ status: 'completed', explanation: 'no candidate was better' }))?.why,

@@ -24,6 +24,7 @@ function line(changes: Partial<RunLine> = {}): RunLine {
     optimization_id: 'a',
     name: 'A run',
     status: 'running',
+    state: 'running',
     stop_reason: null,
     agent: 'tickets',
     suite: 'support',

@@ -70,11 +70,16 @@ def suite_for(
 
 
 def as_message(
-    report: CompressionReport, descriptor: PromptDescriptor, *, built_on: str | None = None
+    report: CompressionReport,
+    descriptor: PromptDescriptor,
+    *,
+    built_on: str | None = None,
+    revision: str | None = None,
 ) -> OptimizationReport:
     """The report with hashes of the prompt's own texts, as an overrides store wants them.
 
-    `built_on` is the baseline tag, where it had overrides that everything was tried with.
+    `built_on` is the baseline tag, where it had overrides that everything was tried with, and
+    `revision` what it was at.
     """
     hashes = descriptor.hashes
     return OptimizationReport(
@@ -100,6 +105,7 @@ def as_message(
         stop_message=report.stop_message,
         held_out=None if report.held_out is None else dict(report.held_out),
         baseline_tag=built_on,
+        baseline_revision=revision,
         usage=dict(report.usage),
     )
 
@@ -173,7 +179,7 @@ class RequestedCompressions:
         self._check_settings(request.settings)
         identity = str(request.request_id)
         record = await self._find(identity)
-        baseline = await self._baseline(request, record)
+        baseline, revision = await self._baseline(request, record)
         items = await self._items(request)
         agent = replace(self._project.agent, configuration=baseline)
         optimization = await asyncio.to_thread(self._build, request, agent, items)
@@ -182,7 +188,7 @@ class RequestedCompressions:
         )
         try:
             if record is None:
-                await self._create(optimization, request, agent)
+                await self._create(optimization, request, agent, revision)
             else:
                 require_unchanged(record, optimization)
             with experiment_scope(context):
@@ -191,11 +197,13 @@ class RequestedCompressions:
         finally:
             await optimization.close()
         own = Configuration.of(self._project.agent.configuration)
-        built_on = None if baseline == own else request.baseline_tag
-        return OptimizeResult(
-            request_id=request.request_id,
-            report=as_message(report, request.descriptor, built_on=built_on),
+        message = as_message(
+            report,
+            request.descriptor,
+            built_on=None if baseline == own else request.baseline_tag,
+            revision=None if baseline == own else revision,
         )
+        return OptimizeResult(request_id=request.request_id, report=message)
 
     def _require_own(self, descriptor: PromptDescriptor) -> None:
         own = self._project.descriptor
@@ -246,13 +254,14 @@ class RequestedCompressions:
 
     async def _baseline(
         self, request: OptimizeRequest, record: OptimizationRecord | None
-    ) -> Configuration:
-        """The prompt under the baseline tag, as it was when the optimization began."""
+    ) -> tuple[Configuration, str | None]:
+        """The prompt under the baseline tag and its revision, as it was when the optimization began."""
         if record is not None:
-            return Configuration.of(record.spec["request"]["baseline"])
+            began = record.spec["request"]
+            return Configuration.of(began["baseline"]), began.get("baseline_revision")
         own = Configuration.of(self._project.agent.configuration)
         found = await resolve_tag(self._store, request.descriptor, request.baseline_tag)
-        return own if found is None else found.apply(own)
+        return (own, None) if found is None else (found.apply(own), found.revision)
 
     async def _items(self, request: OptimizeRequest) -> Sequence[Item] | None:
         if request.dataset or request.dataset_id is None:
@@ -277,7 +286,11 @@ class RequestedCompressions:
         )
 
     async def _create(
-        self, optimization: Optimization, request: OptimizeRequest, agent: AgentSpec
+        self,
+        optimization: Optimization,
+        request: OptimizeRequest,
+        agent: AgentSpec,
+        revision: str | None,
     ) -> None:
         baseline = Configuration.of(agent.configuration)
         spec: dict[str, Any] = {}
@@ -288,6 +301,7 @@ class RequestedCompressions:
         spec["request"] = {
             "baseline": baseline.to_json(),
             "baseline_tag": request.baseline_tag,
+            "baseline_revision": revision,
             "flags": dict(request.flags),
         }
         try:

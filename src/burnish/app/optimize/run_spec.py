@@ -73,6 +73,14 @@ def spec_of(settings: Settings, optimization: Optimization) -> dict[str, Any]:
     return checked
 
 
+def python_call(record: OptimizationRecord) -> str | None:
+    """The call that goes on with a run of Python, whose program alone has its functions."""
+    if "settings" in record.spec or is_of_client(record):
+        return None
+    function = "compress" if record.optimizer_name == "compress" else "optimize"
+    return f'burnish.{function}(…, resume="{record.id}")'
+
+
 def stored_settings(record: OptimizationRecord, here: Path) -> Settings:
     """The settings that a run was started with. `here` serves when its folder has moved."""
     spec = record.spec
@@ -83,11 +91,11 @@ def stored_settings(record: OptimizationRecord, here: Path) -> Settings:
             fix="start it again from that program",
             code="run_by_opik_client",
         )
-    if "settings" not in spec:
+    if call := python_call(record):
         raise UsageError(
-            what=f"optimization {record.id} cannot be resumed from the command line",
+            what=f"optimization {record.id} cannot be resumed here",
             why="it was started from Python, with functions that only your program has",
-            fix=f'call burnish.optimize(…, resume="{record.id}") with the same arguments',
+            fix=f"call {call} with the same arguments",
             code="started_from_python",
         )
     if spec.get("version") != VERSION:

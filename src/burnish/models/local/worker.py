@@ -6,6 +6,7 @@ needs nothing of the parent. It ends by itself when stdin closes, even in the mi
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import secrets
@@ -26,6 +27,7 @@ SETTINGS: dict[str, int] = {
 }
 # Prefixes of other prompts, kept for when they come again; llama.cpp's own default is 8 GB.
 PREFIX_CACHE_MIB = 256
+_PR_SET_PDEATHSIG = 1
 
 
 def load(path: str, context_tokens: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -58,6 +60,7 @@ def load(path: str, context_tokens: int) -> Callable[[dict[str, Any]], dict[str,
 def main() -> None:
     """Say that the model is ready, or why not; then answer line by line."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    _end_with_parent()
     send = _take_stdout()
     lines: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_read, args=(lines,), daemon=True).start()
@@ -72,6 +75,15 @@ def main() -> None:
     send({"ready": True})
     while True:
         send(_answer(answer, lines.get()))
+
+
+def _end_with_parent() -> None:
+    """Have the kernel end us when the thread that keeps us is gone, however it went.
+
+    A closed stdin is not enough: while the engine loads a model, no other thread of ours runs.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _answer(answer: Callable[[dict[str, Any]], dict[str, Any]], line: bytes) -> dict[str, Any]:

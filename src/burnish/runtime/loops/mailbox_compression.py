@@ -95,7 +95,10 @@ class MailboxCompression:
             else replace(one, built_on=built_on)
             for one in report.modifications
         )
-        report = replace(report, modifications=made, baseline_tag=built_on)
+        revision = None if tag is None or built_on is None else tag.revision
+        report = replace(
+            report, modifications=made, baseline_tag=built_on, baseline_revision=revision
+        )
         return OptimizeResult(request_id=request.request_id, report=report)
 
 

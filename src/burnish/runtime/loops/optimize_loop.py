@@ -94,7 +94,8 @@ class OptimizationReport(CompressionOutcome):
 
     The `original_hash` of a modification is that of the prompt's own text, as an override needs it,
     also where the baseline tag had replaced that text already. `baseline_tag` is that tag, and None
-    where the baseline was the prompt itself; `usage` is what it cost, by purpose.
+    where the baseline was the prompt itself; `baseline_revision` is what the tag was at when the
+    search began: `expected` of whoever writes to it. `usage` is what it cost, by purpose.
     """
 
     experiment_id: str
@@ -103,6 +104,7 @@ class OptimizationReport(CompressionOutcome):
     tokens_before: int = 0
     tokens_after: int = 0
     baseline_tag: str | None = None
+    baseline_revision: str | None = None
     usage: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -123,6 +125,7 @@ class OptimizationReport(CompressionOutcome):
             "held_out": self.held_out,
             "untested": [one.to_json() for one in self.untested],
             "baseline_tag": self.baseline_tag,
+            "baseline_revision": self.baseline_revision,
             "usage": dict(self.usage),
         }
 
@@ -145,6 +148,7 @@ class OptimizationReport(CompressionOutcome):
             held_out=value.get("held_out"),
             untested=tuple(map(UntestedLine.of, value.get("untested", ()))),
             baseline_tag=value.get("baseline_tag"),
+            baseline_revision=value.get("baseline_revision"),
             usage=value.get("usage", {}),
         )
 
@@ -272,9 +276,12 @@ class OptimizeLoop(MailboxLoop[OptimizeRequest, OptimizeResult]):
                 if not running.done() or running.cancelled():
                     raise GivenBack
             return running.result()
-        except (UnavailableError, GivenBack):
+        except GivenBack:
             raise
-        except Exception as error:  # noqa: BLE001 - it would fail the same way on any worker
+        except Exception as error:
+            if isinstance(error, UnavailableError) and error.code != "other_database":
+                raise
+            # It would fail the same way on any worker.
             _log.warning("optimization %s failed: %s", request.request_id, describe(error))
             return self.failed(request, error)
         finally:

@@ -16,7 +16,13 @@ from burnish.evaluation.outages import FailureStreak
 from burnish.optimization.experiments.adapter import Block
 from burnish.runtime.shards.messages import ShardReply, ShardRequest
 from burnish.runtime.shards.suite import Pair, ShardSize
-from burnish.runtime.shards.transport import error_of, nobody_works, shard_lost
+from burnish.runtime.shards.transport import (
+    OTHER_DATABASE,
+    error_of,
+    nobody_works,
+    refused_by_all,
+    shard_lost,
+)
 from burnish.support.retry import RetryPolicy
 
 if TYPE_CHECKING:
@@ -28,6 +34,8 @@ Runs = Sequence[tuple[Item, int]]
 _REFUSED = RetryPolicy(first_wait_seconds=0.1, longest_wait_seconds=5.0)
 _RETRY_SECONDS = 1.0
 _PAUSE_SECONDS = 0.1
+# A worker that refused rests, so others of the right database would have had it by then.
+_ELSEWHERE = 3
 # What an item without a timeout is given, before something is taken to be wrong.
 _LONGEST_ITEM = 600.0
 
@@ -40,6 +48,8 @@ class InFlightShard:
     missing: dict[Pair, ExitStack]
     due: float | None = 0.0
     refusals: int = 0
+    # How many of them in a row were for a worker's database, which is another than ours.
+    elsewhere: int = 0
     lost: int = 0
     # Whether a worker said that it is done: then also results that look old are its.
     done: bool = field(default=False)
@@ -71,9 +81,10 @@ class InFlightShard:
         self.done = False
         return request
 
-    def refuse(self, now: float) -> None:
+    def refuse(self, now: float, code: str | None) -> None:
         """Wait a moment, longer each time, and let another worker try."""
         self.refusals += 1
+        self.elsewhere = self.elsewhere + 1 if code == OTHER_DATABASE else 0
         self.due = now + _REFUSED.backoff_seconds(self.refusals)
 
     def end(self) -> None:
@@ -251,8 +262,14 @@ class ShardDispatch:
                 shard.due = now
             else:
                 self._blocks.note_refusal(reply)
-                shard.refuse(now)
+                shard.refuse(now, reply.error_code)
+                self._require_same_database(reply)
         self._blocks.require_takers(self._item_seconds)
+
+    def _require_same_database(self, reply: ShardReply) -> None:
+        """End the run at once where nobody holds a shard, and who had one has another database."""
+        if all(one.elsewhere >= _ELSEWHERE for one in self.in_flight.values()):
+            raise refused_by_all(reply)
 
     async def _look(self) -> None:
         """Nobody said anything: see what the database has, and whether the shards are still there."""

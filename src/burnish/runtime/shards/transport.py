@@ -93,6 +93,10 @@ class MailboxTransport:
             await self._on_close()
 
 
+# What a worker says of a run that its own database does not have.
+OTHER_DATABASE = "not_found"
+
+
 def error_of(reply: ShardReply) -> BurnishError:
     """The error that a worker met, as if it had happened here."""
     kind = InvariantError if reply.error_code == "internal" else UnavailableError
@@ -114,7 +118,7 @@ def refused_by_all(reply: ShardReply) -> RunnerLost:
         what="the run stopped: its workers refuse the work",
         why=f"{reply.why} (worker {reply.worker})",
         fix=f"{reply.fix}; then resume the run: every finished evaluation is kept",
-        code="workers_refuse",
+        code="other_database" if reply.error_code == OTHER_DATABASE else "workers_refuse",
     )
 
 

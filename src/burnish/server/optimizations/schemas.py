@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, Field
 
 from burnish.app.optimize.client_lease import is_of_client
+from burnish.app.optimize.run_spec import python_call
 from burnish.app.report.runs.evidence import COMPRESS, evidence_of, explanation_of
 from burnish.app.report.runs.lines import RunLine
 from burnish.app.report.runs.search_report import search_of
@@ -132,6 +133,10 @@ class OptimizationLine(View):
     optimization_id: str
     name: str
     status: OptimizationStatus
+    state: str = Field(
+        description="The status, or `interrupted` where it is `running` and nobody works on it.",
+        examples=["running", "interrupted"],
+    )
     stop_reason: str | None
     agent: str
     suite: str
@@ -284,6 +289,10 @@ class OptimizationView(OptimizationLine):
         description="Whether a program outside, such as an Opik client, runs it: it cannot be "
         "resumed or copied here, and its seed is not known."
     )
+    python_call: str | None = Field(
+        description="The call that goes on with a run of a Python program, which cannot be resumed "
+        "or copied here: only that program has its functions. None for other runs."
+    )
     settings: dict[str, Any] = Field(description="The optimizer with its settings.")
     result: dict[str, Any] | None = Field(
         description="The document that `burnish optimize --json` prints; None until it has ended."
@@ -311,6 +320,7 @@ class OptimizationView(OptimizationLine):
             explanation=explanation_of(record, owned=summary.line.owned),
             compression=record.optimizer_name == COMPRESS,
             by_client=is_of_client(record),
+            python_call=python_call(record),
             settings={"name": record.optimizer_name, **(settings.get("optimizer") or {})},
         )
 

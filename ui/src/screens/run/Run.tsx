@@ -50,7 +50,7 @@ function RunPage({ id }: { id: string }) {
       crumbs={CRUMBS}
       badge={
         <>
-          <Status value={run.status} />
+          <Status value={run.state} />
           <LiveHint mode={live.mode} />
         </>
       }

@@ -10,17 +10,25 @@ export function isOpen(run: RunView): boolean {
 
 const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 
+/** A run whose status an event tells: somebody has just worked on it. */
+export function withStatus<Run extends Pick<RunView, 'status' | 'state'>>(
+  run: Run,
+  told: unknown,
+): Run {
+  const status = (told as RunView['status'] | undefined) ?? run.status;
+  return { ...run, status, state: status };
+}
+
 /** A run after an event: what the event itself says, until the snapshot is read again. */
 export function patchedRun(run: RunView, event: RunEvent): RunView {
   if (event.optimization_id !== run.optimization_id) return run;
   const { payload } = event;
   switch (event.type) {
     case 'run_status_changed':
-      return { ...run, status: (payload.status as RunView['status'] | undefined) ?? run.status };
+      return withStatus(run, payload.status);
     case 'run_finished':
       return {
-        ...run,
-        status: (payload.status as RunView['status'] | undefined) ?? run.status,
+        ...withStatus(run, payload.status),
         stop_reason: typeof payload.stop_reason === 'string' ? payload.stop_reason : null,
       };
     case 'progress_changed':
@@ -88,7 +96,7 @@ export type RunAction = 'start' | 'resume' | 'again' | 'stop' | 'duplicate' | 'r
 /** What can be done with a run. A stopped one is over: its copy goes on with what is there. */
 export function actionsOf(run: RunView): RunAction[] {
   // Only the program that started it can run it.
-  if (run.by_client) return run.status === 'initialized' ? ['stop'] : open(run);
+  if (run.by_client || run.python_call) return run.status === 'initialized' ? ['stop'] : open(run);
   switch (run.status) {
     case 'initialized':
       return ['start', 'stop', 'duplicate'];

@@ -156,7 +156,7 @@ function explainedRunning(run: RunView, why: string): Explained | null {
       tone: 'warn',
       title: 'Nobody works on this run',
       why: 'It was begun and left: its process ended before the run did.',
-      todo: 'Resume it: it goes on from its last checkpoint.',
+      todo: `${run.python_call ? `Call ${run.python_call} in its program` : 'Resume it'}: it goes on from its last checkpoint.`,
     };
   if (why === '') return null;
   return { tone: 'info', title: 'No score yet', why, todo: 'The first points appear here soon.' };

@@ -89,7 +89,7 @@ function Cells({ line }: { line: RunLine }) {
         {line.agent} on {line.suite}
       </NameCell>
       <td>
-        <State line={line} />
+        <Status value={line.state} />
       </td>
       <td className="nowrap">{line.optimizer}</td>
       <td className="num">
@@ -116,7 +116,7 @@ function Card({ line }: { line: RunLine }) {
   return (
     <>
       <CardHead href={pathOf(line)} name={line.name}>
-        <State line={line} />
+        <Status value={line.state} />
       </CardHead>
       <span className="muted small">
         {line.agent} on {line.suite} · {line.optimizer}
@@ -130,16 +130,6 @@ function Card({ line }: { line: RunLine }) {
         <Time at={line.created_at} />
       </span>
     </>
-  );
-}
-
-function State({ line }: { line: RunLine }) {
-  const left = line.status === 'running' && !line.owned;
-  return (
-    <span className="list-state">
-      <Status value={line.status} />
-      {left && <span className="small muted">nobody works on it</span>}
-    </span>
   );
 }
 

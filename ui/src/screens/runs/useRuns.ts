@@ -10,7 +10,8 @@ import { answer, api, type Schemas } from '@/api/client';
 import type { Mode } from '@/live/stream';
 import { useStream, type RunEvent } from '@/live/useStream';
 import { useThrottled } from '@/live/useThrottled';
-import { queryOf, type RunFilters, type RunLine, type RunStatus } from './filters';
+import { withStatus } from '../run/view';
+import { queryOf, type RunFilters, type RunLine } from './filters';
 
 type Pages = InfiniteData<Schemas['OptimizationPage'], string | null>;
 
@@ -122,7 +123,7 @@ export function patched(line: RunLine, event: RunEvent): RunLine {
   switch (event.type) {
     case 'run_status_changed':
     case 'run_finished':
-      return { ...line, status: (payload.status as RunStatus | undefined) ?? line.status };
+      return withStatus(line, payload.status);
     case 'best_candidate_changed':
       return withBest(line, payload);
     default:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from burnish.app.optimize.run_spec import python_call
 from burnish.app.report.html.marks import Axis
 from burnish.app.report.html.markup import (
     count,
@@ -29,6 +30,7 @@ from burnish.app.report.runs.evidence import (
     overruled_words,
     trade_words,
 )
+from burnish.app.report.runs.lines import is_owned, state_of
 from burnish.domain import Candidate, ExperimentStatus, OptimizationStatus
 
 # Both must hold before a difference is called an improvement.
@@ -146,8 +148,8 @@ def _unfinished(material: Material) -> Verdict:
     else:
         headline = "Not finished: this is where it stands"
     sentences = list(_standing(material))
-    if not record.status.final and record.lease_owner is None:
-        command = f"<code>burnish resume {safe(record.id)}</code>"
+    if not record.status.final and not is_owned(record):
+        command = f"<code>{safe(python_call(record) or f'burnish resume {record.id}')}</code>"
         sentences.append(f"Nobody is working on it; {command} goes on with it.")
     return Verdict("warn", headline, tuple(sentences))
 
@@ -203,7 +205,7 @@ def _facts(material: Material) -> str:
     stop = "–" if record.stop_reason is None else safe(plain(record.stop_reason))
     message = material.result.get("stop_message")
     facts = {
-        "Status": safe(record.status.value),
+        "Status": safe(state_of(record)),
         "Stopped by": f"{stop}{f' ({safe(str(message))})' if message else ''}",
         "Agent": safe(record.agent_name),
         "Suite": safe(record.suite_name),

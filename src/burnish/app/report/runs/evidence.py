@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from burnish.app.optimize.run_spec import python_call
 from burnish.app.wiring import Workspace
 from burnish.domain import Experiment, OptimizationRecord, OptimizationStatus
 from burnish.domain.optimizations.records import is_shown_worse, too_many_missing
@@ -240,7 +241,9 @@ def explanation_of(record: OptimizationRecord, *, owned: bool) -> str | None:
         return "it has not begun: nobody has started it, or it waits for its turn"
     if record.status is OptimizationStatus.RUNNING:
         if not owned:
-            return "nobody works on it at the moment: resume it, or wait for a server to take it up"
+            call = python_call(record)
+            how = f"call {call}" if call else "resume it, or wait for a server to take it up"
+            return f"nobody works on it at the moment: {how}"
         return None if record.baseline_score is not None else "the baseline is evaluated first"
     if record.status is OptimizationStatus.CANCELLED:
         return result.get("stop_message") or "it was cancelled"

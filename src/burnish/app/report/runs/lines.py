@@ -21,6 +21,7 @@ class RunLine:
 
     record: OptimizationRecord
     owned: bool
+    state: str
     change: Mapping[str, Any] | None
     usage: Mapping[str, Any]
     started_at: str | None
@@ -52,6 +53,7 @@ def line_of(record: OptimizationRecord, span: RunSpan, usage: Mapping[str, Any])
     return RunLine(
         record=record,
         owned=is_owned(record),
+        state=state_of(record),
         change=_change(record),
         usage=usage,
         started_at=started,
@@ -75,6 +77,12 @@ def is_owned(record: OptimizationRecord) -> bool:
     """Whether somebody works on it, as far as that can be known."""
     owner = record.lease_owner
     return not record.status.final and owner is not None and not ownership.is_dead(owner)
+
+
+def state_of(record: OptimizationRecord) -> str:
+    """The status as people read it: a run that nobody works on any more does not run."""
+    left = record.status is OptimizationStatus.RUNNING and not is_owned(record)
+    return "interrupted" if left else record.status.value
 
 
 def seconds_between(started: str | None, ended: str | None) -> float | None:

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from burnish.app.optimize.run_spec import python_call
+from burnish.app.report.runs.lines import is_owned, state_of
 from burnish.cli.display.rows import print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import age, harmless, short_id
@@ -21,7 +23,6 @@ from burnish.domain import (
     OptimizationStatus,
     TrialResult,
 )
-from burnish.jobs import ownership
 
 STATUS_STYLES = {
     OptimizationStatus.COMPLETED: "green",
@@ -47,7 +48,7 @@ def optimization_listing_json(record: OptimizationRecord) -> dict[str, Any]:
         "trials": record.trials,
         "created_at": record.created_at,
         "updated_at": record.updated_at,
-        "owned": _is_owned(record),
+        "owned": is_owned(record),
     }
 
 
@@ -62,7 +63,7 @@ def print_optimizations(console: Console, records: Sequence[OptimizationRecord])
         table.add_row(
             short_id(record.id),
             Text(harmless(record.name)),
-            Text(status_word(record), style=STATUS_STYLES.get(record.status, "yellow")),
+            Text(state_of(record), style=STATUS_STYLES.get(record.status, "yellow")),
             _score(record.baseline_score),
             _score(record.best_score),
             f"{record.trials:,}",
@@ -100,7 +101,7 @@ def print_unfinished(
     """How far it has come, what went wrong, and how to go on."""
     head = Text.assemble(
         (harmless(record.name), "bold"),
-        (f"  {status_word(record)}", STATUS_STYLES.get(record.status, "bold yellow")),
+        (f"  {state_of(record)}", STATUS_STYLES.get(record.status, "bold yellow")),
         (f"  {_activity(record)}", "dim"),
     )
     console.print(head)
@@ -118,24 +119,16 @@ def print_unfinished(
     can_go_on = record.status is not OptimizationStatus.CANCELLED and resumable(
         str((record.framework_error or {}).get("code"))
     )
-    if can_go_on and not _is_owned(record):
+    if can_go_on and not is_owned(record):
         steps.insert(0, (_resuming(record, location), "go on with it"))
     if not record.status.final:
         steps.append((location.command("cancel", short), "stop it for good"))
     print_steps(console, steps)
 
 
-def status_word(record: OptimizationRecord) -> str:
-    """The status; a run that nobody works on any more does not run."""
-    running = record.status is OptimizationStatus.RUNNING
-    return "interrupted" if running and not _is_owned(record) else record.status.value
-
-
 def _resuming(record: OptimizationRecord, location: ProjectLocation) -> str:
-    """The command that goes on; only the program that started it from Python has its functions."""
-    if "settings" in record.spec:
-        return location.command("resume", short_id(record.id))
-    return f'burnish.optimize(…, resume="{short_id(record.id)}")'
+    """The command or call that goes on."""
+    return python_call(record) or location.command("resume", short_id(record.id))
 
 
 def resumable(code: str) -> bool:
@@ -181,9 +174,4 @@ def _activity(record: OptimizationRecord) -> str:
         return ""
     if record.cancel_requested:
         return "asked to stop"
-    return "at work" if _is_owned(record) else "nobody works on it"
-
-
-def _is_owned(record: OptimizationRecord) -> bool:
-    owner = record.lease_owner
-    return owner is not None and not ownership.is_dead(owner)
+    return "at work" if is_owned(record) else "nobody works on it"
