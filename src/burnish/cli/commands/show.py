@@ -44,6 +44,7 @@ from burnish.domain import (
     TrialResult,
     UsageError,
 )
+from burnish.evaluation.scorers.judge import NOT_JUDGED
 from burnish.optimization.objective import points_of
 from burnish.optimization.outcome import front_json
 
@@ -221,7 +222,8 @@ async def _read(workspace: Workspace, details: _Details, *, keep: bool, failing_
     details.records = [] if keep else None
     async for record in stream_records(workspace, details.result.experiment):
         for score in record.result.scores:
-            details.scorers.setdefault(score.name, _Mean()).add(score.value)
+            if score.error != NOT_JUDGED:
+                details.scorers.setdefault(score.name, _Mean()).add(score.value)
         if details.records is not None and not (failing_only and record.result.passed):
             details.records.append(record)
 
