@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.app.wiring import Workspace
@@ -109,7 +109,10 @@ _COLLAPSED = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationResult:
-    """The outcome of one experiment. `items` counts runs: items times repeats."""
+    """The outcome of one experiment. `items` counts runs: items times repeats.
+
+    `read` reads the single runs once they are asked for, from where they are stored.
+    """
 
     experiment: Experiment
     summary: ExperimentSummary
@@ -120,6 +123,15 @@ class EvaluationResult:
     comparison: PairedComparison | None = None
     baseline_id: str | None = None
     refinement: RefinementStatistics | None = None
+    read: Callable[[], list[dict[str, Any]]] = field(default=list, repr=False, compare=False)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Every run: input, output, score, reasons, error, usage, and the rounds of refined outputs.
+
+        They are read anew from the database each time. `pandas.DataFrame(result.rows)` is a table.
+        """
+        return self.read()
 
     @property
     def experiment_id(self) -> str:
