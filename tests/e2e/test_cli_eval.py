@@ -148,3 +148,58 @@ def test_the_example_that_init_makes_is_whole():
 
     assert len(rows) >= 240
     assert {row["split"] for row in rows} == {"train", "validation", "test"}
+
+
+BROKEN = {
+    "agent": ('def answer(configuration, item):\n    raise RuntimeError("no tool")\n', ""),
+    "scorer": ("", 'def judged(output, item):\n    return item["labl"]\n'),
+    "verdict": ("", 'def judged(output, item):\n    return "dunno"\n'),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_what_fails_on_every_item_is_no_score_of_zero(burnish, tmp_path, broken):
+    agent, scorer = BROKEN[broken]
+    (tmp_path / "rows.jsonl").write_text('{"q": "a"}\n{"q": "b"}\n{"q": "c"}\n')
+    (tmp_path / "parts.py").write_text(
+        (agent or 'def answer(configuration, item):\n    return "x"\n')
+        + (scorer or "def judged(output, item):\n    return 1.0\n")
+    )
+    (tmp_path / "burnish.toml").write_text(
+        '[agent]\nname = "a"\nrun = "parts:answer"\n'
+        '[suite]\ndataset = "rows.jsonl"\nscorers = ["parts:judged"]\n'
+    )
+
+    shown = burnish("eval", cwd=tmp_path, code=2)
+    document = json.loads(burnish("eval", "--json", cwd=tmp_path, code=2).stdout)
+
+    assert "the commonest, 3 of 3: " in shown.stderr
+    assert "parts.py:2" in shown.stderr or "judged" in shown.stderr
+    assert "0.000" not in shown.stdout
+    assert (document["status"], document["errors"]) == ("failed", 3)
+    assert (document["score"], document["score_interval"]) == (None, None)
+    assert "0.000" not in burnish("list", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize("criteria", ["", 'criteria = ""', 'criteria = ["", " "]'])
+def test_a_judge_without_criteria_gives_no_score(burnish, tmp_path, criteria):
+    (tmp_path / "rows.jsonl").write_text('{"q": "a"}\n{"q": "b"}\n{"q": "c"}\n')
+    (tmp_path / "parts.py").write_text("def answer(configuration, item):\n    return 'x'\n")
+    (tmp_path / "burnish.toml").write_text(
+        '[agent]\nname = "a"\nrun = "parts:answer"\n[suite]\ndataset = "rows.jsonl"\n'
+        '[[suite.scorers]]\nkind = "judge"\nmodel = "openai/judge"\n' + criteria
+    )
+
+    document = json.loads(burnish("eval", "--json", cwd=tmp_path).stdout)
+    shown = burnish("show", cwd=tmp_path).stdout
+
+    assert (document["status"], document["items"]) == ("completed", 3)
+    assert (document["score"], document["pass_rate"], document["score_interval"]) == (None,) * 3
+    assert (document["failed"], document["errors"]) == (0, 0)
+    assert "criteria are missing or empty" in document["warnings"][0]
+    assert "3 not judged" in shown
+    assert "0.000" not in shown
+    gate = burnish("eval", "--min-score", "0.5", cwd=tmp_path, code=1)
+    assert "no score reaches --min-score 0.5" in gate.stderr
+    for kind in ("html", "csv", "xml"):
+        burnish("export", "latest", "-o", f"report.{kind}", cwd=tmp_path)

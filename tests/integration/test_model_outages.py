@@ -211,7 +211,10 @@ def test_answers_that_never_came_are_counted_and_prove_nothing(tmp_path):
     assert search_verdict(result.document).plain.startswith(("not proven", "not better"))
 
 
-@pytest.mark.parametrize("broken", ["agent", "scorer"])
+ROWS = [{"q": f"q{n}"} for n in range(40)]
+
+
+@pytest.mark.parametrize("broken", ["agent", "scorer", "judge"])
 def test_what_always_fails_is_told_at_the_baseline_and_runs_once_it_is_mended(broken, tmp_path):
     state = {"broken": True, "calls": 0}
 
@@ -226,10 +229,15 @@ def test_what_always_fails_is_told_at_the_baseline_and_runs_once_it_is_mended(br
             raise RuntimeError("scorer is broken")
         return 1.0 if "Base" not in output else 0.0
 
+    def verdict(prompt):
+        return "judge is broken" if state["broken"] else '{"score": 1, "reason": "fine"}'
+
+    judge = {"kind": "judge", "criteria": "Right.", "model": verdict}
+
     def search(**options):
         return burnish.optimize(
             burnish.Agent(name="a", configuration={"sections": {"s": "Base {{q}}"}}, run=answer),
-            burnish.Suite(dataset=[{"q": f"q{n}"} for n in range(40)], scorers=[score]),
+            burnish.Suite(dataset=ROWS, scorers=[judge if broken == "judge" else score]),
             optimizer=Other(),
             db=str(tmp_path / "broken.db"),
             **options,
@@ -237,7 +245,8 @@ def test_what_always_fails_is_told_at_the_baseline_and_runs_once_it_is_mended(br
 
     with pytest.raises(burnish.UnavailableError) as stopped:
         search()
-    assert re.search(rf"commonest, (\d+) of \1: .*{broken} is broken", str(stopped.value))
+    words = "judge: .*no usable verdict" if broken == "judge" else f"{broken} is broken"
+    assert re.search(rf"commonest, (\d+) of \1: .*{words}", str(stopped.value))
     spent = state["calls"]
     assert spent <= 40
 

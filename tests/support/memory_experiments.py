@@ -193,7 +193,7 @@ class MemoryExperimentRepository:
         """Mean score by item."""
         scores: dict[str, list[float]] = {}
         for result in await self.get_results(experiment_id):
-            if result.error is None or not result.error.kind.outside:
+            if result.error is None or result.error.kind.scored:
                 scores.setdefault(result.item_id, []).append(result.score)
         return {item: sum(values) / len(values) for item, values in scores.items()}
 
@@ -203,7 +203,7 @@ class MemoryExperimentRepository:
         runs = len(results)
         passed = sum(result.passed for result in results)
         errors = [result.error for result in results if result.error is not None]
-        answered = [one.score for one in results if one.error is None or not one.error.kind.outside]
+        answered = [one.score for one in results if one.error is None or one.error.kind.scored]
         avg_tokens, avg_cost_usd = mean_footprint(results)
         return ExperimentSummary(
             runs=runs,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from burnish.app.evaluate.evaluations import Evaluation, Selection
+from burnish.app.evaluate.records import read_rows
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.optimize.optimizations import Optimization, run_prepared
 from burnish.app.optimize.own_repository import OwnRepository
@@ -66,9 +68,10 @@ async def evaluate_async(
     async with Workspace.open(location) as workspace:
         evaluation = Evaluation(workspace, agent, suite)
         try:
-            return await evaluation.run(
+            result = await evaluation.run(
                 Selection(split=split, limit=limit), name=name, progress=progress
             )
+            return replace(result, read=partial(read_rows, location, result.experiment_id))
         finally:
             await evaluation.close()
 

@@ -133,9 +133,11 @@ def check_gates(request: EvalRequest, result: EvaluationResult) -> list[Gate]:
     """Every gate that was asked for."""
     gates: list[Gate] = []
     if request.min_score is not None:
-        passed = result.score >= request.min_score - _SLACK
+        score = result.score
+        passed = score is not None and score >= request.min_score - _SLACK
         relation = "reaches" if passed else "is below"
-        words = f"the score {result.score:.4g} {relation} --min-score {request.min_score:g}"
+        words = f"the score {score:.4g} {relation}" if score is not None else "no score reaches"
+        words = f"{words} --min-score {request.min_score:g}"
         gates.append(Gate("min_score", passed, words))
     if request.fail_on_regression and result.comparison is not None:
         change = result.comparison

@@ -23,7 +23,7 @@ from burnish.domain import (
     UnavailableError,
     UsageError,
 )
-from burnish.evaluation.scorers.judge import JUDGE_UNAVAILABLE
+from burnish.evaluation.scorers.judge import JUDGE_UNAVAILABLE, NOT_JUDGED
 from burnish.evaluation.scorers.scorer_set import ScorerSet, is_systemic
 from burnish.support.deadlines import deadline
 
@@ -131,8 +131,11 @@ def describe(error: BaseException) -> str:
 def _scorer_error(scores: Sequence[Score]) -> ItemError | None:
     for score in scores:
         if score.error is not None:
-            outside = score.error.startswith(JUDGE_UNAVAILABLE)
-            kind = ErrorKind.INFRASTRUCTURE if outside else ErrorKind.SCORER
+            kind = ErrorKind.SCORER
+            if score.error.startswith(JUDGE_UNAVAILABLE):
+                kind = ErrorKind.INFRASTRUCTURE
+            elif score.error.endswith(NOT_JUDGED):
+                kind = ErrorKind.SKIPPED
             return ItemError(kind=kind, message=f"{score.name}: {score.error}")
     return None
 

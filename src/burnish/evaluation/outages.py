@@ -170,9 +170,12 @@ def mostly_unanswered(unanswered: int, runs: int, last: str) -> UnavailableError
 
 
 def nothing_worked(progress: Progress) -> BurnishError | None:
-    """The error of an experiment in which every run ended in one; None for any other."""
+    """The error of an experiment in which every run ended in one; None for any other.
+
+    What nobody was to judge did not fail: its answers are kept.
+    """
     why = progress.nothing_worked
-    if why is None:
+    if why is None or progress.skipped == progress.done:
         return None
     if progress.infrastructure_errors == progress.done:
         fix = "run the same command again once that is solved"

@@ -20,6 +20,7 @@ class Progress:
     passed: int = 0
     errors: int = 0
     infrastructure_errors: int = 0
+    skipped: int = 0
     cached: int = 0
     score: RunningScore = field(default_factory=RunningScore)
     spending: Spending = field(default_factory=Spending)
@@ -29,8 +30,8 @@ class Progress:
 
     @property
     def nothing_worked(self) -> str | None:
-        """In words, that every run ended in an error, with the commonest; None if any did not."""
-        if not self.done or self.errors < self.done:
+        """In words, that no run has a verdict, with the commonest reason; None if any has."""
+        if not self.done or self.errors + self.skipped < self.done:
             return None
         message, times = self.messages.most_common(1)[0]
         runs = "the only run" if self.done == 1 else f"each of the {self.done:,} runs"
@@ -41,16 +42,18 @@ class Progress:
         self.done += 1
         self.passed += result.passed
         self.cached += result.cached
-        self.score.add(result.score)
+        if result.error is None or result.error.kind.scored:
+            self.score.add(result.score)
         if result.spending.by_purpose:
             self.spending = self.spending + result.spending
         if result.error is not None:
-            self.errors += 1
+            skipped = result.error.kind is ErrorKind.SKIPPED
+            self.skipped += skipped
+            self.errors += not skipped
             self.last_error = message = result.error.message
             if len(self.messages) < _MAX_ANSWERS or message in self.messages:
                 self.messages[message] += 1
-            if result.error.kind in (ErrorKind.INFRASTRUCTURE, ErrorKind.TIMEOUT):
-                self.infrastructure_errors += 1
+            self.infrastructure_errors += result.error.kind.outside
         if result.output is not None and (
             len(self.answers) < _MAX_ANSWERS or result.output.text in self.answers
         ):

@@ -276,7 +276,7 @@ class ExperimentSummariesContract:
             found = summary.spending.by_purpose[purpose]
             assert found == replace(usage, cost_usd=found.cost_usd)
             assert found.cost_usd == pytest.approx(usage.cost_usd)
-        answered = [one for one in results if one.error is None or not one.error.kind.outside]
+        answered = [one for one in results if one.error is None or one.error.kind.scored]
         assert scores == {
             item_id: math.fsum(mine) / len(mine)
             for item_id in {result.item_id for result in results}

@@ -10,10 +10,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from burnish.app.evaluate.records import Record
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.exports.formats import csv_lines, json_document, json_lines, junit_lines, safe_cell
 from burnish.cli.exports.page import html_lines
-from burnish.cli.exports.records import Record
 from burnish.domain import (
     AgentOutput,
     Configuration,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.app.wiring import Workspace
@@ -109,7 +109,10 @@ _COLLAPSED = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationResult:
-    """The outcome of one experiment. `items` counts runs: items times repeats."""
+    """The outcome of one experiment. `items` counts runs: items times repeats.
+
+    `read` reads the single runs once they are asked for, from where they are stored.
+    """
 
     experiment: Experiment
     summary: ExperimentSummary
@@ -120,6 +123,15 @@ class EvaluationResult:
     comparison: PairedComparison | None = None
     baseline_id: str | None = None
     refinement: RefinementStatistics | None = None
+    read: Callable[[], list[dict[str, Any]]] = field(default=list, repr=False, compare=False)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Every run: input, output, score, reasons, error, usage, and the rounds of refined outputs.
+
+        They are read anew from the database each time. `pandas.DataFrame(result.rows)` is a table.
+        """
+        return self.read()
 
     @property
     def experiment_id(self) -> str:
@@ -127,14 +139,14 @@ class EvaluationResult:
         return self.experiment.id
 
     @property
-    def score(self) -> float:
-        """The mean objective over all runs, errors as 0."""
-        return self.summary.score or 0.0
+    def score(self) -> float | None:
+        """The mean objective over all runs, errors as 0; None where no run was judged."""
+        return self.summary.score if self.summary.measured else None
 
     @property
-    def pass_rate(self) -> float:
-        """Passed runs over all runs."""
-        return self.summary.pass_rate or 0.0
+    def pass_rate(self) -> float | None:
+        """Passed runs over all runs; None where no run was judged."""
+        return self.summary.pass_rate if self.summary.measured else None
 
     @property
     def items(self) -> int:
@@ -158,13 +170,15 @@ class EvaluationResult:
 
     def to_json(self) -> dict[str, Any]:
         """The document that `burnish eval --json` prints."""
+        score, passed = self.score_interval, self.pass_interval
+        measured = self.summary.measured
         document: dict[str, Any] = {
             "experiment_id": self.experiment.id,
             "status": self.experiment.status.value,
             "score": self.score,
-            "score_interval": [self.score_interval.low, self.score_interval.high],
+            "score_interval": [score.low, score.high] if measured else None,
             "pass_rate": self.pass_rate,
-            "pass_interval": [self.pass_interval.low, self.pass_interval.high],
+            "pass_interval": [passed.low, passed.high] if measured else None,
             "items": self.items,
             "failed": self.failed,
             "errors": self.errors,
@@ -192,7 +206,7 @@ async def result_of(
         experiment=experiment,
         summary=summary,
         score_interval=score_interval(list(scores.values())),
-        pass_interval=wilson_interval(summary.passed, summary.runs),
+        pass_interval=wilson_interval(summary.passed, summary.runs - summary.skipped),
         answers=answers,
         warnings=_warnings(experiment, summary, answers),
         refinement=await refinement_of(repository, experiment),
@@ -273,5 +287,6 @@ def _warnings(
             f"{', '.join(map(str, skipped))}: not judged, because the criteria are missing or empty"
         )
     if summary.errors:
-        found.append(f"{summary.errors} of {summary.runs} runs ended in an error and count as 0")
+        counted = " and count as 0" if summary.measured else ": nothing was measured"
+        found.append(f"{summary.errors} of {summary.runs} runs ended in an error{counted}")
     return tuple(found)

@@ -10,13 +10,13 @@ from typing import Annotated, TextIO
 
 import typer
 
+from burnish.app.evaluate.records import Record, stream_records
 from burnish.app.evaluate.result import EvaluationResult, result_of
 from burnish.app.references import BEST, LATEST, resolve, resolve_any, resolve_optimization
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
 from burnish.cli.exports.formats import Format, csv_lines, json_document, json_lines, junit_lines
 from burnish.cli.exports.page import html_lines
-from burnish.cli.exports.records import Record, stream_records
 from burnish.cli.exports.winner import winner_text
 from burnish.cli.options import Config, Db
 from burnish.cli.project_location import ProjectLocation

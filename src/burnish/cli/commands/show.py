@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from burnish.app.evaluate.records import Record, stream_records
 from burnish.app.evaluate.result import EvaluationResult, result_of
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_spec import ranked
@@ -16,7 +17,13 @@ from burnish.app.references import LATEST, resolve_any
 from burnish.app.report.runs.evidence import collapse_warnings
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
-from burnish.cli.display.evaluation import print_failing, print_result, print_summary, worst_items
+from burnish.cli.display.evaluation import (
+    FailingItem,
+    print_failing,
+    print_result,
+    print_summary,
+    worst_items,
+)
 from burnish.cli.display.optimizations.records import (
     event_json,
     print_events,
@@ -30,7 +37,6 @@ from burnish.cli.display.optimizations.records import (
 from burnish.cli.display.optimizations.results import print_front, print_search_result
 from burnish.cli.display.optimizations.status import print_unfinished, print_version, summary_json
 from burnish.cli.display.rows import print_indented, print_rows
-from burnish.cli.exports.records import Record, stream_records
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
@@ -44,6 +50,7 @@ from burnish.domain import (
     TrialResult,
     UsageError,
 )
+from burnish.evaluation.scorers.judge import NOT_JUDGED
 from burnish.optimization.objective import points_of
 from burnish.optimization.outcome import front_json
 
@@ -221,7 +228,8 @@ async def _read(workspace: Workspace, details: _Details, *, keep: bool, failing_
     details.records = [] if keep else None
     async for record in stream_records(workspace, details.result.experiment):
         for score in record.result.scores:
-            details.scorers.setdefault(score.name, _Mean()).add(score.value)
+            if score.error != NOT_JUDGED:
+                details.scorers.setdefault(score.name, _Mean()).add(score.value)
         if details.records is not None and not (failing_only and record.result.passed):
             details.records.append(record)
 
@@ -273,7 +281,7 @@ def _print_configuration(console: Console, configuration: Configuration) -> None
 def _print_records(console: Console, records: list[Record]) -> None:
     if not records:
         console.print("  none")
-    print_failing(console, [record.as_shown() for record in records])
+    print_failing(console, [FailingItem(one.result, one.fields, one.rounds) for one in records])
 
 
 async def show_optimization(

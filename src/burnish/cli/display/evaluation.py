@@ -13,7 +13,7 @@ from burnish.app.wiring import Workspace
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import count, duration, harmless, money, one_line, percent, short_id
-from burnish.domain import Experiment, ExperimentStatus, ItemResult, Json, Outcome, Round
+from burnish.domain import ErrorKind, Experiment, ExperimentStatus, ItemResult, Json, Outcome, Round
 from burnish.evaluation.refine.statistics import RefinementStatistics
 from burnish.evaluation.statistics import PairedComparison
 
@@ -71,15 +71,23 @@ def print_summary(
 def summary_rows(result: EvaluationResult) -> list[tuple[str, Text]]:
     """The numbers with their labels."""
     score, passed = result.score_interval, result.pass_interval
-    rate = f"{result.items - result.failed:,} of {result.items:,}  {percent(result.pass_rate)}"
     counts = [f"{result.items:,}", f"{result.failed:,} failed", count(result.errors, "error")]
+    if result.summary.skipped:
+        counts.append(f"{result.summary.skipped:,} not judged")
     if result.summary.cached:
         counts.append(f"{result.summary.cached:,} cached")
-    rows = [
-        ("score", _with_interval(f"{result.score:.3f}", f"{score.low:.3f} to {score.high:.3f}")),
-        ("passed", _with_interval(rate, f"{percent(passed.low)} to {percent(passed.high)}")),
-        ("runs", Text(" · ".join(counts))),
-    ]
+    if result.score is None or result.pass_rate is None:
+        rows = [("score", Text("none: nothing was measured", style="bold yellow"))]
+    else:
+        rate = f"{result.summary.passed:,} of {result.items:,}  {percent(result.pass_rate)}"
+        rows = [
+            (
+                "score",
+                _with_interval(f"{result.score:.3f}", f"{score.low:.3f} to {score.high:.3f}"),
+            ),
+            ("passed", _with_interval(rate, f"{percent(passed.low)} to {percent(passed.high)}")),
+        ]
+    rows.append(("runs", Text(" · ".join(counts))))
     planned = result.experiment.planned_items
     if planned is not None and planned > result.items:
         rows.append(("missing", Text(f"{planned - result.items:,} of {planned:,}", style="yellow")))
@@ -233,7 +241,7 @@ async def worst_items(
     """The failed runs with the lowest scores, one for each item, in bounded memory."""
     worst: list[ItemResult] = []
     async for result in workspace.experiments.stream_results(experiment.id):
-        if not result.passed:
+        if not result.passed and not (result.error and result.error.kind is ErrorKind.SKIPPED):
             worst = _with(worst, result, limit)
     fields = await fields_of(workspace, experiment, {result.item_id for result in worst})
     return [FailingItem(result, fields.get(result.item_id, {})) for result in worst]

@@ -114,7 +114,7 @@ def _done(progress: Progress) -> str:
 
 
 def _score(progress: Progress) -> str:
-    if not progress.done:
+    if progress.errors + progress.skipped >= progress.done:
         return ""
     interval = None
     with contextlib.suppress(UsageError):  # It may be read in the middle of a change.

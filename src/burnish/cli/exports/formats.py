@@ -11,9 +11,9 @@ from enum import StrEnum
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from burnish.app.evaluate.records import Record
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.display.evaluation import complaint
-from burnish.cli.exports.records import Record
 from burnish.domain import ItemResult
 
 # A spreadsheet takes a cell that starts so for a formula, and formulas can send data away.
@@ -176,8 +176,8 @@ async def junit_lines(
     )
     for name, value in (
         ("experiment_id", experiment.id),
-        ("score", f"{result.score:.6g}"),
-        ("pass_rate", f"{result.pass_rate:.6g}"),
+        ("score", "" if result.score is None else f"{result.score:.6g}"),
+        ("pass_rate", "" if result.pass_rate is None else f"{result.pass_rate:.6g}"),
         ("configuration_hash", experiment.configuration.hash),
     ):
         yield f"<property name={_attribute(name)} value={_attribute(value)}/>\n"

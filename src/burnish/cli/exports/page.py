@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from html import escape
 from importlib import resources
 
+from burnish.app.evaluate.records import Record
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.display.evaluation import complaint, refinement_rows
-from burnish.cli.exports.records import Record
 from burnish.cli.wording import count, harmless, money, percent
 from burnish.domain import Json, Round
 from burnish.evaluation.refine.statistics import RefinementStatistics
@@ -115,16 +115,17 @@ def cards(result: EvaluationResult) -> str:
     summary = result.summary
     usage = summary.spending.total
     score, passed = result.score_interval, result.pass_interval
-    score_range = _range(result.score, score, f"{score.low:.3f} to {score.high:.3f}")
+    score_words = f"{score.low:.3f} to {score.high:.3f}"
     rate_words = f"{percent(passed.low)} to {percent(passed.high)}"
+    mean, rate = result.score, result.pass_rate
     counts = (
         f"{result.failed:,} failed · {count(result.errors, 'error')} · {summary.cached:,} cached"
     )
     tokens = f"{usage.input_tokens:,} tokens in · {usage.output_tokens:,} out"
     latency = summary.avg_latency_ms
     boxes = [
-        _card("score", f"{result.score:.3f}", score_range),
-        _card("passed", percent(result.pass_rate), _range(result.pass_rate, passed, rate_words)),
+        _card("score", "–" if mean is None else f"{mean:.3f}", _range(mean, score, score_words)),
+        _card("passed", "–" if rate is None else percent(rate), _range(rate, passed, rate_words)),
         _card("runs", f"{result.items:,}", counts),
         _card("cost", money(usage.cost_usd), f"{count(usage.calls, 'call')} · {tokens}"),
         _card("latency", "–" if latency is None else f"{latency:,.1f} ms", "a run, on average"),
@@ -154,8 +155,10 @@ def _card(label: str, value: str, below: str) -> str:
     )
 
 
-def _range(value: float, interval: Interval, words: str) -> str:
+def _range(value: float | None, interval: Interval, words: str) -> str:
     """The interval as a bar, for scores from 0 to 1."""
+    if value is None:
+        return "nothing was measured"
     if not (0 <= interval.low <= interval.high <= 1):
         return f"95% {words}"
     left, width = interval.low * 100, (interval.high - interval.low) * 100

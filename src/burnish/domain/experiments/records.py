@@ -50,11 +50,18 @@ class ErrorKind(StrEnum):
     INFRASTRUCTURE = "infrastructure"
     TIMEOUT = "timeout"
     SCORER = "scorer"
+    # Nobody was to judge it, since the criteria are missing: neither an error nor a score.
+    SKIPPED = "skipped"
 
     @property
     def outside(self) -> bool:
         """Whether the agent is not to blame: another try may well succeed."""
         return self in (ErrorKind.INFRASTRUCTURE, ErrorKind.TIMEOUT)
+
+    @property
+    def scored(self) -> bool:
+        """Whether the run counts in the score, as 0."""
+        return not self.outside and self is not ErrorKind.SKIPPED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +132,8 @@ class ExperimentSummary:
     """What an experiment's item results amount to. Rates divide by all runs, errors included.
 
     `infrastructure_errors` are runs without an answer for reasons outside the agent: an outage is no
-    result, so they count in no score, and without any other run there is none.
+    result, so they count in no score, and without any other run there is none. `skipped` runs were
+    not judged, since the criteria are missing: they are no errors, did not fail and have no score.
     `avg_tokens` and `avg_cost_usd` are of the footprints of runs without an error. None is unknown:
     the agent reports no usage, or some call has no known price.
     """
@@ -143,6 +151,12 @@ class ExperimentSummary:
     cached: int = 0
     avg_tokens: float | None = None
     avg_cost_usd: float | None = None
+    skipped: int = 0
+
+    @property
+    def measured(self) -> bool:
+        """Whether any run was answered and judged; where none was, a score of 0 says nothing."""
+        return self.errors + self.skipped < self.runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,10 +31,11 @@ _OTHERS = (Purpose.JUDGE.value, Purpose.REFINE.value)
 _BATCH = 2000
 # A timeout too says more about what the agent runs on than about its configuration.
 _OUTSIDE = tuple(kind.value for kind in ErrorKind if kind.outside)
+_UNSCORED = tuple(kind.value for kind in ErrorKind if not kind.scored)
 
 _items = experiment_items.c
-# An outage is no result.
-ANSWERED = _items.error_kind.is_(None) | _items.error_kind.not_in(_OUTSIDE)
+# An outage is no result, nor is what nobody was to judge.
+ANSWERED = _items.error_kind.is_(None) | _items.error_kind.not_in(_UNSCORED)
 _in_experiment = _items.experiment_id == bindparam("experiment", type_=SafeText)
 _counts = select(
     func.count().label("runs"),
@@ -42,6 +43,7 @@ _counts = select(
     func.count().filter(_items.cached).label("cached"),
     func.count(_items.error_kind).label("errors"),
     func.count().filter(_items.error_kind.in_(_OUTSIDE)).label("infrastructure_errors"),
+    func.count().filter(_items.error_kind == ErrorKind.SKIPPED.value).label("skipped"),
     func.avg(_items.latency_ms).label("avg_latency_ms"),
     func.avg(_items.ttft_ms).label("avg_ttft_ms"),
 ).where(_in_experiment)
@@ -139,26 +141,27 @@ async def summarise(connection: AsyncConnection, experiment_id: str) -> Experime
     async with connection.stream(_amounts, bound) as amounts:
         async for batch in amounts.partitions(_BATCH):
             for score, spending, error_kind in batch:
-                if error_kind not in _OUTSIDE:
+                if error_kind not in _UNSCORED:
                     scores.append(score)
                 totals.add(spending)
                 if error_kind is None:
                     answers.add(spending)
-    runs = counts.runs
+    runs, judged = counts.runs, counts.runs - counts.skipped
     return ExperimentSummary(
         runs=runs,
         passed=counts.passed,
-        failed=runs - counts.passed,
-        errors=counts.errors,
+        failed=judged - counts.passed,
+        errors=counts.errors - counts.skipped,
         infrastructure_errors=counts.infrastructure_errors,
         score=math.fsum(scores) / len(scores) if scores else None,
-        pass_rate=counts.passed / runs if runs else None,
+        pass_rate=counts.passed / judged if judged else None,
         spending=totals.spending(),
         avg_latency_ms=counts.avg_latency_ms,
         avg_ttft_ms=counts.avg_ttft_ms,
         cached=counts.cached,
         avg_tokens=answers.mean_tokens,
         avg_cost_usd=answers.mean_cost,
+        skipped=counts.skipped,
     )
 
 

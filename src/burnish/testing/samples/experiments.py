@@ -132,7 +132,7 @@ def summary_of(results: Sequence[ItemResult]) -> ExperimentSummary:
     runs = len(results)
     first_tokens = [r.output.ttft_ms for r in results if r.output and r.output.ttft_ms is not None]
     kinds = [result.error.kind for result in results if result.error]
-    answered = [one for one in results if one.error is None or not one.error.kind.outside]
+    answered = [one for one in results if one.error is None or one.error.kind.scored]
     passed = sum(result.passed for result in results)
     avg_tokens, avg_cost_usd = mean_footprint(results)
     return ExperimentSummary(

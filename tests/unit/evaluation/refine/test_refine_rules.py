@@ -205,7 +205,7 @@ async def test_evaluation_criteria_missing_or_empty_skip_evaluation_and_optimiza
     result = await bench.run(model=optimizer, limit=2)
 
     assert result.output.text == "A"
-    assert result.error.kind is ErrorKind.SCORER
+    assert result.error.kind is ErrorKind.SKIPPED
     assert "criteria are missing or empty" in result.error.message
     assert not judge.requests
     assert not optimizer.requests

@@ -13,6 +13,7 @@ export function OutcomeBadge({ run }: { run: Pick<ItemRun, 'refinement'> }) {
 }
 
 export function Passing({ run }: { run: Pick<ItemRun, 'passed' | 'error'> }) {
+  if (run.error?.kind === 'skipped') return <span className="badge">not judged</span>;
   if (run.error) return <span className="badge bad">error</span>;
   return (
     <span className={`badge ${run.passed ? 'good' : 'bad'}`}>

@@ -180,15 +180,21 @@ function Nothing({ view }: { view: EvaluationView }) {
 }
 
 function Figures({ result }: { result: EvaluationResult }) {
-  const [low, high] = result.pass_interval;
+  const [low, high] = result.pass_interval ?? [null, null];
   return (
     <div className="grid-cards">
       <Stat label="Score" value={<Score value={result.score} />}>
-        <span className="muted">{`95% interval ${interval(...result.score_interval)}`}</span>
+        <span className="muted">
+          {result.score_interval === null
+            ? 'nothing was measured'
+            : `95% interval ${interval(...result.score_interval)}`}
+        </span>
       </Stat>
       <Stat label="Passed" value={percent(result.pass_rate)}>
         <span className="muted">
-          {`${count(result.items - result.failed)} of ${count(result.items)} items, 95% interval ${percent(low)} to ${percent(high)}`}
+          {result.pass_interval === null
+            ? 'no item was judged'
+            : `${count(result.items - result.failed)} of ${count(result.items)} items, 95% interval ${percent(low)} to ${percent(high)}`}
         </span>
       </Stat>
       <Stat label="Cost" value={<Money value={result.usage.cost_usd} />}>

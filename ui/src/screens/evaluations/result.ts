@@ -35,10 +35,11 @@ export interface Refinement extends RefineSettings {
 
 /** The document that `burnish eval --json` prints, as far as it is shown. */
 export interface EvaluationResult {
-  score: number;
-  score_interval: Interval;
-  pass_rate: number;
-  pass_interval: Interval;
+  /** Null where no run was judged: nothing was measured. */
+  score: number | null;
+  score_interval: Interval | null;
+  pass_rate: number | null;
+  pass_interval: Interval | null;
   items: number;
   failed: number;
   errors: number;

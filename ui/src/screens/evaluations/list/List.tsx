@@ -135,7 +135,7 @@ function Scored({ result }: { result: EvaluationResult }) {
         <Score value={result.score} />
       </strong>
       <span className="muted small" title="95% interval">
-        {interval(...result.score_interval)}
+        {result.score_interval && interval(...result.score_interval)}
       </span>
     </span>
   );

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from burnish.app.evaluate.result import refinement_json, round_json
 from burnish.app.wiring import Workspace
-from burnish.cli.display.evaluation import FailingItem
 from burnish.domain import Experiment, Item, ItemResult, Json, Round
 
 _BATCH = 500
@@ -22,10 +23,6 @@ class Record:
     fields: Mapping[str, Json]
     split: str | None = None
     rounds: tuple[Round, ...] = ()
-
-    def as_shown(self) -> FailingItem:
-        """For a list of items on the terminal."""
-        return FailingItem(self.result, self.fields, self.rounds)
 
     def to_json(self) -> dict[str, Any]:
         """Everything that is known of the run."""
@@ -58,6 +55,18 @@ class Record:
             "refinement": refinement_json(self.result.refinement),
             "rounds": [round_json(one) for one in self.rounds],
         }
+
+
+def read_rows(location: str, experiment_id: str) -> list[dict[str, Any]]:
+    """All runs of a stored experiment, wherever this is called: a notebook has a loop already."""
+
+    async def read() -> list[dict[str, Any]]:
+        async with Workspace.open(location) as workspace:
+            experiment = await workspace.experiments.get_experiment(experiment_id)
+            return [one.to_json() async for one in stream_records(workspace, experiment)]
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(read())).result()
 
 
 async def stream_records(workspace: Workspace, experiment: Experiment) -> AsyncIterator[Record]:
