@@ -116,7 +116,6 @@ class Refiner:
 
 
 def _revision(response: ModelResponse, elapsed_ms: float, *, structured: bool) -> Revision:
-    told = response.cached and response.latency_ms is not None
     output = AgentOutput(
         text=response.text,
         data=_parsed(response.text) if structured else None,
@@ -125,7 +124,7 @@ def _revision(response: ModelResponse, elapsed_ms: float, *, structured: bool) -
         ttft_ms=response.ttft_ms,
         reused=Spending.on(Purpose.REFINE, response.reused) if response.cached else Spending(),
     )
-    latency = response.latency_ms if told and response.latency_ms is not None else elapsed_ms
+    latency = elapsed_ms if response.latency_ms is None else response.latency_ms
     return Revision(output=output, latency_ms=latency, cached=response.cached)
 
 
