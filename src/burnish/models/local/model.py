@@ -259,8 +259,8 @@ def decided_label(request: ModelRequest, answer: Mapping[str, Any]) -> ModelResp
     possible = {label for label in request.labels if begun and label.startswith(begun)}
     if len(possible) != 1:
         return None
-    took = {"ttft_ms": _ttft(answer), "latency_ms": _latency(answer)}
-    return ModelResponse(text=possible.pop(), usage=_usage(answer), **took)
+    label, usage, latency = possible.pop(), _usage(answer), _latency(answer)
+    return ModelResponse(text=label, usage=usage, ttft_ms=_ttft(answer), latency_ms=latency)
 
 
 def chat_response(request: ModelRequest, answer: Mapping[str, Any]) -> ModelResponse:
