@@ -51,6 +51,12 @@ async def test_configuration_item_and_repeat_are_posted_and_the_output_read():
     assert output.spending.total.calls == 2
 
 
+async def test_usage_without_a_price_has_an_unknown_cost():
+    output, _ = await ask(answer({"output": "because", "usage": {"calls": 2}}))
+
+    assert output.spending.total.cost_usd is None
+
+
 async def test_the_experiment_is_posted_with_its_tag_and_flags():
     context = ExperimentContext(
         id="e1", overrides_tag="canary", parent_tag="stable", flags={"beta": True}

@@ -229,10 +229,13 @@ async def test_a_refusal_is_a_usage_error_and_never_retried(open_at, code, expec
     [({"retry_after": "7"}, 7.0), ({"retry_after_ms": "250"}, 0.25), ({"retry_after": "9999"}, 60)],
 )
 async def test_retry_after_is_honoured_and_capped(open_at, clock, headers, seconds):
+    started = clock.monotonic()
     async with MisbehavingServer([status(429, **headers)]) as server:
-        await asked(open_at(server))
+        answer = await asked(open_at(server))
+    awake = clock.monotonic() - started - sum(clock.sleeps)
 
     assert clock.sleeps[0] == seconds
+    assert answer.latency_ms <= awake * 1000, "waiting for our turn is not the model's time"
     assert server.requests == 2
 
 

@@ -58,8 +58,9 @@ class ModelRequest:
 class ModelResponse:
     """What came back. `cached` is True when nothing was paid for it now.
 
-    `usage` is what was paid now; of a cached answer `reused` is what was paid then, and `latency_ms`
-    how long it took.
+    `usage` is what was paid now; of a cached answer `reused` is what was paid then. `latency_ms` is
+    the model's own time, without our queue; where it is None, callers measure. `ttft_ms` is None
+    where answers come as a whole.
     """
 
     text: str

@@ -232,7 +232,9 @@ class CachedModel:
     async def _pay(self, key: str, request: ModelRequest) -> ModelResponse:
         started = time.perf_counter()
         response = await self.model.complete(request)
-        latency_ms = (time.perf_counter() - started) * 1000
+        latency_ms = response.latency_ms
+        if latency_ms is None:
+            latency_ms = (time.perf_counter() - started) * 1000
         await self._cache.put(key, {**response.to_json(), "latency_ms": latency_ms})
         return response
 

@@ -18,7 +18,7 @@ def answer(text: str = "yes", **choice) -> dict:
             "completion_tokens": 2,
             "prompt_tokens_details": {"cached_tokens": 21},
         },
-        "timings": {"prompt_ms": 12.5},
+        "timings": {"prompt_ms": 12.5, "predicted_ms": 7.5},
     }
 
 
@@ -103,6 +103,7 @@ def test_an_answer_carries_text_usage_and_time():
     response = chat_response(ask(), answer())
 
     assert (response.text, response.finish_reason, response.ttft_ms) == ("yes", "stop", 12.5)
+    assert response.latency_ms == 20.0
     assert response.logprobs is None
     assert response.usage.to_json() == {
         "calls": 1,

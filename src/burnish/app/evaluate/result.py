@@ -166,7 +166,7 @@ class EvaluationResult:
     @property
     def usage(self) -> dict[str, Any]:
         """What was spent, in total and by purpose."""
-        return self.summary.spending.to_json()
+        return {**self.summary.spending.to_json(), "cost_usd": self.summary.cost_usd}
 
     def to_json(self) -> dict[str, Any]:
         """The document that `burnish eval --json` prints."""

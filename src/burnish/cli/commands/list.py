@@ -120,7 +120,7 @@ def listing_json(listed: Listed) -> dict[str, Any]:
         "items": summary.runs,
         "planned_items": experiment.planned_items,
         "errors": summary.errors,
-        "cost_usd": summary.spending.total.cost_usd,
+        "cost_usd": summary.cost_usd,
         "created_at": experiment.created_at,
     }
 

@@ -127,7 +127,7 @@ def cards(result: EvaluationResult) -> str:
         _card("score", "–" if mean is None else f"{mean:.3f}", _range(mean, score, score_words)),
         _card("passed", "–" if rate is None else percent(rate), _range(rate, passed, rate_words)),
         _card("runs", f"{result.items:,}", counts),
-        _card("cost", money(usage.cost_usd), f"{count(usage.calls, 'call')} · {tokens}"),
+        _card("cost", money(summary.cost_usd), f"{count(usage.calls, 'call')} · {tokens}"),
         _card("latency", "–" if latency is None else f"{latency:,.1f} ms", "a run, on average"),
     ]
     return f'<div class="cards">\n{"".join(boxes)}</div>\n'

@@ -42,7 +42,7 @@ class AgentOutput:
     """What an agent answered: text, the parsed value where there is one, and how it got there.
 
     `spending` is paid now. `reused` is what calls cost, when they were paid, that a cache answered
-    now; `latency_ms` is how long the answer took then. Without it the time is measured.
+    now; `latency_ms` is how long the answer itself took, then or now. Without it the time is measured.
     """
 
     text: str

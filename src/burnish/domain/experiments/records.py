@@ -154,6 +154,12 @@ class ExperimentSummary:
     skipped: int = 0
 
     @property
+    def cost_usd(self) -> float | None:
+        """What was paid; None where it is unknown, also since the agent reports no usage."""
+        unreported = self.measured and self.avg_tokens is None
+        return None if unreported else self.spending.total.cost_usd
+
+    @property
     def measured(self) -> bool:
         """Whether any run was answered and judged; where none was, a score of 0 says nothing."""
         return self.errors + self.skipped < self.runs

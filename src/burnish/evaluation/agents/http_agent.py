@@ -197,6 +197,8 @@ def _read_output(content: bytes, content_type: str) -> AgentOutput:
     output = as_output(value["output"] if "output" in value else value["text"])
     usage = value.get("usage")
     known = {key: usage[key] for key in Usage.__slots__ if key in usage} if usage else {}
+    if known:
+        known.setdefault("cost_usd", None)  # A price that is not told is unknown, not 0.
     return AgentOutput(
         text=output.text,
         data=output.data,

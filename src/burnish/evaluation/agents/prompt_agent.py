@@ -83,7 +83,7 @@ class PromptAgent:
             finish_reason=response.finish_reason,
             ttft_ms=response.ttft_ms,
             reused=Spending.on(Purpose.AGENT, response.reused) if response.cached else Spending(),
-            latency_ms=response.latency_ms if response.cached else None,
+            latency_ms=response.latency_ms,
         )
 
     async def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -42,6 +43,12 @@ length of the output unless the evaluation says otherwise. Invent no facts.
 
 Answer with the full revised output and nothing else: no comment, no explanation, no fences around it.
 """
+
+
+# A whole answer in one fence, with at most a line before it, such as "Sure! Here it is:".
+_WRAPPED = re.compile(
+    r"\A\s*(?:[^\n`]{1,200}\n\s*)?```[\w-]*\n((?:(?!```).)*?)\n?```\s*\Z", re.DOTALL
+)
 
 
 class RefinerFailedError(Exception):
@@ -99,6 +106,8 @@ class Refiner:
                 self._broken = why
             raise RefinerFailedError(why) from error
         elapsed = (time.perf_counter() - started) * 1000
+        if "```" not in latest.output.text:
+            response = replace(response, text=_unwrapped(response.text))
         return _revision(response, elapsed, structured=latest.output.data is not None)
 
     async def _ask(self, request: ModelRequest) -> ModelResponse:
@@ -116,7 +125,6 @@ class Refiner:
 
 
 def _revision(response: ModelResponse, elapsed_ms: float, *, structured: bool) -> Revision:
-    told = response.cached and response.latency_ms is not None
     output = AgentOutput(
         text=response.text,
         data=_parsed(response.text) if structured else None,
@@ -125,8 +133,14 @@ def _revision(response: ModelResponse, elapsed_ms: float, *, structured: bool) -
         ttft_ms=response.ttft_ms,
         reused=Spending.on(Purpose.REFINE, response.reused) if response.cached else Spending(),
     )
-    latency = response.latency_ms if told and response.latency_ms is not None else elapsed_ms
+    latency = elapsed_ms if response.latency_ms is None else response.latency_ms
     return Revision(output=output, latency_ms=latency, cached=response.cached)
+
+
+def _unwrapped(text: str) -> str:
+    """The output itself; fences that the one before did not have would be nested round by round."""
+    found = _WRAPPED.match(text)
+    return text if found is None else found[1]
 
 
 def _parsed(text: str) -> Json:

@@ -9,6 +9,7 @@ import threading
 import weakref
 from asyncio import FIRST_COMPLETED
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
@@ -128,7 +129,8 @@ class LocalModel:
         decided = decided_label(request, begun)
         if decided is not None:
             return decided
-        return chat_response(request, await self._ask(request, payload))
+        whole = chat_response(request, await self._ask(request, payload))
+        return replace(whole, latency_ms=(whole.latency_ms or 0.0) + (_latency(begun) or 0.0))
 
     async def _ask(self, request: ModelRequest, payload: dict[str, Any]) -> dict[str, Any]:
         pool = self._open_pool()
@@ -257,7 +259,8 @@ def decided_label(request: ModelRequest, answer: Mapping[str, Any]) -> ModelResp
     possible = {label for label in request.labels if begun and label.startswith(begun)}
     if len(possible) != 1:
         return None
-    return ModelResponse(text=possible.pop(), usage=_usage(answer), ttft_ms=_ttft(answer))
+    label, usage, latency = possible.pop(), _usage(answer), _latency(answer)
+    return ModelResponse(text=label, usage=usage, ttft_ms=_ttft(answer), latency_ms=latency)
 
 
 def chat_response(request: ModelRequest, answer: Mapping[str, Any]) -> ModelResponse:
@@ -276,6 +279,7 @@ def chat_response(request: ModelRequest, answer: Mapping[str, Any]) -> ModelResp
         finish_reason=choice["finish_reason"],
         logprobs=None if logprobs is None else _logprobs(logprobs["content"]),
         ttft_ms=_ttft(answer),
+        latency_ms=_latency(answer),
     )
 
 
@@ -292,6 +296,13 @@ def _usage(answer: Mapping[str, Any]) -> Usage:
 
 def _ttft(answer: Mapping[str, Any]) -> float | None:
     return answer.get("timings", {}).get("prompt_ms")  # type: ignore[no-any-return]
+
+
+def _latency(answer: Mapping[str, Any]) -> float | None:
+    """What the engine computed; waiting for a worker, and its start, are no part of it."""
+    timings = answer.get("timings", {})
+    known = [timings[name] for name in ("prompt_ms", "predicted_ms") if name in timings]
+    return sum(known) if known else None
 
 
 def _check(request: ModelRequest) -> None:

@@ -37,7 +37,7 @@ _NO_KEY = "no-key-given"
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """What was read of an answer, and what it took.
+    """What was read of an answer, and what it took; `latency_ms` is of the one attempt it came from.
 
     `image_tokens` are those of the input, `output_image_tokens` those of the output that are pictures.
     """
@@ -46,6 +46,7 @@ class Answer(Generic[T]):
     usage: Usage
     image_tokens: int = 0
     output_image_tokens: int = 0
+    latency_ms: float | None = None
 
 
 class OpenAIAccess:
@@ -130,7 +131,10 @@ class OpenAIAccess:
         async def attempt(number: int) -> Answer[T]:
             async with limits.limiter.slot(estimate) as permit:
                 try:
-                    answer = self._read(await send(client), read, wasted)
+                    started = self.clock.monotonic()
+                    told = await send(client)
+                    seconds = self.clock.monotonic() - started
+                    answer = replace(self._read(told, read, wasted), latency_ms=seconds * 1000)
                 except TransientError as error:
                     if error.status == 429:
                         permit.throttled(self._pause_seconds(error, number))

@@ -38,7 +38,7 @@ class _TextModel(OpenAICaller):
             tokens=lambda: token_estimate(request, self._model),
             seconds=request.timeout_seconds,
         )
-        return replace(answer.value, usage=answer.usage)
+        return replace(answer.value, usage=answer.usage, latency_ms=answer.latency_ms)
 
 
 class OpenAIModel(_TextModel):

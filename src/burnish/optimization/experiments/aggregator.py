@@ -159,7 +159,7 @@ def _counts(summary: ExperimentSummary | None) -> TrialSummary:
         passed_items=summary.passed,
         failed_items=summary.failed,
         pass_rate=summary.pass_rate or 0.0,
-        total_cost=summary.spending.total.cost_usd,
+        total_cost=summary.cost_usd,
         avg_latency_ms=summary.avg_latency_ms,
         avg_ttft_ms=summary.avg_ttft_ms,
         avg_tokens=summary.avg_tokens,

@@ -232,3 +232,25 @@ async def test_an_item_without_an_output_is_not_refined():
     assert result.refinement is None
     assert not await bench.rounds()
     assert not optimizer.requests
+
+
+@pytest.mark.parametrize(
+    ("drafted", "told", "kept"),
+    [
+        ("A", "Sure! Here it is:\n\n```\nbetter\n```", "better"),
+        ("A", "```text\nbetter\n\nlines\n```\n", "better\n\nlines"),
+        ("A", "Run this:\n```\nls\n```\nand then that.", None),
+        ("```\nA\n```", "```\nbetter\n```", None),
+    ],
+)
+async def test_fences_and_a_greeting_around_a_whole_output_are_taken_off(
+    drafted, told, kept, tmp_path
+):
+    spec = {"kind": "judge", "model": "judge", "criteria": "Good."}
+    judge = Told("judge", lambda _: verdict(0.5))
+    scorers = build_scorers([spec], open_model=lambda _: judge, folder=tmp_path)
+    bench = RefineBench(scorers=scorers, drafts=[drafted])
+
+    result = await bench.run(model=Told("optimizer", lambda _: told), limit=1)
+
+    assert result.output.text == (kept or told)
