@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from burnish.app.optimize.run_spec import python_call
 from burnish.app.report.runs.evidence import explanation_of
-from burnish.app.report.runs.lines import line_of
+from burnish.app.report.runs.lines import line_of, python_call
 from burnish.domain import (
     AgentOutput,
     ExperimentStatus,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from burnish.app.optimize.client_lease import is_of_client
+from burnish.app.report.runs.lines import python_call
 from burnish.app.wiring import read_schema
 from burnish.config.schema import Settings
 from burnish.domain import ConflictError, OptimizationRecord, UsageError, require_json
@@ -71,14 +72,6 @@ def spec_of(settings: Settings, optimization: Optimization) -> dict[str, Any]:
     checked = require_json(spec)
     assert isinstance(checked, dict)
     return checked
-
-
-def python_call(record: OptimizationRecord) -> str | None:
-    """The call that goes on with a run of Python, whose program alone has its functions."""
-    if "settings" in record.spec or is_of_client(record):
-        return None
-    function = "compress" if record.optimizer_name == "compress" else "optimize"
-    return f'burnish.{function}(…, resume="{record.id}")'
 
 
 def stored_settings(record: OptimizationRecord, here: Path) -> Settings:

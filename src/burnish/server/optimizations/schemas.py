@@ -8,9 +8,8 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, Field
 
 from burnish.app.optimize.client_lease import is_of_client
-from burnish.app.optimize.run_spec import python_call
 from burnish.app.report.runs.evidence import COMPRESS, evidence_of, explanation_of
-from burnish.app.report.runs.lines import RunLine
+from burnish.app.report.runs.lines import RunLine, python_call
 from burnish.app.report.runs.search_report import search_of
 from burnish.app.report.runs.summary import RunSummary, Scored
 from burnish.domain import ExperimentStatus, OptimizationStatus

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from burnish.app.optimize.run_spec import python_call
 from burnish.app.report.html.marks import Axis
 from burnish.app.report.html.markup import (
     count,
@@ -30,7 +29,7 @@ from burnish.app.report.runs.evidence import (
     overruled_words,
     trade_words,
 )
-from burnish.app.report.runs.lines import is_owned, state_of
+from burnish.app.report.runs.lines import is_owned, python_call, state_of
 from burnish.domain import Candidate, ExperimentStatus, OptimizationStatus
 
 # Both must hold before a difference is called an improvement.

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from burnish.app.optimize.run_spec import python_call
+from burnish.app.report.runs.lines import python_call
 from burnish.app.wiring import Workspace
 from burnish.domain import Experiment, OptimizationRecord, OptimizationStatus
 from burnish.domain.optimizations.records import is_shown_worse, too_many_missing

@@ -125,3 +125,11 @@ def _progress(record: OptimizationRecord) -> tuple[list[tuple[int, float]], int 
     # As the checkpoint has them: evaluations, candidate, score.
     told = (record.checkpoint or {}).get("progress") or ()
     return [(one[0], one[2]) for one in told], None
+
+
+def python_call(record: OptimizationRecord) -> str | None:
+    """The call that goes on with a run of Python, whose program alone has its functions."""
+    if "settings" in record.spec or is_of_client(record):
+        return None
+    function = "compress" if record.optimizer_name == "compress" else "optimize"
+    return f'burnish.{function}(…, resume="{record.id}")'

@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from burnish.app.optimize.run_spec import python_call
-from burnish.app.report.runs.lines import is_owned, state_of
+from burnish.app.report.runs.lines import is_owned, python_call, state_of
 from burnish.cli.display.rows import print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import age, harmless, short_id
