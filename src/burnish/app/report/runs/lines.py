@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from burnish.app.optimize.client_lease import is_of_client
 from burnish.app.wiring import Workspace
 from burnish.domain import OptimizationRecord, OptimizationStatus, Spending
 from burnish.domain.optimizations.pages import RunSpan
