@@ -134,23 +134,25 @@ def summary_of(results: Sequence[ItemResult]) -> ExperimentSummary:
     kinds = [result.error.kind for result in results if result.error]
     answered = [one for one in results if one.error is None or one.error.kind.scored]
     passed = sum(result.passed for result in results)
+    skipped = kinds.count(ErrorKind.SKIPPED)
     avg_tokens, avg_cost_usd = mean_footprint(results)
     return ExperimentSummary(
         runs=runs,
         passed=passed,
-        failed=runs - passed,
-        errors=len(kinds),
+        failed=runs - skipped - passed,
+        errors=len(kinds) - skipped,
         infrastructure_errors=sum(
             kind in (ErrorKind.INFRASTRUCTURE, ErrorKind.TIMEOUT) for kind in kinds
         ),
         score=math.fsum(result.score for result in answered) / len(answered),
-        pass_rate=passed / runs,
+        pass_rate=passed / (runs - skipped),
         spending=Spending.sum(result.spending for result in results),
         avg_latency_ms=math.fsum(result.latency_ms for result in results) / runs,
         avg_ttft_ms=math.fsum(first_tokens) / len(first_tokens),
         cached=sum(result.cached for result in results),
         avg_tokens=avg_tokens,
         avg_cost_usd=avg_cost_usd,
+        skipped=skipped,
     )
 
 
