@@ -272,7 +272,9 @@ def answer(configuration, item):
 
 def test_an_outage_is_no_regression_and_the_run_goes_on_after_it(project, capfd):
     undisturbed = json.loads(command(capfd, "compress", "--json", "--seed", "0"))
-    (project / "burnish.toml").write_text(CONFIG.replace("agent:answer", "away:answer"))
+    (project / "burnish.toml").write_text(
+        CONFIG.replace('"agent:answer"', '"away:answer"\noutage_seconds = 0.5')
+    )
     (project / "away.py").write_text(AWAY)
 
     command(capfd, "compress", "--json", "--seed", "0", code=4)

@@ -23,6 +23,7 @@ from burnish.benchmarks import make_world, run_burnish
 from burnish.config.search import SearchSpec
 from burnish.domain import OptimizationStatus, UnavailableError
 from burnish.optimizers import Auto, Gepa
+from burnish.support.retry import RetryPolicy
 
 TOPICS = ("parcel", "invoice", "ferry", "boiler", "passport", "voucher", "antenna", "licence")
 SHARES = {"train": 24, "validation": 20, "test": 12}
@@ -285,7 +286,10 @@ class TestOutages:
         with pytest.raises(burnish.BurnishError, match="no such key"):
             optimize(World(tmp_path), Gepa(model=broken))
 
-    def test_an_agent_that_is_away_during_a_look_costs_a_look(self, tmp_path):
+    def test_an_agent_that_is_away_during_a_look_costs_a_look(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(
+            "burnish.evaluation.outages._WAITS", RetryPolicy(first_wait_seconds=0.01)
+        )
         world, asked = World(tmp_path), []
         agent = world.agent
 
