@@ -43,6 +43,12 @@ class TestFewShot(OptimizerContract):
         return lambda: build_optimizer("few_shot", {"answer_field": "label"})
 
 
+class TestJoint(OptimizerContract):
+    @pytest.fixture
+    def make_optimizer(self):
+        return lambda: build_optimizer("joint", {})
+
+
 class TestGepa(OptimizerContract):
     @pytest.fixture
     def make_optimizer(self):

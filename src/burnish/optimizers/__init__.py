@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from burnish.optimizers.auto import Auto
+    from burnish.optimizers.auto.optimizer import Auto
     from burnish.optimizers.catalog import build_optimizer, list_optimizers
     from burnish.optimizers.compress.optimizer import Compress
     from burnish.optimizers.compress.strategies import (
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from burnish.optimizers.examples.few_shot import FewShot
     from burnish.optimizers.gepa.optimizer import Gepa
     from burnish.optimizers.gepa_package.optimizer import GepaReference
+    from burnish.optimizers.joint.optimizer import Joint
     from burnish.optimizers.meta_prompt import MetaPrompt
     from burnish.optimizers.parameters.grid_search import GridSearch
     from burnish.optimizers.parameters.optimizer import Parameters
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 # Loaded on first use, so that asking for one algorithm loads no other.
 _HOMES = {
-    "Auto": "burnish.optimizers.auto",
+    "Auto": "burnish.optimizers.auto.optimizer",
     "Bootstrap": "burnish.optimizers.examples.bootstrap",
     "Compress": "burnish.optimizers.compress.optimizer",
     "CompressStrategy": "burnish.optimizers.compress.strategies",
@@ -37,6 +38,7 @@ _HOMES = {
     "Gepa": "burnish.optimizers.gepa.optimizer",
     "GepaReference": "burnish.optimizers.gepa_package.optimizer",
     "GridSearch": "burnish.optimizers.parameters.grid_search",
+    "Joint": "burnish.optimizers.joint.optimizer",
     "LLMCompressStrategy": "burnish.optimizers.compress.strategies",
     "MechanicalCompressStrategy": "burnish.optimizers.compress.strategies",
     "MetaPrompt": "burnish.optimizers.meta_prompt",
@@ -57,6 +59,7 @@ __all__ = [
     "Gepa",
     "GepaReference",
     "GridSearch",
+    "Joint",
     "LLMCompressStrategy",
     "MechanicalCompressStrategy",
     "MetaPrompt",

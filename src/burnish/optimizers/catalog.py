@@ -17,7 +17,7 @@ SEAM = Seam(
     wants="a class, or a function that returns an optimizer",
 )
 _BUILT_IN: Mapping[str, tuple[str, str]] = {
-    "auto": ("burnish.optimizers.auto", "Auto"),
+    "auto": ("burnish.optimizers.auto.optimizer", "Auto"),
     "bootstrap": ("burnish.optimizers.examples.bootstrap", "Bootstrap"),
     "compress": ("burnish.optimizers.compress.optimizer", "Compress"),
     "edits": ("burnish.optimizers.edits.optimizer", "Edits"),
@@ -26,6 +26,7 @@ _BUILT_IN: Mapping[str, tuple[str, str]] = {
     "gepa": ("burnish.optimizers.gepa.optimizer", "Gepa"),
     "gepa_reference": ("burnish.optimizers.gepa_package.optimizer", "GepaReference"),
     "grid": ("burnish.optimizers.parameters.grid_search", "GridSearch"),
+    "joint": ("burnish.optimizers.joint.optimizer", "Joint"),
     "meta_prompt": ("burnish.optimizers.meta_prompt", "MetaPrompt"),
     "parameters": ("burnish.optimizers.parameters.optimizer", "Parameters"),
     "random": ("burnish.optimizers.random_search", "RandomSearch"),

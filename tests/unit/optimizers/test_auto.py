@@ -50,16 +50,36 @@ def context(space=None, train=0, labels=()) -> RunContext:
     ],
 )
 def test_it_chooses_by_what_is_configured(given, has_model, name, reason):
-    choice = choose(context(**given), has_model=has_model)
+    (choice,) = choose(context(**given), has_model=has_model)
 
     assert choice.name == name
     assert reason in choice.reason
 
 
-def test_without_optuna_parameters_are_drawn_blindly(monkeypatch):
-    monkeypatch.setattr("burnish.optimizers.auto.find_spec", lambda name: None)
+@pytest.mark.parametrize(
+    ("has_model", "left", "names"),
+    [
+        (True, None, ["joint", "gepa"]),
+        (True, 6, ["joint", "gepa"]),
+        (True, 5, ["gepa"]),
+        (False, None, ["joint"]),
+    ],
+)
+def test_where_labelled_examples_can_be_shown_beside_texts_it_is_a_joint_search(
+    has_model, left, names
+):
+    given = replace(context(train=9, labels=LABELS), evaluations_left=left)
 
-    choice = choose(context(space={**LOCKED, "parameters": WIDE}), has_model=False)
+    chosen = choose(given, has_model=has_model)
+
+    assert [one.name for one in chosen] == names
+    assert "9 training items with labels" in chosen[0].reason or left == 5
+
+
+def test_without_optuna_parameters_are_drawn_blindly(monkeypatch):
+    monkeypatch.setattr("burnish.optimizers.auto.choosing.find_spec", lambda name: None)
+
+    (choice,) = choose(context(space={**LOCKED, "parameters": WIDE}), has_model=False)
 
     assert choice.name == "random"
     assert "optuna" in choice.reason
@@ -169,7 +189,52 @@ def test_a_whole_optimization_with_a_model(tmp_path):
 def test_a_budget_too_small_for_reflection_goes_to_mechanical_edits(left, name):
     run = replace(context(), evaluations_left=left)
 
-    choice = choose(run, has_model=True)
+    (choice,) = choose(run, has_model=True)
 
     assert choice.name == name
     assert (left == 1) == ("budget" in choice.reason)
+
+
+SIGNS = ("red", "blue", "green")
+
+
+def shown_twice(configuration, item):
+    """Right where two examples of the label are shown, and never for some items."""
+    label = item["label"]
+    shown = sum(one["output"] == label for one in configuration["examples"])
+    right = shown > 1 and int(item["text"].split()[1]) % 4
+    return label if right else SIGNS[(SIGNS.index(label) + 1) % 3]
+
+
+def portfolio(tmp_path, name, model, **more):
+    return burnish.optimize(
+        agent=burnish.Agent(
+            name="signs",
+            configuration={"sections": {"system": "Name the sign.", "user": "{{text}}"}},
+            run=shown_twice,
+            labels=SIGNS,
+            version="1",
+        ),
+        suite=burnish.Suite(
+            dataset=[{"text": f"sign {n}", "label": SIGNS[n % 3]} for n in range(60)],
+            scorers=[{"kind": "exact_match", "field": "label"}],
+            split={"train": 0.4, "validation": 0.6},
+        ),
+        optimizer=Auto(model=model),
+        seed=1,
+        db=tmp_path / name,
+        **more,
+    )
+
+
+def test_two_that_fit_share_the_budget_and_the_result_says_how(tmp_path):
+    def useless(prompt):
+        return "I changed a word.\n```\nName the sign well.\n```"
+
+    result = portfolio(tmp_path, "x.db", useless, budget=burnish.Budget(max_evaluations=600))
+
+    chosen = result.document["search"]["chosen"]
+    assert [one["optimizer"] for one in chosen["turns"]][:2] == ["gepa", "joint"]
+    assert "leads" in chosen["turns"][1]["reason"]
+    assert result.best.score > result.baseline.score
+    assert result.evaluations <= 600

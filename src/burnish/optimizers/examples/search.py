@@ -249,10 +249,11 @@ class ExampleSearch:
         for trial in ranked[:_PARENTS]:
             row = self._rows[trial.candidate_id]
             for _ in range(_MOVES_OF_EACH):
-                places, says = self._changed(row, chance)
+                places, says = self.changed(row, chance)
                 yield Row(places=places, parent=trial.candidate_id, says=says)
 
-    def _changed(self, row: tuple[int, ...], chance: random.Random) -> tuple[tuple[int, ...], str]:
+    def changed(self, row: tuple[int, ...], chance: random.Random) -> tuple[tuple[int, ...], str]:
+        """A small change of a row, and what it is in words."""
         move = chance.choice(("swap", "swap", "add", "drop", "reverse", "shuffle", "rotate"))
         others = [place for place in range(len(self._pool.shown)) if place not in row]
         at = chance.randrange(len(row))

@@ -1,0 +1,1 @@
+"""The `joint` optimizer: texts, examples, label words and parameters in one race."""
