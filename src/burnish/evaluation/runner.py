@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from burnish.domain import (
     Agent,
+    BudgetReached,
     BurnishError,
     CacheScope,
     Experiment,
@@ -19,10 +20,12 @@ from burnish.domain import (
     Item,
     ItemResult,
     Lease,
+    Payer,
     Round,
     Spending,
     canonical_hash,
     current_experiment,
+    paying_for,
 )
 from burnish.evaluation.item_runner import ItemRunner
 from burnish.evaluation.outages import (
@@ -104,6 +107,8 @@ class RunOptions:
     slots: AbstractAsyncContextManager[Any] = field(default_factory=nullcontext)
     gate: Gate = field(default_factory=OpenGate)
     on_result: Callable[[ItemResult], None] | None = None
+    # (id, repeat) pairs whose earlier attempts the gate has counted already.
+    counted: Collection[tuple[str, int]] = ()
 
 
 class ExperimentRunner:
@@ -127,12 +132,17 @@ class ExperimentRunner:
         progress: Progress | None = None,
         skip: Collection[tuple[str, int]] = (),
     ) -> ExperimentSummary:
-        """Evaluate the items and leave the experiment in a final state, however it ends."""
+        """Evaluate the items and leave the experiment in a final state, however it ends.
+
+        Where the budget ends it, what there is stands, and the experiment says so.
+        """
         progress = progress if progress is not None else Progress(planned=experiment.planned_items)
-        status, failure = ExperimentStatus.FAILED, None
+        status = ExperimentStatus.FAILED
+        failure: BurnishError | None = None
         try:
+            told = {"error": None} if experiment.metadata.get("error") else None
             await self._repository.update_experiment(
-                experiment.id, status=ExperimentStatus.RUNNING, lease=self._lease
+                experiment.id, status=ExperimentStatus.RUNNING, metadata=told, lease=self._lease
             )
             await self.evaluate(
                 experiment, agent, suite, items, options=options, progress=progress, skip=skip
@@ -140,6 +150,8 @@ class ExperimentRunner:
             failure = nothing_worked(progress)
             if failure is None:
                 status = ExperimentStatus.COMPLETED
+        except BudgetReached as reached:
+            status, failure = status_at(reached.limit), reached
         except asyncio.CancelledError:
             status = ExperimentStatus.CANCELLED
             raise
@@ -278,6 +290,12 @@ class _Run:
 
     async def _one(self, work: Work, writer: ResultWriter) -> ItemResult | None:
         """The result, or None when it may not be started."""
+        counted = (work.item.id, work.repeat) in self._options.counted
+        name = f"{self._experiment.id}/{work.item.id}/{work.repeat}"
+        with paying_for(None if counted else Payer(name)):
+            return await self._run_one(work, writer)
+
+    async def _run_one(self, work: Work, writer: ResultWriter) -> ItemResult | None:
         if self._refine is not None:
             async with self._options.slots:
                 if not self._admitted(work):
@@ -359,6 +377,11 @@ class _Run:
             rounds=rounds,
             lease=self._lease,
         )
+
+
+def status_at(limit: str) -> ExperimentStatus:
+    """As what an experiment ends that reached this limit of a budget."""
+    return ExperimentStatus.TIMEOUT if limit == "max_seconds" else ExperimentStatus.CANCELLED
 
 
 def final_status(progress: Progress) -> ExperimentStatus:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from burnish.domain import (
+    BudgetReached,
     ExperimentRepository,
     ExperimentStatus,
     Item,
@@ -21,7 +22,7 @@ from burnish.domain import (
     UnavailableError,
 )
 from burnish.optimization import events
-from burnish.optimization.budget_gate import BudgetGate, BudgetReached
+from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.checkpoint import Checkpoint, Pending, Phase, ProgressPoint
 from burnish.optimization.confirmation import ConfirmationReserve
 from burnish.optimization.objective import Measures
@@ -350,8 +351,7 @@ class Orchestrator:
         return left is not None and left < len(self._plan.trial_items) * self._plan.repeats
 
     def _own_spending(self) -> dict[str, Any]:
-        by_purpose: dict[str, Any] = self._components.gate.own.to_json()["by_purpose"]
-        return by_purpose
+        return self._components.gate.counted_own(self._plan.optimization_id)
 
     def _stop_at(self, limit: str) -> None:
         reason = StopReason.TIMEOUT if limit == "max_seconds" else StopReason.BUDGET
