@@ -94,10 +94,15 @@ class Spending:
         """Over all purposes."""
         return sum(self.by_purpose.values(), Usage())
 
-    def to_json(self) -> dict[str, Any]:
-        """The total's numbers, with the purposes below `by_purpose`."""
+    def to_json(self, *, answers: bool = False) -> dict[str, Any]:
+        """The total's numbers, with the purposes below `by_purpose`.
+
+        Where there are `answers` of an agent that reports no usage, nobody knows what they cost.
+        """
         purposes = {purpose: usage.to_json() for purpose, usage in self.by_purpose.items()}
-        return {**self.total.to_json(), "by_purpose": purposes}
+        told = {**self.total.to_json(), "by_purpose": purposes}
+        unknown = answers and Purpose.AGENT.value not in self.by_purpose
+        return {**told, "cost_usd": None} if unknown else told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

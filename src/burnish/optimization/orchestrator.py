@@ -230,6 +230,13 @@ class Orchestrator:
             not proposals and not learnt and self._is_nearly_spent()
         ):
             self._stop(StopReason.BUDGET, "what is left of the budget is less than one trial")
+        elif not proposals and not learnt and self._is_too_small():
+            left, each = self._components.gate.evaluations_left(), self._evaluations_a_trial
+            self._stop(
+                StopReason.BUDGET,
+                f"the budget is too small for this optimizer: the baseline left {left} evaluations, "
+                f"and a candidate takes up to {2 * each}",
+            )
         elif not (proposals or learnt) or (
             proposals and self.checkpoint.empty_steps >= _MAX_EMPTY_STEPS
         ):
@@ -348,7 +355,17 @@ class Orchestrator:
 
     def _is_nearly_spent(self) -> bool:
         left = self._components.gate.evaluations_left()
-        return left is not None and left < len(self._plan.trial_items) * self._plan.repeats
+        return left is not None and left < self._evaluations_a_trial
+
+    def _is_too_small(self) -> bool:
+        """Whether nothing was proposed because a look at a candidate and its trial do not fit."""
+        left = self._components.gate.evaluations_left()
+        tried = len(self.trial_index.candidates) > 1
+        return not tried and left is not None and left < 2 * self._evaluations_a_trial
+
+    @property
+    def _evaluations_a_trial(self) -> int:
+        return len(self._plan.trial_items) * self._plan.repeats
 
     def _own_spending(self) -> dict[str, Any]:
         return self._components.gate.counted_own(self._plan.optimization_id)

@@ -215,7 +215,7 @@ async def test_calls_of_an_interrupted_attempt_count_once_the_cache_answers_them
         name, fingerprint, away = "judged", None, True
 
         async def score(self, output, item):
-            if self.away and item["q"] == "q2":
+            if self.away and item.data["q"] == "q2":
                 # As a kill: what was paid for is never saved.
                 raise UsageError(what="no", why="no", fix="no", code="bad_key")
             return burnish.Score(1.0)
@@ -251,3 +251,45 @@ def test_a_cancellation_from_within_a_function_is_its_error_and_no_missing_run(t
 
     assert (result.items, result.errors) == (2, 2)
     assert result.experiment.status is ExperimentStatus.FAILED
+
+
+@pytest.mark.parametrize(("suite", "rounds", "passed"), [(None, 0, True), (0.9, 1, False)])
+def test_a_prompt_has_a_refine_threshold_of_its_own_where_the_suite_sets_none(
+    tmp_path, suite, rounds, passed
+):
+    asked = []
+
+    class Draft(Paid):
+        async def complete(self, request):
+            asked.append(request.parameters)
+            return await super().complete(request)
+
+    def judged(_):
+        return json.dumps({"score": 0.6, "reason": "curt"})
+
+    configuration = {"sections": {"user": "{{q}}"}, "parameters": {"refine_threshold": 0.5}}
+    result = burnish.evaluate(
+        burnish.Agent(name="a", configuration=configuration, model=Draft()),
+        burnish.Suite(
+            dataset=rows(1),
+            scorers=[{"kind": "judge", "criteria": "Polite.", "model": judged}],
+            refine={"model": lambda _: "y", "limit": 1, "threshold": suite},
+        ),
+        db=str(tmp_path / "own.db"),
+    )
+
+    assert asked == [{}], "the model is not told"
+    assert result.experiment.metadata["refine"]["threshold"] == (suite or 0.5)
+    assert (len(result.rows[0]["rounds"]) - 1, result.rows[0]["passed"]) == (rounds, passed)
+
+
+def test_the_total_cost_of_a_run_whose_agent_reports_no_usage_is_unknown(tmp_path):
+    suite = burnish.Suite(dataset=rows(4), scorers=["exact_match"])
+
+    def total(**how):
+        database = str(tmp_path / f"{next(iter(how))}.db")
+        budget = burnish.Budget(max_trials=1)
+        return burnish.optimize(agent(**how), suite, "edits", budget, 1, db=database).usage
+
+    assert total(run=lambda *_: "x")["cost_usd"] is None
+    assert total(model=Paid())["cost_usd"] > 0

@@ -71,7 +71,7 @@ class Evaluation:
         self._workspace = workspace
         self._spec = agent
         self._suite_spec = suite
-        self.suite = build_suite(suite, workspace.model)
+        self.suite = build_suite(suite, workspace.model, agent)
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
         self.experiment_id: str | None = None  # once it is known, so that a stopped run can say it
