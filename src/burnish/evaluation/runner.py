@@ -12,7 +12,6 @@ from burnish.domain import (
     Agent,
     BudgetReached,
     BurnishError,
-    CacheScope,
     Experiment,
     ExperimentRepository,
     ExperimentStatus,
@@ -23,8 +22,6 @@ from burnish.domain import (
     Payer,
     Round,
     Spending,
-    canonical_hash,
-    current_experiment,
     paying_for,
 )
 from burnish.evaluation.item_runner import ItemRunner
@@ -39,7 +36,7 @@ from burnish.evaluation.progress import Progress
 from burnish.evaluation.refine.loop import RefineLoop
 from burnish.evaluation.result_writer import ResultWriter
 from burnish.evaluation.suite import Suite
-from burnish.evaluation.work_source import Run, Work, WorkSource, runs_of
+from burnish.evaluation.work_source import Run, Work, WorkSource, cache_scope, runs_of
 
 # Instant agents never give the loop away by themselves; the writer and the display need turns.
 _ITEMS_A_TURN = 32
@@ -203,7 +200,7 @@ class _Run:
         self._experiment = experiment
         self._suite = suite
         self._options = options
-        self._scope = _scope(agent, experiment)
+        self._scope = cache_scope(agent, experiment)
         self._runner = ItemRunner(
             agent,
             experiment.configuration,
@@ -389,23 +386,6 @@ def final_status(progress: Progress) -> ExperimentStatus:
     if progress.done and progress.infrastructure_errors == progress.done:
         return ExperimentStatus.FAILED
     return ExperimentStatus.COMPLETED
-
-
-def _scope(agent: Agent, experiment: Experiment) -> CacheScope | None:
-    """Whose answers may be reused: an agent whose code is not known is itself within one run only."""
-    fingerprint = agent.fingerprint
-    if fingerprint is None and experiment.optimization_id is not None:
-        fingerprint = f"run:{experiment.optimization_id}"
-    if fingerprint is None:
-        return None
-    context = current_experiment()
-    if context is not None and context.flags:
-        # The agent's code can see them, so what it said under others is no answer here.
-        fingerprint = canonical_hash([fingerprint, dict(context.flags)])
-    return CacheScope(
-        agent_fingerprint=fingerprint,
-        configuration_hash=experiment.configuration.hash,
-    )
 
 
 def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -231,12 +231,8 @@ class Orchestrator:
         ):
             self._stop(StopReason.BUDGET, "what is left of the budget is less than one trial")
         elif not proposals and not learnt and self._is_too_small():
-            left, each = self._components.gate.evaluations_left(), self._evaluations_a_trial
-            self._stop(
-                StopReason.BUDGET,
-                f"the budget is too small for this optimizer: the baseline left {left} evaluations, "
-                f"and a candidate takes up to {2 * each}",
-            )
+            why = f"a candidate takes up to {2 * self._evaluations_a_trial} evaluations"
+            self._stop(StopReason.BUDGET, f"the budget is too small for this optimizer: {why}")
         elif not (proposals or learnt) or (
             proposals and self.checkpoint.empty_steps >= _MAX_EMPTY_STEPS
         ):
