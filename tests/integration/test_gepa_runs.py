@@ -462,3 +462,24 @@ def test_the_rules_of_the_benchmark_are_found_with_few_evaluations():
     curve = run_burnish(make_world("rules", 2), "gepa", 450, 2)
 
     assert curve.calls_to(0.9) is not None
+
+
+def test_a_budget_without_room_for_a_candidate_says_so_and_nobody_is_asked(tmp_path):
+    asked = []
+    rows = [{"q": f"q{n}", "expected": "x" if n % 2 else "y"} for n in range(20)]
+    configuration = {"sections": {"system": "Answer in one word.", "user": "{{q}}"}}
+
+    result = burnish.optimize(
+        burnish.Agent(name="a", configuration=configuration, model=lambda _: "x"),
+        burnish.Suite(
+            dataset=rows, scorers=["exact_match"], split={"train": 0.5, "validation": 0.5}
+        ),
+        "gepa",
+        burnish.Budget(max_evaluations=20),
+        1,
+        settings={"model": lambda prompt: asked.append(prompt) or "no"},
+        db=str(tmp_path / "small.db"),
+    )
+
+    assert (asked, result.stop_reason) == ([], "budget")
+    assert "a candidate takes up to 20 evaluations" in result.document["stop_message"]

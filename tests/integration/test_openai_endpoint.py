@@ -17,6 +17,7 @@ from tests.servers.misbehaving import (
     raw,
     running_server,
     status,
+    streamed,
 )
 
 from burnish.domain import Message, ModelRequest, SystemClock, UnavailableError, UsageError
@@ -448,3 +449,26 @@ async def test_a_server_that_needs_no_key_is_sent_none_of_ours(open_at):
         await asked(open_at(server, api_key_env=""))
 
     assert CANARY not in str(server.seen[0].headers)
+
+
+async def test_a_streamed_answer_has_the_time_to_its_first_token(open_at):
+    moves = [streamed("a", "b", prompt_tokens=5, completion_tokens=2), ok("whole")]
+    async with MisbehavingServer(moves) as server:
+        model = open_at(server, stream=True)
+        pieces, whole = await model.complete(HELLO), await model.complete(ModelRequest.text("x"))
+        await model.close()
+
+    assert (pieces.text, pieces.finish_reason) == ("ab", "stop")
+    assert (pieces.usage.input_tokens, pieces.usage.output_tokens) == (5, 2)
+    assert pieces.ttft_ms is not None and pieces.ttft_ms <= pieces.latency_ms
+    assert (whole.text, whole.ttft_ms) == ("whole", None)
+    assert server.seen[0].body["stream_options"] == {"include_usage": True}
+
+
+async def test_a_stream_without_its_end_is_no_answer_and_is_asked_for_again(open_at):
+    async with MisbehavingServer([streamed("half", cut_short=True), streamed("all")]) as server:
+        model = open_at(server, stream=True)
+        answer = await model.complete(HELLO)
+        await model.close()
+
+    assert (answer.text, server.requests) == ("all", 2)

@@ -179,6 +179,21 @@ def test_one_that_is_cancelled_as_its_server_ends_stays_cancelled(waiting_projec
     assert (view["status"], view["result"]["items"]) == ("cancelled", 4)
 
 
+def test_one_with_a_budget_ends_there_and_is_not_resumed_into_the_same_limit(project):
+    with ServerThread(settings_of(project)) as server, server.client() as client:
+        refused = client.post(EVALUATIONS, json={"budget": {"max_trials": 1}})
+        made = client.post(EVALUATIONS, json={"budget": {"max_evaluations": 5}}).json()
+        view = wait_until_ended(client, made["experiment_id"])
+        again = ask(client, made["experiment_id"], "resume")
+
+    assert refused.status_code == 422
+    assert (view["status"], view["budget"]) == ("cancelled", {"max_evaluations": 5})
+    assert (view["result"]["items"], view["error"]["code"]) == (5, "budget")
+    assert "5 of 24 runs" in " ".join(view["result"]["warnings"])
+    assert (again.status_code, again.json()["code"]) == (409, "budget")
+    assert len(calls(project)) == 5
+
+
 def test_what_has_come_to_its_end_cannot_go_on(project):
     with ServerThread(settings_of(project)) as server, server.client() as client:
         identity = client.post(EVALUATIONS, json={}).json()["experiment_id"]

@@ -15,6 +15,11 @@ from serving_world import (
     wait_until_ready,
 )
 
+from burnish.app.wiring import Workspace
+from burnish.domain import OptimizationStatus
+from burnish.jobs.ownership import new_owner
+from burnish.testing.samples.optimizations import make_record
+
 UNKNOWN = f"{OPTIMIZATIONS}/no-such"
 
 
@@ -148,6 +153,26 @@ def test_lists_are_filtered_sorted_and_paged(client, finished):
     completed = pages(client, OPTIMIZATIONS, status="completed")
     assert {one["status"] for one in completed} == {"completed"}
     assert pages(client, OPTIMIZATIONS, agent="nobody") == []
+
+
+async def test_a_list_of_those_that_run_has_none_that_nobody_works_on(tmp_path):
+    project = make_served_project(tmp_path / "states", items=4)
+    async with Workspace.open(str(project / ".burnish" / "burnish.db")) as workspace:
+        for name in ("left", "owned"):
+            await workspace.optimizations.create_optimization(make_record(name))
+            lease = await workspace.optimizations.acquire_lease(
+                name, owner=new_owner(), seconds=600
+            )
+            await workspace.optimizations.save_status(lease, OptimizationStatus.RUNNING)
+            if name == "left":
+                await workspace.optimizations.release_lease(lease)
+    with ServerThread(settings_of(project, execute=False)) as server, server.client() as client:
+        found = {
+            state: [one["optimization_id"] for one in pages(client, OPTIMIZATIONS, status=state)]
+            for state in ("running", "interrupted")
+        }
+
+    assert found == {"running": ["owned"], "interrupted": ["left"]}
 
 
 def test_a_copy_is_prefilled_and_not_started(client, finished):

@@ -1,5 +1,6 @@
 """Configured optimizers over HTTP: versions, runs, candidates, promotion and its races."""
 
+import sqlite3
 import threading
 import time
 
@@ -32,6 +33,7 @@ ADA = {"promoted_by": "ada"}
 def client(tmp_path_factory):
     folder = make_served_project(tmp_path_factory.mktemp("optimizers"), items=30)
     with ServerThread(settings_of(folder)) as server, server.client() as opened:
+        opened.project = folder
         yield opened
 
 
@@ -129,6 +131,31 @@ def test_a_config_that_could_never_run_is_refused(client, change, status, code):
 
     assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
     assert client.get(f"{OPTIMIZERS}odd").status_code == 404
+
+
+def test_a_mistake_is_named_by_its_place_in_the_body(client):
+    answer = client.post(OPTIMIZERS, json={**GEPA, "name": "odd", "max_iterations": -1})
+
+    assert [one["where"] for one in answer.json()["problems"]] == ["body.max_iterations"]
+
+
+def test_a_candidate_that_was_never_scored_is_promoted_only_when_that_is_meant(client):
+    client.post(OPTIMIZERS, json={**EDITS, "name": "unscored"})
+    record = run(client, "unscored")
+    candidate = f"{record['id'][-8:]}-1"
+    database = sqlite3.connect(client.project / ".burnish" / "burnish.db")
+    with database:
+        database.execute(
+            "update trials set status = 'failed', objective_score = null where candidate_id = ?",
+            [candidate],
+        )
+    database.close()
+    path = f"{OPTIMIZERS}unscored/promote/{candidate}"
+
+    refused = client.post(path, json=ADA)
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_scored")
+    assert "expected_version" in refused.json()["fix"]
 
 
 def test_a_limit_of_dollars_without_a_price_is_refused_before_anything_is_made(client):
@@ -240,6 +267,12 @@ def test_a_person_promotes_and_the_next_run_begins_there(client):
     seen = {**ADA, "expected_version": version["version"]}
     meant = client.post(f"{OPTIMIZERS}e/promote/{record['id'][-8:]}-2", json=seen)
     assert meant.status_code == 200, meant.text
+    # What it replaces is what it is compared with, and that nobody compared the two is said.
+    replaced = version["configuration"]["sections"]
+    changed = meant.json()["difference"]["sections"]
+    assert changed
+    assert all(one["before"] == replaced[one["path"]] for one in changed)
+    assert any("never compared with version" in one for one in meant.json()["warnings"])
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

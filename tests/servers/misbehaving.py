@@ -132,6 +132,23 @@ def ok(
     return move
 
 
+def streamed(*texts: str, cut_short: bool = False, **usage: int) -> Move:
+    """A completion in pieces; without its end when it is cut short."""
+
+    async def move(request: SeenRequest, writer: asyncio.StreamWriter) -> None:
+        pieces: list[Any] = [
+            {"choices": [{"index": 0, "delta": {"content": one}}]} for one in texts
+        ]
+        if not cut_short:
+            pieces.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+            pieces.append({"choices": [], "usage": usage})
+        lines = "".join(f"data: {json.dumps(one)}\n\n" for one in pieces)
+        end = "" if cut_short else "data: [DONE]\n\n"
+        await _respond(writer, 200, (lines + end).encode(), content_type="text/event-stream")
+
+    return move
+
+
 def status(code: int, message: str = "as ordered", **headers: str) -> Move:
     """An error status in OpenAI's form; `retry_after="1"` becomes a Retry-After header."""
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { firstSuite, readSuite, refusedScorers } from '@/screens/data/newSuite/form';
+import { firstSuite, readSuite, refusedScorers, suiteLike } from '@/screens/data/newSuite/form';
 import {
   asText,
   columnsOf,
   formatOf,
   nameFrom,
+  refineWords,
   scorerParts,
   shares,
   splitWords,
@@ -82,5 +83,52 @@ describe('a new suite', () => {
   it('puts what the server refused beside its scorer', () => {
     const problems = [{ where: 'body.scorers.1.weight', message: 'too small' }];
     expect(refusedScorers(problems, 2)).toEqual([{}, { weight: 'too small' }]);
+  });
+});
+
+describe('a suite that is there', () => {
+  const suite = {
+    suite_id: 's',
+    name: 'polite',
+    version: 3,
+    source: 'registry' as const,
+    dataset_id: 'd',
+    scorers: [{ kind: 'exact_match', weight: 2 }],
+    split: { train: 0.5, validation: 0.5 },
+    split_seed: 7,
+    stratify_by: 'label',
+    repeats: 2,
+    pass_threshold: 0.8,
+    mode: 'schema',
+    refine: {
+      model: 'openai/opt',
+      limit: 3,
+      threshold: 0.9,
+      answer: 'best',
+      trials: true,
+      fields: ['q'],
+      parameters: null,
+    },
+    author: '',
+    created_at: '',
+  };
+  const schemas = new Map([
+    ['exact_match', { properties: { weight: { type: 'number' as const, minimum: 0 } } }],
+  ]);
+
+  it('loses nothing when it is saved anew from the form', () => {
+    const { body, usable } = readSuite(suiteLike(suite), schemas);
+    expect(usable).toBe(true);
+    const { name, dataset_id, scorers, split_seed, stratify_by, repeats } = suite;
+    const { pass_threshold, mode, refine } = suite;
+    expect(body).toMatchObject({ name, dataset_id, scorers, split_seed, stratify_by, repeats });
+    expect(body).toMatchObject({ pass_threshold, mode, refine });
+    expect(body.split).toEqual({ train: 0.5, validation: 0.5, test: 0 });
+  });
+
+  it('says how its outputs are refined', () => {
+    expect(refineWords(suite.refine).value).toBe('up to 3 times');
+    expect(refineWords(suite.refine).below).toContain('openai/opt until 0.9, the best counts');
+    expect(refineWords(null).value).toBe('no');
   });
 });

@@ -114,9 +114,9 @@ describe('a stored optimizer', () => {
 
   it('shows what the server refused beside the field', () => {
     const said = refusedConfig([
-      { where: 'body.gepa.max_iterations', message: 'too small' },
-      { where: 'body.gepa.budget.max_calls', message: 'too large' },
-      { where: 'body.other.settings.patience', message: 'no number' },
+      { where: 'body.max_iterations', message: 'too small' },
+      { where: 'body.budget.max_calls', message: 'too large' },
+      { where: 'body.settings.patience', message: 'no number' },
       { where: 'body.schedule', message: 'never' },
     ]);
     expect(said.settings).toMatchObject({ max_iterations: 'too small', patience: 'no number' });

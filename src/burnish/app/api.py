@@ -42,14 +42,26 @@ def evaluate(
     name: str | None = None,
     db: str | Path | None = None,
     progress: Progress | None = None,
+    budget: Budget | None = None,
 ) -> EvaluationResult:
     """Run an agent over a suite and keep every result in the database.
 
+    A `budget` ends it early: what runs already ends, `status` is `cancelled` (`timeout` where its
+    time was up), and `warnings` tell how many runs were made.
     `db` is a path or URL; without it the results go to `.burnish/burnish.db` below the current
     folder. Results that are already there for the same agent, configuration and item are reused.
     """
     return _run(
-        evaluate_async(agent, suite, split=split, limit=limit, name=name, db=db, progress=progress)
+        evaluate_async(
+            agent,
+            suite,
+            split=split,
+            limit=limit,
+            name=name,
+            db=db,
+            progress=progress,
+            budget=budget,
+        )
     )
 
 
@@ -62,6 +74,7 @@ async def evaluate_async(
     name: str | None = None,
     db: str | Path | None = None,
     progress: Progress | None = None,
+    budget: Budget | None = None,
 ) -> EvaluationResult:
     """`evaluate` for callers that have an event loop of their own."""
     location = database_location(Path.cwd(), None if db is None else str(db))
@@ -69,7 +82,7 @@ async def evaluate_async(
         evaluation = Evaluation(workspace, agent, suite)
         try:
             result = await evaluation.run(
-                Selection(split=split, limit=limit), name=name, progress=progress
+                Selection(split=split, limit=limit), name=name, progress=progress, budget=budget
             )
             return replace(result, read=partial(read_rows, location, result.experiment_id))
         finally:

@@ -7,6 +7,7 @@ import gc
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -232,8 +233,12 @@ def build_agent(spec: AgentSpec, open_model: OpenModel) -> Agent:
     )
 
 
-def build_suite(spec: SuiteSpec, open_model: OpenModel) -> Suite:
-    """The suite of a spec, with its scorers built and its dataset found but not yet read."""
+def build_suite(spec: SuiteSpec, open_model: OpenModel, agent: AgentSpec | None = None) -> Suite:
+    """The suite of a spec, with its scorers built and its dataset found but not yet read.
+
+    The agent's prompt may say from which score on its outputs are good enough.
+    """
+    from burnish.evaluation.agents.prompt_agent import REFINE_THRESHOLD  # noqa: PLC0415
     from burnish.evaluation.datasets import Dataset  # noqa: PLC0415
     from burnish.evaluation.refine.plan import plan_refinement  # noqa: PLC0415
     from burnish.evaluation.refine.policy import RefinePolicy  # noqa: PLC0415
@@ -243,6 +248,9 @@ def build_suite(spec: SuiteSpec, open_model: OpenModel) -> Suite:
     dataset = Dataset.of(spec.dataset)
     scorers = build_scorers(spec.scorers, open_model=open_model, folder=spec.folder)
     refine = RefinePolicy.of(spec.refine)
+    if refine is not None and refine.threshold is None and agent is not None:
+        own: Any = Configuration.of(agent.configuration).parameters.get(REFINE_THRESHOLD)
+        refine = replace(refine, threshold=own)
     if refine is not None and refine.threshold is not None:
         scorers.pass_from = refine.threshold
     stratify = spec.stratify_by or next(

@@ -8,11 +8,14 @@ from typing import Any
 
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.options import assigned
-from burnish.domain import UsageError
+from burnish.domain import Budget, UsageError
 
 # Means of decimal fractions land a hair below what they are on paper.
 _SLACK = 1e-9
 _SIGNIFICANT = 0.05
+_LIMITS = {
+    name: f"--{name.removesuffix('_usd').replace('_', '-')}" for name in Budget.__dataclass_fields__
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,7 @@ class EvalRequest:
     settings: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
     refine: RefineOptions = field(default_factory=RefineOptions)
+    budget: Budget = field(default_factory=Budget)
     concurrency: int | None = None
     timeout: float | None = None
     use_cache: bool = True
@@ -84,6 +88,7 @@ class EvalRequest:
             *(("--section", given) for given in self.sections),
             *((f"--refine-{name}", value) for name, value in self.refine.given().items()),
             ("--repeats", self.repeats),
+            *((_LIMITS[name], value) for name, value in self.budget.to_json().items()),
             ("--concurrency", self.concurrency),
             ("--timeout", self.timeout),
         )
@@ -148,4 +153,8 @@ def check_gates(request: EvalRequest, result: EvaluationResult) -> list[Gate]:
             f"{change.worsened} worsened and {change.improved} improved"
         )
         gates.append(Gate("no_regression", not worse, words))
+    planned = result.experiment.planned_items
+    if gates and result.experiment.limit_reached is not None:
+        words = f"the budget ended it after {result.items} of {planned} runs"
+        gates.append(Gate("complete", passed=False, words=words))
     return gates

@@ -62,6 +62,18 @@ JobReference = Annotated[
 ]
 
 
+_BUDGET = "What it may spend"
+MaxEvaluations = Annotated[
+    int | None, typer.Option(min=0, help="Item runs.", rich_help_panel=_BUDGET)
+]
+MaxCalls = Annotated[int | None, typer.Option(min=0, help="Model calls.", rich_help_panel=_BUDGET)]
+MaxTokens = Annotated[
+    int | None, typer.Option(min=0, help="Tokens in and out.", rich_help_panel=_BUDGET)
+]
+MaxCost = Annotated[
+    float | None, typer.Option(min=0, metavar="USD", help="US dollars.", rich_help_panel=_BUDGET)
+]
+MaxSeconds = Annotated[float | None, typer.Option(min=0, help="Seconds.", rich_help_panel=_BUDGET)]
 Runner = Annotated[
     str | None,
     typer.Option(

@@ -53,7 +53,10 @@ from burnish.domain.models import (
     ModelRequest,
     ModelResponse,
     PaidAnswerError,
+    Payer,
+    current_payer,
     paid_in,
+    paying_for,
 )
 from burnish.domain.optimizations.optimizer import (
     Candidate,
@@ -89,7 +92,7 @@ from burnish.domain.optimizations.records import (
 )
 from burnish.domain.overrides import Overlay, OverlayStore
 from burnish.domain.registry import AgentRepository, AgentVersion
-from burnish.domain.usage import Budget, Purpose, Spending, Usage
+from burnish.domain.usage import Budget, BudgetReached, Purpose, Spending, Usage
 
 __all__ = [
     "DEFAULT_TAG",
@@ -100,6 +103,7 @@ __all__ = [
     "AgentVersion",
     "AnswerChoice",
     "Budget",
+    "BudgetReached",
     "BurnishError",
     "CacheScope",
     "CallCache",
@@ -141,6 +145,7 @@ __all__ = [
     "OverlayStore",
     "PaidAnswerError",
     "ParameterSpace",
+    "Payer",
     "Proposed",
     "Purpose",
     "ReasonCode",
@@ -169,11 +174,13 @@ __all__ = [
     "canonical_hash",
     "canonical_json",
     "current_experiment",
+    "current_payer",
     "exact_hash",
     "experiment_scope",
     "lookup",
     "optimizer_name",
     "paid_in",
+    "paying_for",
     "placeholders",
     "render",
     "require_json",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -56,9 +58,10 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelResponse:
-    """What came back. `cached` is True when nothing was paid for it now.
+    """What came back. `cached` is True when nobody was asked for it now.
 
-    `usage` is what was paid now; of a cached answer `reused` is what was paid then. `latency_ms` is
+    `usage` is what was paid for the current work; of a cached answer `reused` is what was paid then,
+    unless an interrupted attempt at the same work paid for it. `latency_ms` is
     the model's own time, without our queue; where it is None, callers measure. `ttft_ms` is None
     where answers come as a whole.
     """
@@ -115,6 +118,43 @@ class PaidAnswerError(UnavailableError):
 def paid_in(error: BaseException) -> Usage:
     """What a failed call cost, as far as it is known."""
     return error.usage if isinstance(error, PaidAnswerError) else Usage()
+
+
+@dataclass(slots=True)
+class Payer:
+    """The piece of work that calls are paid for: one run of one item, or one step's questions.
+
+    Work that was interrupted is done again under the same name. What it paid for then was never
+    counted, so it is counted once the call cache answers it; `keys` are calls that count already.
+    """
+
+    name: str
+    keys: set[str] = field(default_factory=set)
+
+    def claim(self, key: str) -> bool:
+        """Whether a call was not counted yet; from now on it is."""
+        if key in self.keys:
+            return False
+        self.keys.add(key)
+        return True
+
+
+_payer: ContextVar[Payer | None] = ContextVar("burnish_payer", default=None)
+
+
+def current_payer() -> Payer | None:
+    """What calls that are made here are paid for; None where nobody said."""
+    return _payer.get()
+
+
+@contextmanager
+def paying_for(payer: Payer | None) -> Iterator[None]:
+    """Within, calls are paid for this."""
+    token = _payer.set(payer)
+    try:
+        yield
+    finally:
+        _payer.reset(token)
 
 
 class Model(Protocol):

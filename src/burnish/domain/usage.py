@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
-from burnish.domain.errors import UsageError
+from burnish.domain.errors import BurnishError, UsageError
 
 
 class Purpose(StrEnum):
@@ -94,10 +94,15 @@ class Spending:
         """Over all purposes."""
         return sum(self.by_purpose.values(), Usage())
 
-    def to_json(self) -> dict[str, Any]:
-        """The total's numbers, with the purposes below `by_purpose`."""
+    def to_json(self, *, answers: bool = False) -> dict[str, Any]:
+        """The total's numbers, with the purposes below `by_purpose`.
+
+        Where there are `answers` of an agent that reports no usage, nobody knows what they cost.
+        """
         purposes = {purpose: usage.to_json() for purpose, usage in self.by_purpose.items()}
-        return {**self.total.to_json(), "by_purpose": purposes}
+        told = {**self.total.to_json(), "by_purpose": purposes}
+        unknown = answers and Purpose.AGENT.value not in self.by_purpose
+        return {**told, "cost_usd": None} if unknown else told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +164,24 @@ class Budget:
     def to_json(self) -> dict[str, Any]:
         """The limits that are set."""
         return {f.name: v for f in fields(self) if (v := getattr(self, f.name)) is not None}
+
+
+class BudgetReached(BurnishError):  # noqa: N818 - an outcome, not a failure
+    """A limit of the budget was reached; what is in flight still ends."""
+
+    exit_code = 0
+    default_code = "budget"
+
+    def __init__(self, limit: str) -> None:
+        super().__init__(
+            what="it stopped early",
+            why=f"the budget's {limit} is reached",
+            fix=f"raise {limit} to go on",
+        )
+        self.limit = limit
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.limit,)
 
 
 def _bad_limit(name: str, why: str) -> UsageError:

@@ -18,14 +18,17 @@ from burnish.domain import (
     Item,
     ItemError,
     ItemResult,
+    Purpose,
     Score,
     Spending,
     UnavailableError,
+    Usage,
     UsageError,
+    paid_in,
 )
 from burnish.evaluation.scorers.judge import JUDGE_UNAVAILABLE, NOT_JUDGED
 from burnish.evaluation.scorers.scorer_set import ScorerSet, is_systemic
-from burnish.support.deadlines import deadline
+from burnish.support.deadlines import deadline, is_cancelled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,8 +57,10 @@ class ItemRunner:
             return self._failed(item, repeat, failure, started)
         except UnavailableError as error:
             failure = ItemError(kind=ErrorKind.INFRASTRUCTURE, message=str(error))
-            return self._failed(item, repeat, failure, started)
-        except Exception as error:  # noqa: BLE001 - an agent may fail in any way; that is data
+            return self._failed(item, repeat, failure, started, paid_in(error))
+        except (Exception, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and is_cancelled():
+                raise
             failure = ItemError(kind=ErrorKind.AGENT, message=describe(error))
             return self._failed(item, repeat, failure, started)
         latency_ms = output.latency_ms
@@ -94,7 +99,7 @@ class ItemRunner:
             passed=self.scorers.passed(scores, self.pass_threshold),
             output=output,
             scores=tuple(scores),
-            error=_scorer_error(scores),
+            error=_scorer_error(self.scorers.deciding(scores)),
             spending=_spending(output, scores),
             latency_ms=latency_ms,
             reused=output.reused,
@@ -106,7 +111,9 @@ class ItemRunner:
         message = f"no answer within {self.timeout_seconds:g} s"
         return ItemError(kind=ErrorKind.TIMEOUT, message=message)
 
-    def _failed(self, item: Item, repeat: int, error: ItemError, started: float) -> ItemResult:
+    def _failed(
+        self, item: Item, repeat: int, error: ItemError, started: float, paid: Usage | None = None
+    ) -> ItemResult:
         return ItemResult(
             item_id=item.id,
             item_hash=item.hash,
@@ -115,6 +122,7 @@ class ItemRunner:
             passed=False,
             output=None,
             error=error,
+            spending=Spending.on(Purpose.AGENT, paid) if paid and paid.calls else Spending(),
             latency_ms=(time.perf_counter() - started) * 1000,
         )
 

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from burnish.domain import (
     Agent,
+    BudgetReached,
     BurnishError,
-    CacheScope,
     Experiment,
     ExperimentRepository,
     ExperimentStatus,
@@ -19,10 +19,10 @@ from burnish.domain import (
     Item,
     ItemResult,
     Lease,
+    Payer,
     Round,
     Spending,
-    canonical_hash,
-    current_experiment,
+    paying_for,
 )
 from burnish.evaluation.item_runner import ItemRunner
 from burnish.evaluation.outages import (
@@ -36,7 +36,7 @@ from burnish.evaluation.progress import Progress
 from burnish.evaluation.refine.loop import RefineLoop
 from burnish.evaluation.result_writer import ResultWriter
 from burnish.evaluation.suite import Suite
-from burnish.evaluation.work_source import Run, Work, WorkSource, runs_of
+from burnish.evaluation.work_source import Run, Work, WorkSource, cache_scope, runs_of
 
 # Instant agents never give the loop away by themselves; the writer and the display need turns.
 _ITEMS_A_TURN = 32
@@ -104,6 +104,8 @@ class RunOptions:
     slots: AbstractAsyncContextManager[Any] = field(default_factory=nullcontext)
     gate: Gate = field(default_factory=OpenGate)
     on_result: Callable[[ItemResult], None] | None = None
+    # (id, repeat) pairs whose earlier attempts the gate has counted already.
+    counted: Collection[tuple[str, int]] = ()
 
 
 class ExperimentRunner:
@@ -127,12 +129,17 @@ class ExperimentRunner:
         progress: Progress | None = None,
         skip: Collection[tuple[str, int]] = (),
     ) -> ExperimentSummary:
-        """Evaluate the items and leave the experiment in a final state, however it ends."""
+        """Evaluate the items and leave the experiment in a final state, however it ends.
+
+        Where the budget ends it, what there is stands, and the experiment says so.
+        """
         progress = progress if progress is not None else Progress(planned=experiment.planned_items)
-        status, failure = ExperimentStatus.FAILED, None
+        status = ExperimentStatus.FAILED
+        failure: BurnishError | None = None
         try:
+            told = {"error": None} if experiment.metadata.get("error") else None
             await self._repository.update_experiment(
-                experiment.id, status=ExperimentStatus.RUNNING, lease=self._lease
+                experiment.id, status=ExperimentStatus.RUNNING, metadata=told, lease=self._lease
             )
             await self.evaluate(
                 experiment, agent, suite, items, options=options, progress=progress, skip=skip
@@ -140,6 +147,8 @@ class ExperimentRunner:
             failure = nothing_worked(progress)
             if failure is None:
                 status = ExperimentStatus.COMPLETED
+        except BudgetReached as reached:
+            status, failure = status_at(reached.limit), reached
         except asyncio.CancelledError:
             status = ExperimentStatus.CANCELLED
             raise
@@ -191,7 +200,7 @@ class _Run:
         self._experiment = experiment
         self._suite = suite
         self._options = options
-        self._scope = _scope(agent, experiment)
+        self._scope = cache_scope(agent, experiment)
         self._runner = ItemRunner(
             agent,
             experiment.configuration,
@@ -278,6 +287,12 @@ class _Run:
 
     async def _one(self, work: Work, writer: ResultWriter) -> ItemResult | None:
         """The result, or None when it may not be started."""
+        counted = (work.item.id, work.repeat) in self._options.counted
+        name = f"{self._experiment.id}/{work.item.id}/{work.repeat}"
+        with paying_for(None if counted else Payer(name)):
+            return await self._run_one(work, writer)
+
+    async def _run_one(self, work: Work, writer: ResultWriter) -> ItemResult | None:
         if self._refine is not None:
             async with self._options.slots:
                 if not self._admitted(work):
@@ -361,28 +376,16 @@ class _Run:
         )
 
 
+def status_at(limit: str) -> ExperimentStatus:
+    """As what an experiment ends that reached this limit of a budget."""
+    return ExperimentStatus.TIMEOUT if limit == "max_seconds" else ExperimentStatus.CANCELLED
+
+
 def final_status(progress: Progress) -> ExperimentStatus:
     """Nothing but infrastructure failures is a failed experiment, not a score of 0."""
     if progress.done and progress.infrastructure_errors == progress.done:
         return ExperimentStatus.FAILED
     return ExperimentStatus.COMPLETED
-
-
-def _scope(agent: Agent, experiment: Experiment) -> CacheScope | None:
-    """Whose answers may be reused: an agent whose code is not known is itself within one run only."""
-    fingerprint = agent.fingerprint
-    if fingerprint is None and experiment.optimization_id is not None:
-        fingerprint = f"run:{experiment.optimization_id}"
-    if fingerprint is None:
-        return None
-    context = current_experiment()
-    if context is not None and context.flags:
-        # The agent's code can see them, so what it said under others is no answer here.
-        fingerprint = canonical_hash([fingerprint, dict(context.flags)])
-    return CacheScope(
-        agent_fingerprint=fingerprint,
-        configuration_hash=experiment.configuration.hash,
-    )
 
 
 def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -8,7 +8,16 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from burnish.domain import CacheScope, ExperimentRepository, Item, ItemResult
+from burnish.domain import (
+    Agent,
+    CacheScope,
+    Experiment,
+    ExperimentRepository,
+    Item,
+    ItemResult,
+    canonical_hash,
+    current_experiment,
+)
 
 # Items per cache look-up. A fresh run looks a few up first, so that it starts at once.
 _FIRST_CHUNK = 32
@@ -135,3 +144,20 @@ class WorkSource:
                 holds = fingerprint is not None and fingerprint == self._scorers_fingerprint
                 work.append(Work(item, repeat, result, holds))
         return work
+
+
+def cache_scope(agent: Agent, experiment: Experiment) -> CacheScope | None:
+    """Whose answers may be reused: an agent whose code is not known is itself within one run only."""
+    fingerprint = agent.fingerprint
+    if fingerprint is None and experiment.optimization_id is not None:
+        fingerprint = f"run:{experiment.optimization_id}"
+    if fingerprint is None:
+        return None
+    context = current_experiment()
+    if context is not None and context.flags:
+        # The agent's code can see them, so what it said under others is no answer here.
+        fingerprint = canonical_hash([fingerprint, dict(context.flags)])
+    return CacheScope(
+        agent_fingerprint=fingerprint,
+        configuration_hash=experiment.configuration.hash,
+    )

@@ -16,8 +16,11 @@ from burnish.domain import (
     Model,
     ModelRequest,
     ModelResponse,
+    PaidAnswerError,
+    UnavailableError,
     Usage,
     UsageError,
+    current_payer,
     exact_hash,
 )
 from burnish.models.callable_model import CallableModel, TextFunction
@@ -200,7 +203,7 @@ class CachedModel:
             with waiting():
                 await asyncio.wait([flight])
             if not flight.cancelled():
-                return _free(flight.result())
+                return _free(_result_of(flight))
         return await self._lead(key, request)
 
     async def close(self) -> None:
@@ -227,7 +230,10 @@ class CachedModel:
         stored = await self._cache.get(key)
         if stored is None or not isinstance(stored.get("text"), str):
             return None
-        return _free(ModelResponse.of(stored))
+        response, payer = ModelResponse.of(stored), current_payer()
+        if payer is not None and stored.get("payer") == payer.name and payer.claim(key):
+            return replace(response, cached=True)
+        return _free(response)
 
     async def _pay(self, key: str, request: ModelRequest) -> ModelResponse:
         started = time.perf_counter()
@@ -235,8 +241,21 @@ class CachedModel:
         latency_ms = response.latency_ms
         if latency_ms is None:
             latency_ms = (time.perf_counter() - started) * 1000
-        await self._cache.put(key, {**response.to_json(), "latency_ms": latency_ms})
+        entry = {**response.to_json(), "latency_ms": latency_ms}
+        payer = current_payer()
+        if payer is not None:
+            payer.claim(key)
+            entry["payer"] = payer.name
+        await self._cache.put(key, entry)
         return response
+
+
+def _result_of(flight: asyncio.Future[ModelResponse]) -> ModelResponse:
+    """What somebody else asked for; what a failure cost is theirs to count."""
+    error = flight.exception()
+    if isinstance(error, PaidAnswerError):
+        raise UnavailableError(what=error.what, why=error.why, fix=error.fix, code=error.code)
+    return flight.result()
 
 
 def _free(response: ModelResponse) -> ModelResponse:

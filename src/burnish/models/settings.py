@@ -13,7 +13,7 @@ from burnish.support.hints import did_you_mean
 
 _APIS = ("chat", "responses")
 _TEXTS = ("base_url", "api_key_env", "api")
-_SWITCHES = ("grammar", "cache")
+_SWITCHES = ("grammar", "stream", "cache")
 _COUNTS = ("max_concurrency", "max_attempts", "workers", "context_tokens")
 _SECONDS = ("timeout_seconds", "deadline_seconds", "queue_seconds")
 _ABOVE_ZERO = ("requests_per_minute", "tokens_per_minute", *_SECONDS)
@@ -29,7 +29,8 @@ class ModelSettings:
     `deadline_seconds` the whole call with its waits and retries. `retry_budget` is how many
     retries a call earns: 0.2 lets a fifth of the calls be tried again. Prices are in USD per
     million tokens. `grammar` sends labels as a GBNF grammar, which llama.cpp servers understand.
-    `api` says which of OpenAI's two ways to ask for text the endpoint speaks. For local models:
+    `stream` has answers of the chat API come piece by piece, so that the time to the first of them is
+    known. `api` says which of OpenAI's two ways to ask for text the endpoint speaks. For local models:
     `workers` are processes, `context_tokens` what prompt and answer may have together, and
     `queue_seconds` how long a call waits for its turn, which no other deadline counts.
     """
@@ -38,6 +39,7 @@ class ModelSettings:
     api_key_env: str | None = None
     api: str = "chat"
     grammar: bool = False
+    stream: bool = False
     max_concurrency: int = 16
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
@@ -60,6 +62,8 @@ class ModelSettings:
             problem = _problem(field.name, value)
             if problem:
                 raise _invalid(field.name, problem)
+        if self.stream and self.api != "chat":
+            raise _invalid("stream", f"answers of the {self.api} API come as a whole here")
         if (self.input_price is None) != (self.output_price is None):
             missing = "input_price" if self.input_price is None else "output_price"
             raise _invalid(missing, "input_price and output_price are given together or not at all")

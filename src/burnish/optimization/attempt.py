@@ -209,6 +209,7 @@ class Attempt:
         self.gate.evaluations = len(self._adapter.seen)
         self.gate.spending = await experiments.spending_of(optimization_id)
         self.gate.spend_own(Spending.of(self.orchestrator.checkpoint.own_spending))
+        self.gate.counted_own(optimization_id)
 
     async def _confirm(self) -> Confirmation | str | None:
         orchestrator, plan = self.orchestrator, self._inputs.plan

@@ -9,31 +9,19 @@ from typing import Any
 
 from burnish.domain import (
     Budget,
-    BurnishError,
+    BudgetReached,
     Clock,
     ItemResult,
     Model,
     ModelRequest,
     ModelResponse,
+    PaidAnswerError,
+    Payer,
     Purpose,
     Spending,
     Usage,
+    paying_for,
 )
-
-
-class BudgetReached(BurnishError):  # noqa: N818 - an outcome, not a failure
-    """A limit of the budget was reached; what is in flight still ends."""
-
-    exit_code = 0
-    default_code = "budget"
-
-    def __init__(self, limit: str) -> None:
-        super().__init__(
-            what="the optimization stopped",
-            why=f"the budget's {limit} is reached",
-            fix=f"raise {limit} to go on",
-        )
-        self.limit = limit
 
 
 class BudgetGate:
@@ -59,6 +47,8 @@ class BudgetGate:
         self.spending = spending or Spending()
         # The part of it that the optimizer's own calls cost; no experiment keeps that.
         self.own = Spending()
+        # Whose name those calls bear until a checkpoint counts them.
+        self.payer: Payer | None = None
         self.reserved: Mapping[str, float] = {}
         self.expected: Mapping[str, float] = {}
         # The limit for which a run or a call was not let start: less than one of them is left.
@@ -108,6 +98,12 @@ class BudgetGate:
         """Add what the optimizer's own calls cost."""
         self.own = self.own + spending
         self.spend(spending)
+
+    def counted_own(self, optimization_id: str) -> dict[str, Any]:
+        """The optimizer's own spending for a checkpoint, which later calls are not counted by."""
+        self.payer = Payer(f"{optimization_id}/{self.own.total.calls}")
+        by_purpose: dict[str, Any] = self.own.to_json()["by_purpose"]
+        return by_purpose
 
     def reached(self, *, trials: int = 0) -> str | None:
         """The first limit that is reached by what was spent, or None."""
@@ -204,8 +200,12 @@ class CountedModel:
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """The model's answer. Raises BudgetReached instead of starting a call too many."""
-        with self._gate.asking():
-            response = await self._model.complete(request)
+        with self._gate.asking(), paying_for(self._gate.payer):
+            try:
+                response = await self._model.complete(request)
+            except PaidAnswerError as error:
+                self._gate.spend_own(Spending.on(Purpose.PROPOSE, error.usage))
+                raise
         self._gate.spend_own(Spending.on(Purpose.PROPOSE, response.usage))
         return response
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from burnish.domain import (
+    BudgetReached,
     ExperimentRepository,
     ExperimentStatus,
     Item,
@@ -21,7 +22,7 @@ from burnish.domain import (
     UnavailableError,
 )
 from burnish.optimization import events
-from burnish.optimization.budget_gate import BudgetGate, BudgetReached
+from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.checkpoint import Checkpoint, Pending, Phase, ProgressPoint
 from burnish.optimization.confirmation import ConfirmationReserve
 from burnish.optimization.objective import Measures
@@ -229,6 +230,9 @@ class Orchestrator:
             not proposals and not learnt and self._is_nearly_spent()
         ):
             self._stop(StopReason.BUDGET, "what is left of the budget is less than one trial")
+        elif not proposals and not learnt and self._is_too_small():
+            why = f"a candidate takes up to {2 * self._evaluations_a_trial} evaluations"
+            self._stop(StopReason.BUDGET, f"the budget is too small for this optimizer: {why}")
         elif not (proposals or learnt) or (
             proposals and self.checkpoint.empty_steps >= _MAX_EMPTY_STEPS
         ):
@@ -347,11 +351,20 @@ class Orchestrator:
 
     def _is_nearly_spent(self) -> bool:
         left = self._components.gate.evaluations_left()
-        return left is not None and left < len(self._plan.trial_items) * self._plan.repeats
+        return left is not None and left < self._evaluations_a_trial
+
+    def _is_too_small(self) -> bool:
+        """Whether nothing was proposed because a look at a candidate and its trial do not fit."""
+        left = self._components.gate.evaluations_left()
+        tried = len(self.trial_index.candidates) > 1
+        return not tried and left is not None and left < 2 * self._evaluations_a_trial
+
+    @property
+    def _evaluations_a_trial(self) -> int:
+        return len(self._plan.trial_items) * self._plan.repeats
 
     def _own_spending(self) -> dict[str, Any]:
-        by_purpose: dict[str, Any] = self._components.gate.own.to_json()["by_purpose"]
-        return by_purpose
+        return self._components.gate.counted_own(self._plan.optimization_id)
 
     def _stop_at(self, limit: str) -> None:
         reason = StopReason.TIMEOUT if limit == "max_seconds" else StopReason.BUDGET

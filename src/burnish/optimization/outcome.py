@@ -99,7 +99,7 @@ def outcome_document(
             }
             for point in checkpoint.progress
         ],
-        "usage": spending.to_json(),
+        "usage": spending.to_json(answers=evaluations > 0),
     }
 
 

@@ -42,6 +42,12 @@ async def deadline(seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
             _clocks.reset(token)
 
 
+def is_cancelled() -> bool:
+    """Whether the running task was asked to end; a CancelledError may also come from within it."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
 @contextlib.contextmanager
 def waiting() -> Iterator[None]:
     """Stop the time of all deadlines around; whoever waits needs a bound of its own."""

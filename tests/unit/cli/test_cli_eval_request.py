@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import types
+
 import pytest
 
-from burnish.cli.eval_request import EvalRequest
+from burnish.cli.eval_request import EvalRequest, check_gates
 from burnish.config.settings import load_settings
-from burnish.domain import UsageError
+from burnish.domain import Budget, UsageError
 
 CONFIG = """
 [agent]
@@ -97,3 +99,19 @@ def test_going_on_keeps_what_the_configuration_depends_on():
         *("eval", "--resume", "0199", "--model", "m", "--set", "a.b=1"),
         *("--section", "s=t", "--no-cache"),
     ]
+
+
+def test_limits_go_along_with_what_goes_on_and_fail_the_gates_that_they_cut_short():
+    request = EvalRequest(budget=Budget(max_cost_usd=1.5, max_evaluations=3), min_score=0.1)
+    ended = types.SimpleNamespace(
+        score=1.0,
+        comparison=None,
+        items=3,
+        experiment=types.SimpleNamespace(limit_reached="max_evaluations", planned_items=9),
+    )
+
+    words = request.continuing_with("e1")
+    gates = {gate.name: gate.passed for gate in check_gates(request, ended)}
+
+    assert words[3:] == ["--max-evaluations", "3", "--max-cost", "1.5"]
+    assert gates == {"min_score": True, "complete": False}

@@ -38,7 +38,9 @@ class ScriptedJudge:
         if isinstance(answer, Exception):
             raise answer
         usage = Usage(calls=1, input_tokens=100, output_tokens=10, cost_usd=0.001)
-        return ModelResponse(text=answer, usage=usage, cached=self.cached)
+        if self.cached:
+            return ModelResponse(text=answer, usage=Usage(), reused=usage, cached=True)
+        return ModelResponse(text=answer, usage=usage)
 
     async def close(self):
         pass

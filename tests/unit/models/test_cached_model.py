@@ -2,7 +2,17 @@ import asyncio
 
 import pytest
 
-from burnish.domain import Message, ModelRequest, ModelResponse, UnavailableError, Usage
+from burnish.domain import (
+    Message,
+    ModelRequest,
+    ModelResponse,
+    PaidAnswerError,
+    Payer,
+    UnavailableError,
+    Usage,
+    paid_in,
+    paying_for,
+)
 from burnish.models.catalog import CachedModel, call_key
 
 
@@ -242,3 +252,35 @@ async def test_closing_closes_the_model_behind(model, cache):
     await CachedModel(model, cache).close()
 
     assert model.closed
+
+
+async def test_what_an_interrupted_attempt_paid_for_counts_when_the_same_work_is_done_again(
+    model, cache
+):
+    async def ask(name, times=1):
+        with paying_for(Payer(name)):
+            answers = [await CachedModel(model, cache).complete(request()) for _ in range(times)]
+        return [(one.usage.calls, one.reused.calls, one.cached) for one in answers]
+
+    first = await ask("experiment/item/0", times=2)
+    again = await ask("experiment/item/0", times=2)
+    other = await ask("experiment/item/1")
+
+    assert first == [(1, 0, False), (0, 1, True)]
+    assert again == [(1, 0, True), (0, 1, True)]
+    assert other == [(0, 1, True)]
+
+
+async def test_an_unusable_answer_that_two_waited_for_is_counted_once(cache):
+    slow = SlowModel()
+    usage = Usage(calls=1, cost_usd=0.1)
+    slow.failure = PaidAnswerError(what="no use", why="half", fix="wait", usage=usage)
+    cached = CachedModel(slow, cache)
+    tasks = [asyncio.create_task(cached.complete(request())) for _ in range(2)]
+    await settle()
+    slow.go_on.set()
+
+    failures = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert [paid_in(one).calls for one in failures] == [1, 0]
+    assert all(isinstance(one, UnavailableError) for one in failures)

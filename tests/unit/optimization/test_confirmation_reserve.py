@@ -5,9 +5,18 @@ from __future__ import annotations
 import pytest
 from tests.support.memory_experiments import MemoryExperimentRepository
 
-from burnish.domain import Budget, ErrorKind, ItemError, ModelRequest, Purpose, Spending, Usage
+from burnish.domain import (
+    Budget,
+    BudgetReached,
+    ErrorKind,
+    ItemError,
+    ModelRequest,
+    Purpose,
+    Spending,
+    Usage,
+)
 from burnish.models import as_model
-from burnish.optimization.budget_gate import BudgetGate, BudgetReached, OwnModels
+from burnish.optimization.budget_gate import BudgetGate, OwnModels
 from burnish.optimization.confirmation import ConfirmationReserve, drawn_part
 from burnish.optimization.trial_index import TrialIndex
 from burnish.testing.clocks import FakeClock

@@ -8,6 +8,7 @@ import pytest
 
 from burnish.domain import (
     Budget,
+    BudgetReached,
     Model,
     ModelRequest,
     ModelResponse,
@@ -19,7 +20,7 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.models import as_model
-from burnish.optimization.budget_gate import BudgetGate, BudgetReached, OwnModels
+from burnish.optimization.budget_gate import BudgetGate, OwnModels
 from burnish.optimizers.shared import asking
 from burnish.optimizers.shared.asking import Asker
 

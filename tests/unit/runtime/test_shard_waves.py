@@ -8,6 +8,7 @@ from tests.support.memory_experiments import MemoryExperimentRepository
 
 from burnish.domain import (
     Budget,
+    BudgetReached,
     Configuration,
     ErrorKind,
     Experiment,
@@ -26,7 +27,7 @@ from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.scorers.catalog import build_scorers
 from burnish.evaluation.suite import Suite
-from burnish.optimization.budget_gate import BudgetGate, BudgetReached
+from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.experiments.adapter import Block, RunnerLost
 from burnish.optimization.experiments.block_adapter import EvaluationGate
 from burnish.runtime.shards.blocks import ShardedBlocks, ShardSettings

@@ -280,6 +280,9 @@ describe('a run that is not what was hoped for', () => {
       todo: 'Check the key.',
     });
     expect(explained(run({ owned: false }))?.todo).toContain('Resume');
+    expect(explained(run({ status: 'failed', python_call: 'f()' }))?.todo).toBe(
+      'Call f() in its program: what was evaluated is kept.',
+    );
     expect(explained(run({ owned: false, python_call: 'f()' }))?.todo).toContain('Call f() in');
     expect(explained(run({ status: 'initialized' }))?.title).toContain('not begun');
     expect(
@@ -293,6 +296,10 @@ describe('a run that is not what was hoped for', () => {
       stopWords(run({ stop_reason: 'budget', result: { stop_message: 'nothing is left' } })),
     ).toBe('The budget is used up. Nothing is left.');
     expect(stopWords(run())).toBeNull();
+    const done = { stop_message: 'the optimizer has nothing new to propose' };
+    expect(stopWords(run({ stop_reason: 'no_candidates', result: done }))).toBe(
+      'The optimizer had nothing more to propose.',
+    );
   });
 });
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,9 +37,7 @@ class PromotionReview:
     @property
     def difference(self) -> Difference:
         """From what is in use, or from what the run began with, to the candidate."""
-        active = self.promotion.active
-        current = self.promotion.baseline if active is None else active
-        return difference(current.configuration, self.promotion.candidate.configuration)
+        return self.promotion.difference
 
     @property
     def begins_from_active(self) -> bool:
@@ -75,8 +74,9 @@ class Promotion:
 
     @property
     def difference(self) -> Difference:
-        """From the configuration as it was given to the candidate."""
-        return difference(self.baseline.configuration, self.candidate.configuration)
+        """From what is in use, or from what the run began with, to the candidate."""
+        current = self.baseline if self.active is None else self.active
+        return difference(current.configuration, self.candidate.configuration)
 
     @property
     def already_active(self) -> bool:
@@ -221,7 +221,7 @@ async def promote_candidate(
     if expected_version is None or (expected_version == 0 and promotion.active is None):
         promotion = await _following_the_baseline(workspace, promotion)
     else:
-        promotion = _following(promotion, expected_version)
+        promotion = await _following(workspace, promotion, expected_version)
     version = await promote(workspace, promotion, author=promoted_by, note=note, more=origin)
     return Promoted(
         version=version,
@@ -234,6 +234,13 @@ async def promote_candidate(
 async def _following_the_baseline(workspace: Workspace, promotion: Promotion) -> Promotion:
     active, baseline = promotion.active, promotion.baseline
     agent = promotion.record.agent_name
+    if promotion.score is None and promotion.candidate.number > 0:
+        raise ConflictError(
+            what=f"the agent {agent!r} was not changed",
+            why="the candidate was never scored to the end, so nothing speaks for it",
+            fix="take one with a score, or send expected_version to promote all the same",
+            code="not_scored",
+        )
     if active is None:
         # What was in use before is kept too, so that there is something to go back to.
         first = await workspace.agents.add_version(
@@ -263,17 +270,18 @@ async def _following_the_baseline(workspace: Workspace, promotion: Promotion) ->
     return promotion
 
 
-def _following(promotion: Promotion, expected: int) -> Promotion:
+async def _following(workspace: Workspace, promotion: Promotion, expected: int) -> Promotion:
     """As the promoter has seen it; whether that still holds, the transaction decides."""
     if expected == 0:
         return replace(promotion, active=None)
-    seen = AgentVersion(
-        agent_name=promotion.record.agent_name,
-        version=expected,
-        configuration=promotion.baseline.configuration,
-        active=True,
-    )
-    return replace(promotion, active=seen)
+    baseline, agent = promotion.baseline.configuration, promotion.record.agent_name
+    seen = AgentVersion(agent_name=agent, version=expected, configuration=baseline, active=True)
+    with contextlib.suppress(UsageError):  # One that is not there is not the active one either.
+        seen = await workspace.agents.get_version(agent, expected)
+    doubts = promotion.doubts
+    if seen.configuration.hash != baseline.hash:
+        doubts = (*doubts, f"it was never compared with version {expected}, which it replaces")
+    return replace(promotion, active=seen, doubts=doubts)
 
 
 def find_candidate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -16,12 +16,14 @@ from burnish.app.wiring import Workspace, build_agent, build_suite, check_fit
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import (
     Agent,
+    Budget,
     ConflictError,
     Experiment,
     ExperimentStatus,
     ExperimentType,
     Item,
     Lease,
+    SystemClock,
     UsageError,
 )
 from burnish.evaluation.progress import Progress
@@ -68,7 +70,8 @@ class Evaluation:
     def __init__(self, workspace: Workspace, agent: AgentSpec, suite: SuiteSpec) -> None:
         self._workspace = workspace
         self._spec = agent
-        self.suite = build_suite(suite, workspace.model)
+        self._suite_spec = suite
+        self.suite = build_suite(suite, workspace.model, agent)
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
         self.experiment_id: str | None = None  # once it is known, so that a stopped run can say it
@@ -80,15 +83,23 @@ class Evaluation:
         name: str | None = None,
         options: RunOptions | None = None,
         progress: Progress | None = None,
+        budget: Budget | None = None,
     ) -> EvaluationResult:
-        """Evaluate the agent's configuration as a new experiment."""
+        """Evaluate the agent's configuration as a new experiment, up to the budget's limits."""
         selection = selection or Selection()
-        experiment = await self._new_experiment(selection, name)
+        experiment = await self._new_experiment(selection, name, budget)
+        options = await self._limited(experiment, options, budget)
         return await self._lease_and_run(experiment, selection, options, progress, skip=())
 
-    async def create(self, selection: Selection | None = None, *, name: str | None = None) -> str:
+    async def create(
+        self,
+        selection: Selection | None = None,
+        *,
+        name: str | None = None,
+        budget: Budget | None = None,
+    ) -> str:
         """The id of a new experiment, for `resume` to run wherever that is."""
-        return (await self._new_experiment(selection or Selection(), name)).id
+        return (await self._new_experiment(selection or Selection(), name, budget)).id
 
     async def resume(
         self,
@@ -99,9 +110,11 @@ class Evaluation:
         progress: Progress | None = None,
         lease: Lease | None = None,
         cancelled: asyncio.Event | None = None,
+        budget: Budget | None = None,
     ) -> EvaluationResult:
         """Go on with an experiment: run what it lacks, and what ended in an error if asked.
 
+        What was spent on it before counts against the budget, but for its time.
         An executor that holds the lease already gives it, and `cancelled` to end it early.
         """
         experiment = await self._workspace.experiments.get_experiment(experiment_id)
@@ -125,6 +138,7 @@ class Evaluation:
             async for result in self._workspace.experiments.stream_results(experiment_id)
             if result.error is None or not retry_errors
         }
+        options = await self._limited(experiment, options, budget, done)
         if lease is None:
             return await self._lease_and_run(experiment, selection, options, progress, skip=done)
         return await self._run(
@@ -148,6 +162,46 @@ class Evaluation:
                 code="refinement_changed",
             )
 
+    async def _limited(
+        self,
+        experiment: Experiment,
+        options: RunOptions | None,
+        budget: Budget | None,
+        done: Collection[tuple[str, int]] = (),
+    ) -> RunOptions:
+        """The options, with a gate that closes at the budget's limits."""
+        options = options or RunOptions(
+            concurrency=self._spec.concurrency,
+            item_timeout_seconds=self._spec.timeout_seconds,
+            outage_seconds=self._spec.outage_seconds,
+        )
+        if budget is None or budget == Budget():
+            return options
+        from burnish.optimization.budget_gate import BudgetGate  # noqa: PLC0415
+        from burnish.optimization.experiments.block_adapter import EvaluationGate  # noqa: PLC0415
+
+        self._require_limits(budget)
+        spent = (await self._workspace.experiments.summarise(experiment.id)).spending
+        gate = BudgetGate(budget, SystemClock(), evaluations=len(done), spending=spent)
+        hash_ = experiment.configuration.hash
+        seen = {(hash_, item, repeat) for item, repeat in done}
+        return replace(options, gate=EvaluationGate(gate, seen, hash_))
+
+    def _require_limits(self, budget: Budget) -> None:
+        """Refuse limits that could not be kept."""
+        from burnish.app.optimize.cost_estimate import require_cost_limit  # noqa: PLC0415
+
+        if budget.max_trials is not None:
+            raise UsageError(
+                what="the budget's max_trials cannot be used",
+                why="an evaluation has no trials",
+                fix="limit evaluations, calls, tokens, dollars or seconds",
+                code="invalid_budget",
+            )
+        refine = None if self.suite.refine is None else self.suite.refine.policy.model
+        tables = self._workspace.models.tables
+        require_cost_limit(budget, self._spec, self._suite_spec, tables, refiner=refine)
+
     async def failing_items(self, experiment_id: str) -> frozenset[str]:
         """The items that did not pass in an experiment, for a run of just those."""
         results = self._workspace.experiments.stream_results(experiment_id)
@@ -169,7 +223,7 @@ class Evaluation:
         self,
         experiment: Experiment,
         selection: Selection,
-        options: RunOptions | None,
+        options: RunOptions,
         progress: Progress | None,
         *,
         skip: Collection[tuple[str, int]],
@@ -186,7 +240,8 @@ class Evaluation:
                 lease=lease,
                 cancelled=cancelled,
             )
-        if result.experiment.status is ExperimentStatus.CANCELLED:
+        ended = result.experiment
+        if ended.status is ExperimentStatus.CANCELLED and ended.limit_reached is None:
             raise was_cancelled(experiment.id)
         return result
 
@@ -194,18 +249,13 @@ class Evaluation:
         self,
         experiment: Experiment,
         selection: Selection,
-        options: RunOptions | None,
+        options: RunOptions,
         progress: Progress | None,
         *,
         skip: Collection[tuple[str, int]],
         lease: Lease,
         cancelled: asyncio.Event,
     ) -> EvaluationResult:
-        options = options or RunOptions(
-            concurrency=self._spec.concurrency,
-            item_timeout_seconds=self._spec.timeout_seconds,
-            outage_seconds=self._spec.outage_seconds,
-        )
         self.experiment_id = experiment.id
         progress = progress if progress is not None else Progress()
         progress.planned = max((experiment.planned_items or 0) - len(skip), 0)
@@ -221,7 +271,11 @@ class Evaluation:
         await until_cancelled(run, cancelled)
         return await result_of(self._workspace.experiments, experiment.id, self.suite.scorers)
 
-    async def _new_experiment(self, selection: Selection, name: str | None) -> Experiment:
+    async def _new_experiment(
+        self, selection: Selection, name: str | None, budget: Budget | None = None
+    ) -> Experiment:
+        if budget is not None:
+            self._require_limits(budget)
         index = self.suite.dataset.index()
         count = selection.count(self.suite)
         if count == 0:
@@ -252,6 +306,8 @@ class Evaluation:
                 "model": self._spec.model if isinstance(self._spec.model, str) else None,
                 "skipped_judges": list(self.suite.scorers.skipped),
                 "refine": _refine_json(self.suite),
+                "reported": list(self.suite.scorers.reported),
+                "budget": None if budget is None else budget.to_json(),
             },
         )
         await self._workspace.experiments.create_experiment(experiment)

@@ -115,6 +115,13 @@ async def resume_evaluation(workspace: Workspace, experiment_id: str) -> None:
             fix="start a new one; results that are there are reused",
             code="completed",
         )
+    if experiment.limit_reached is not None:
+        raise ConflictError(
+            what=f"evaluation {experiment_id} cannot go on",
+            why=experiment.limit_reached,
+            fix="start a new one with a larger budget; results that are there are reused",
+            code="budget",
+        )
     if not await jobs.queue_again(experiment_id):
         raise ConflictError(
             what=f"evaluation {experiment_id} cannot go on here",

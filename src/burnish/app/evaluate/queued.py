@@ -15,7 +15,7 @@ from burnish.app.optimize.run_spec import known_models
 from burnish.app.wiring import Workspace
 from burnish.config.schema import Settings
 from burnish.config.served_project import ServedProject
-from burnish.domain import BurnishError, Configuration, ExperimentStatus
+from burnish.domain import Budget, BurnishError, Configuration, ExperimentStatus
 from burnish.domain.jobs import Job
 from burnish.jobs.executor import ExecutorSettings, JobExecutor
 
@@ -27,19 +27,21 @@ async def create_evaluation(
     selection: Selection,
     *,
     name: str | None,
+    budget: Budget | None = None,
 ) -> str:
     """The id of a new experiment, which is queued for whoever is first."""
     chosen = await choose(workspace, project, choice)
     settings = await asyncio.to_thread(_with_texts, chosen.settings)
     async with evaluating(workspace, settings) as evaluation:
-        experiment_id = await evaluation.create(selection, name=name)
+        experiment_id = await evaluation.create(selection, name=name, budget=budget)
     version, active = choice.agent_version, chosen.agent.active
     if version is None and chosen.agent.written is None and active is not None:
         version = active.version
     origin = {"agent_version": version, "overrides": dict(choice.overrides)}
     await workspace.experiments.update_experiment(experiment_id, metadata=origin)
     stored = {**settings.model_dump(), "models": known_models(settings.models)}
-    await workspace.evaluation_jobs.add(experiment_id, {"settings": stored})
+    limits = {} if budget is None else budget.to_json()
+    await workspace.evaluation_jobs.add(experiment_id, {"settings": stored, "budget": limits})
     return experiment_id
 
 
@@ -93,6 +95,7 @@ class EvaluationRunner:
                 retry_errors=True,
                 lease=job.lease,
                 cancelled=cancelled,
+                budget=Budget(**((job.spec or {}).get("budget") or {})),
             )
 
     async def renewed(self, job: Job, number: int) -> None:

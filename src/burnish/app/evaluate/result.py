@@ -19,6 +19,7 @@ from burnish.domain import (
 )
 from burnish.domain.optimizations.pages import RunPoint
 from burnish.evaluation.refine.statistics import RefinementStatistics, refinement_statistics
+from burnish.evaluation.scorers.judge import NOT_JUDGED
 from burnish.evaluation.scorers.scorer_set import ScorerSet
 from burnish.evaluation.statistics import (
     Interval,
@@ -202,13 +203,15 @@ async def result_of(
     scores = await repository.item_scores(experiment_id)
     labels: Sequence[str] = experiment.metadata.get("labels") or ()
     answers = await _answers(repository, experiment_id) if len(labels) > 1 else Counter()
+    reported: Sequence[str] = experiment.metadata.get("reported") or ()
+    silent = await _silent(repository, experiment_id, reported) if reported else []
     return EvaluationResult(
         experiment=experiment,
         summary=summary,
         score_interval=score_interval(list(scores.values())),
         pass_interval=wilson_interval(summary.passed, summary.runs - summary.skipped),
         answers=answers,
-        warnings=_warnings(experiment, summary, answers),
+        warnings=(*_warnings(experiment, summary, answers), *silent),
         refinement=await refinement_of(repository, experiment),
     )
 
@@ -269,6 +272,25 @@ async def _answers(repository: ExperimentRepository, experiment_id: str) -> Coun
     return answers
 
 
+async def _silent(
+    repository: ExperimentRepository, experiment_id: str, reported: Sequence[str]
+) -> list[str]:
+    """Scorers that decide nothing and came to no verdict, with the commonest reason."""
+    errors: dict[str, Counter[str]] = {name: Counter() for name in reported}
+    runs = 0
+    async for result in repository.stream_results(experiment_id):
+        runs += 1
+        for score in result.scores:
+            if score.name in errors and (score.error or "").removesuffix(NOT_JUDGED):
+                errors[score.name][str(score.error)] += 1
+    return [
+        f"{name} gave no verdict on {found.total():,} of {runs:,} runs (its weight is 0, so no score "
+        f"suffers); the commonest reason: {found.most_common(1)[0][0]}"
+        for name, found in errors.items()
+        if found
+    ]
+
+
 def _warnings(
     experiment: Experiment, summary: ExperimentSummary, answers: Counter[str]
 ) -> tuple[str, ...]:
@@ -285,6 +307,12 @@ def _warnings(
     if skipped := experiment.metadata.get("skipped_judges"):
         found.append(
             f"{', '.join(map(str, skipped))}: not judged, because the criteria are missing or empty"
+        )
+    if experiment.limit_reached is not None:
+        planned = experiment.planned_items or summary.runs
+        found.append(
+            f"{experiment.limit_reached}: {summary.runs:,} of {planned:,} runs were made; "
+            f"`burnish eval --resume {experiment.id}` goes on, under the limits that it is given"
         )
     if summary.errors:
         counted = " and count as 0" if summary.measured else ": nothing was measured"

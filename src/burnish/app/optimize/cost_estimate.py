@@ -216,14 +216,28 @@ def require_price(
             "set input_price and output_price in [models], or name tokens in place of cost",
         )
     refine = RefinePolicy.of(suite.refine)
+    refiner = refine.model if refine is not None and refine.trials else None
+    require_cost_limit(budget, agent, suite, tables, refiner=refiner, optimizer=search.settings)
+
+
+def require_cost_limit(
+    budget: Budget,
+    agent: AgentSpec,
+    suite: SuiteSpec,
+    tables: Mapping[str, Any],
+    *,
+    refiner: Any,
+    optimizer: Mapping[str, Any] | None = None,
+) -> None:
+    """Refuse to limit the cost of models whose price nobody knows."""
+    if budget.max_cost_usd is None:
+        return
     paid = {
         "model": agent.model,
         "scorers": list(suite.scorers),
-        "refine_model": refine.model if refine is not None and refine.trials else None,
-        "optimizer": search.settings,
+        "refine_model": refiner,
+        "optimizer": optimizer or {},
     }
-    if budget.max_cost_usd is None:
-        return
     for _, model in models_in(paid):
         if _is_unpriced(model, tables):
             raise UsageError(

@@ -66,7 +66,7 @@ class Optimization:
         # Where experiments are run and masks are kept: here and in the database unless said.
         self._make_adapter = make_adapter or LocalExperimentAdapter
         self._overlays = overlays or workspace.overlays
-        self.suite = build_suite(suite, workspace.model).for_trials()
+        self.suite = build_suite(suite, workspace.model, agent).for_trials()
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
         self.optimizer = build_optimizer_of(search)

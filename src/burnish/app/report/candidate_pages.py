@@ -150,7 +150,7 @@ async def _summed(workspace: Workspace, run: HeldOutRun) -> CandidateRun:
         items=summary.runs,
         passed=summary.passed,
         failed=summary.failed,
-        cost_usd=summary.spending.total.cost_usd,
+        cost_usd=summary.cost_usd,
         error=None,
     )
 

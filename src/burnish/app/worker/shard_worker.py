@@ -83,7 +83,7 @@ class _GivenBench:
     ) -> None:
         self._items = items
         self._agent = build_agent(agent, workspace.model)
-        self._suite = build_suite(suite, workspace.model).for_trials()
+        self._suite = build_suite(suite, workspace.model, agent).for_trials()
 
     @contextlib.asynccontextmanager
     async def use(self, request: ShardRequest) -> AsyncIterator[ShardBench]:
@@ -148,10 +148,10 @@ class _StoredBenches:
         items = await self._items.items(request.dataset_id)
         pool = ModelPool(settings.models, lambda: self._workspace.call_cache)
         # Rows come from the database, and the suite's file need not be here.
-        suite = build_suite(replace(settings.suite_spec(), dataset=()), pool.model).for_trials()
+        agent, spec = settings.agent_spec(), replace(settings.suite_spec(), dataset=())
         bench = ShardBench(
-            agent=build_agent(settings.agent_spec(), pool.model),
-            suite=suite,
+            agent=build_agent(agent, pool.model),
+            suite=build_suite(spec, pool.model, agent).for_trials(),
             items=items,
         )
         return _Kept(bench, pool)

@@ -19,12 +19,21 @@ from burnish.cli.display.evaluation import FailingItem, print_result, worst_item
 from burnish.cli.display.evaluation_progress import showing
 from burnish.cli.display.rows import print_notice
 from burnish.cli.eval_request import EvalRequest, Gate, RefineOptions, check_gates
-from burnish.cli.options import Config, Db, Json
+from burnish.cli.options import (
+    Config,
+    Db,
+    Json,
+    MaxCalls,
+    MaxCost,
+    MaxEvaluations,
+    MaxSeconds,
+    MaxTokens,
+)
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.wording import count, short_id
 from burnish.config.schema import Settings
-from burnish.domain import ExperimentStatus, UsageError
+from burnish.domain import Budget, ExperimentStatus, UsageError
 from burnish.evaluation.outages import nothing_worked
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import RunOptions
@@ -126,6 +135,11 @@ def evaluate(
         str | None,
         typer.Option(metavar="latest|best", help="Which round counts.", rich_help_panel=_REFINE),
     ] = None,
+    max_evaluations: MaxEvaluations = None,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    max_seconds: MaxSeconds = None,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Items at once.")] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds for one item.")] = None,
     no_cache: Annotated[
@@ -158,7 +172,8 @@ def evaluate(
 ) -> None:
     """Run the agent over the suite, and keep and score every answer.
 
-    Results are saved as they come. What was already answered is not paid for again.
+    Results are saved as they come. What was already answered is not paid for again. A limit that is
+    reached ends it: what runs then still ends, and --resume goes on.
     """
     request = EvalRequest(
         split=split,
@@ -175,6 +190,13 @@ def evaluate(
             limit=refine_limit,
             threshold=refine_threshold,
             answer=refine_answer,
+        ),
+        budget=Budget(
+            max_evaluations=max_evaluations,
+            max_calls=max_calls,
+            max_tokens=max_tokens,
+            max_cost_usd=max_cost,
+            max_seconds=max_seconds,
         ),
         concurrency=concurrency,
         timeout=timeout,
@@ -252,12 +274,20 @@ async def _run(
         experiment = await resolve(experiments, request.continued)
         retry = request.retry_errors is not None
         result = await evaluation.resume(
-            experiment.id, retry_errors=retry, options=options, progress=progress
+            experiment.id,
+            retry_errors=retry,
+            options=options,
+            progress=progress,
+            budget=request.budget,
         )
     else:
         selection = await _selection(workspace, evaluation, request)
         result = await evaluation.run(
-            selection, name=request.name, options=options, progress=progress
+            selection,
+            name=request.name,
+            options=options,
+            progress=progress,
+            budget=request.budget,
         )
     if baseline is None:
         return result

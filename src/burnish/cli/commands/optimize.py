@@ -18,6 +18,11 @@ from burnish.cli.options import (
     Db,
     Json,
     Mailbox,
+    MaxCalls,
+    MaxCost,
+    MaxEvaluations,
+    MaxSeconds,
+    MaxTokens,
     RayAddress,
     Runner,
     assigned,
@@ -67,22 +72,11 @@ def optimize(
         int | None,
         typer.Option(min=0, help="Candidates tried on all items.", rich_help_panel=_BUDGET),
     ] = None,
-    max_evaluations: Annotated[
-        int | None, typer.Option(min=0, help="Item runs.", rich_help_panel=_BUDGET)
-    ] = None,
-    max_calls: Annotated[
-        int | None, typer.Option(min=0, help="Model calls.", rich_help_panel=_BUDGET)
-    ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(min=0, help="Tokens in and out.", rich_help_panel=_BUDGET)
-    ] = None,
-    max_cost: Annotated[
-        float | None,
-        typer.Option(min=0, metavar="USD", help="US dollars.", rich_help_panel=_BUDGET),
-    ] = None,
-    max_seconds: Annotated[
-        float | None, typer.Option(min=0, help="Seconds.", rich_help_panel=_BUDGET)
-    ] = None,
+    max_evaluations: MaxEvaluations = None,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    max_seconds: MaxSeconds = None,
     model: Annotated[
         str | None,
         typer.Option(help="Another model, such as openai/gpt-4o-mini.", rich_help_panel=_AGENT),

@@ -67,7 +67,7 @@ async def _check(location: ProjectLocation) -> _Checked:
         return opened.setdefault(name, as_model(name, model_settings(settings.models, name)))
 
     try:
-        suite = build_suite(settings.suite_spec(), open_model)
+        suite = build_suite(settings.suite_spec(), open_model, settings.agent_spec())
         agent = build_agent(settings.agent_spec(), open_model)
         check_fit(agent, suite)
         settings.budget_spec()

@@ -126,6 +126,12 @@ class Experiment:
     created_at: str = ""
     updated_at: str = ""
 
+    @property
+    def limit_reached(self) -> str | None:
+        """In words, the limit of its budget that ended it early; None for any other."""
+        error = self.metadata.get("error") or {}
+        return str(error.get("message")) if error.get("code") == "budget" else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentSummary:

@@ -38,10 +38,12 @@ class TrialOrder(StrEnum):
 class OptimizationFilter:
     """Which optimizations are wanted; what is left empty does not count.
 
-    `text` is part of a name of anything in it, or the beginning of its id.
+    `text` is part of a name of anything in it, or the beginning of its id. `states` are statuses as
+    people read them, which only a look at the owner tells: whoever lists looks.
     """
 
     statuses: Sequence[OptimizationStatus] = ()
+    states: Sequence[str] = ()
     agent: str | None = None
     suite: str | None = None
     optimizer: str | None = None

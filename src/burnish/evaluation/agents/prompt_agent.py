@@ -22,8 +22,10 @@ from burnish.domain import (
     render,
 )
 
+# The score from which outputs of this prompt are not refined, where the suite sets none.
+REFINE_THRESHOLD = "refine_threshold"
 # Parameters that this agent reads itself; all others go to the model.
-_OWN_PARAMETERS = frozenset({"label_words"})
+_OWN_PARAMETERS = frozenset({"label_words", REFINE_THRESHOLD})
 _EDGES = " \t\r\n.,;:!?\"'`*()[]{}<>"
 _ROLES = ("system", "developer", "user", "assistant")
 

@@ -12,9 +12,11 @@ from burnish.domain import (
     Item,
     ItemError,
     ItemResult,
+    Purpose,
     Refinement,
     Round,
     RoundEnd,
+    Score,
     Spending,
 )
 from burnish.domain.experiments.refinement import PERFECT_SCORE, SLACK
@@ -67,6 +69,11 @@ class RoundTally:
         """The last round, with why it is that."""
         self.last = replace(self.last, ended=ended, ended_why=why)
         return self.last
+
+    def charge(self, spending: Spending) -> None:
+        """Count what was paid after the last round for one that never came."""
+        self.last = replace(self.last, spending=self.last.spending + spending)
+        self.spending = self.spending + spending
 
     def answer(self, choice: AnswerChoice) -> Round:
         """The round that counts."""
@@ -180,6 +187,10 @@ class RefineLoop:
                 revision = await self.refiner.revise(tally.latest, item)
             except RefinerFailedError as error:
                 ending = RoundEnd.OPTIMIZER_UNAVAILABLE, str(error)
+                if error.usage.calls:
+                    wasted = Spending.on(Purpose.REFINE, error.usage)
+                    tally.charge(wasted)
+                    pay(wasted)
                 break
             tally.add(await self._judged(revision, tally.last, item))
             affordable = pay(tally.last.spending)
@@ -198,12 +209,20 @@ class RefineLoop:
             output=_kept(output),
             score=self.scorers.objective(scores),
             passed=self.scorers.passed(scores, self.pass_threshold),
-            scores=tuple(replace(one, spending=Spending()) for one in scores),
+            scores=self._settled(scores),
             model=self.refiner.name,
             spending=Spending.sum([output.spending, *(one.spending for one in scores)]),
             reused=output.reused,
             latency_ms=revision.latency_ms,
             cached=revision.cached,
+        )
+
+    def _settled(self, scores: Sequence[Score]) -> tuple[Score, ...]:
+        """The scores of a round. An error of a scorer that decides nothing is only told."""
+        counting = self.scorers.deciding(scores)
+        return tuple(
+            replace(one, spending=Spending(), error=one.error if one in counting else None)
+            for one in scores
         )
 
     def _first_round(self, first: ItemResult) -> Round:
@@ -216,7 +235,7 @@ class RefineLoop:
             output=_kept(first.output),
             score=first.score,
             passed=first.passed,
-            scores=tuple(replace(one, spending=Spending()) for one in first.scores),
+            scores=self._settled(first.scores),
             model=self.writer,
             spending=first.spending,
             reused=first.reused,

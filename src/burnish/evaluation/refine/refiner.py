@@ -20,7 +20,9 @@ from burnish.domain import (
     Purpose,
     Round,
     Spending,
+    Usage,
     UsageError,
+    paid_in,
 )
 from burnish.evaluation.scorers.judge import fenced, field_parts, shown_output
 from burnish.evaluation.scorers.scorer_set import is_systemic
@@ -52,7 +54,11 @@ _WRAPPED = re.compile(
 
 
 class RefinerFailedError(Exception):
-    """The optimizer gave no output; the message says why."""
+    """The optimizer gave no output; the message says why, `usage` what it cost all the same."""
+
+    def __init__(self, why: str, usage: Usage | None = None) -> None:
+        super().__init__(why)
+        self.usage = usage or Usage()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +110,7 @@ class Refiner:
             why = f"{self.name}: {_why(error)}"
             if is_systemic(error):
                 self._broken = why
-            raise RefinerFailedError(why) from error
+            raise RefinerFailedError(why, paid_in(error)) from error
         elapsed = (time.perf_counter() - started) * 1000
         if "```" not in latest.output.text:
             response = replace(response, text=_unwrapped(response.text))

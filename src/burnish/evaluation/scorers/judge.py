@@ -23,6 +23,7 @@ from burnish.domain import (
     UnavailableError,
     Usage,
     UsageError,
+    paid_in,
     text_hash,
 )
 from burnish.evaluation.scorers.comparison import as_text
@@ -193,8 +194,8 @@ class LLMJudge:
             except Exception as error:  # A model may be anybody's function.
                 if is_systemic(error):
                     raise
-                return self._failed(_why(error), spent)
-            spent += _paid(response)
+                return self._failed(_why(error), spent + paid_in(error))
+            spent += response.usage
             try:
                 return self._verdict(Verdict.read(response.text), spent)
             except MalformedVerdictError as error:
@@ -262,10 +263,6 @@ def criteria_text(criteria: str | Sequence[str]) -> str:
     if isinstance(criteria, str):
         return criteria.strip()
     return "\n".join(f"- {one.strip()}" for one in criteria if has_criteria(one))
-
-
-def _paid(response: ModelResponse) -> Usage:
-    return Usage() if response.cached else response.usage
 
 
 def _why(error: Exception) -> str:

@@ -19,6 +19,7 @@ from burnish.evaluation.scorers.fields import (
     require_text,
 )
 from burnish.evaluation.scorers.function_scorer import FunctionScorer
+from burnish.support.deadlines import is_cancelled
 
 SYSTEMIC_CODES = frozenset(
     {
@@ -83,6 +84,10 @@ class ScorerSet:
             if weight > 0
             for text in _looks_at(name, scorer)
         )
+        # Scorers of weight 0.
+        self.reported = tuple(
+            name for name, weight in zip(self.names, self.weights, strict=True) if not weight
+        )
         waiting = [scorer for scorer in self.scorers if not _is_instant(scorer)]
         self.instant = not waiting
         self._together = len(waiting) > 1
@@ -112,13 +117,17 @@ class ScorerSet:
 
         Without a threshold a scorer's own word counts, and what the others come to decides the rest.
         """
-        counting = [one for one in scores if self._weight_of[one.name] > 0]
+        counting = self.deciding(scores)
         if any(one.error is not None or one.passed is False for one in counting):
             return False
         if threshold is None:
             open_ = [one for one in counting if one.passed is None]
             return not open_ or self.objective(open_) >= self.pass_from - _SLACK
         return self.objective(scores) >= threshold - _SLACK
+
+    def deciding(self, scores: Iterable[Score]) -> list[Score]:
+        """Those that count: of a scorer of weight 0 not even an error does."""
+        return [one for one in scores if self._weight_of[one.name] > 0]
 
     def missing_fields(self, columns: Iterable[str]) -> tuple[str, ...]:
         """Fields that the scorers read and that no row with these columns has."""
@@ -150,8 +159,11 @@ def is_scorer(value: object) -> TypeGuard[Scorer]:
 async def _score(name: str, scorer: Scorer, output: AgentOutput, item: Item) -> Score:
     try:
         score = await scorer.score(output, item)
-    except Exception as error:  # A scorer from elsewhere may break the promise.
-        if is_systemic(error):
+    except (
+        Exception,
+        asyncio.CancelledError,
+    ) as error:  # One from elsewhere may break the promise.
+        if is_systemic(error) or (isinstance(error, asyncio.CancelledError) and is_cancelled()):
             raise
         return error_score(name, f"{type(error).__name__}: {error}")
     return score if score.name == name else replace(score, name=name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Mapping
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any, Protocol
 
@@ -20,7 +21,7 @@ from burnish.models.failures import (
     error_of_bad_answer,
     error_of_status,
 )
-from burnish.models.openai.wire import parse_body
+from burnish.models.openai.wire import StreamedAnswer, parse_body
 from burnish.models.retry import retry_after_seconds
 
 LARGEST_BODY = 8 * 1024 * 1024
@@ -76,23 +77,28 @@ class OpenAIClient:
     async def chat(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """The endpoint's JSON answer to one attempt at a chat completion."""
         # All parameters travel as extra_body, so any that the endpoint knows may be given.
-        chat = self._sdk.chat.completions.with_raw_response
-        return await self._attempt(
-            chat.create(
-                model=body["model"],
-                messages=body["messages"],
-                extra_body=_without(body, "model", "messages"),
+        completions = self._sdk.chat.completions
+        asked: dict[str, Any] = {
+            "model": body["model"],
+            "messages": body["messages"],
+            "extra_body": _without(body, "model", "messages"),
+        }
+        if body.get("stream"):
+            return await self._attempt(
+                self._streamed(completions.with_streaming_response.create(**asked))
             )
-        )
+        return await self._attempt(_whole(completions.with_raw_response.create(**asked)))
 
     async def respond(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """The endpoint's JSON answer to one attempt at a response."""
         responses = self._sdk.responses.with_raw_response
         return await self._attempt(
-            responses.create(
-                model=body["model"],
-                input=body["input"],
-                extra_body=_without(body, "model", "input"),
+            _whole(
+                responses.create(
+                    model=body["model"],
+                    input=body["input"],
+                    extra_body=_without(body, "model", "input"),
+                )
             )
         )
 
@@ -100,7 +106,7 @@ class OpenAIClient:
         """The endpoint's JSON answer to one attempt at a picture."""
         images = self._sdk.images.with_raw_response
         return await self._attempt(
-            images.generate(prompt=body["prompt"], extra_body=_without(body, "prompt"))
+            _whole(images.generate(prompt=body["prompt"], extra_body=_without(body, "prompt")))
         )
 
     async def redraw(
@@ -109,19 +115,36 @@ class OpenAIClient:
         """The same from a picture, given as file name, bytes and media type."""
         images = self._sdk.images.with_raw_response
         return await self._attempt(
-            images.edit(image=picture, prompt=body["prompt"], extra_body=_without(body, "prompt"))
+            _whole(
+                images.edit(
+                    image=picture, prompt=body["prompt"], extra_body=_without(body, "prompt")
+                )
+            )
         )
 
     async def close(self) -> None:
         """Close the connections."""
         await self._sdk.close()
 
-    async def _attempt(self, call: Awaitable[_RawAnswer]) -> Mapping[str, Any]:
+    async def _streamed(self, call: AbstractAsyncContextManager[Any]) -> Mapping[str, Any]:
+        """The answer put together, with `ttft_ms`; one that came as a whole all the same as it is."""
+        started = self._clock.monotonic()
+        async with call as response:
+            kind = response.headers.get("content-type", "")
+            if "event-stream" not in kind:
+                return parse_body(await response.read(), kind)
+            answer, first = StreamedAnswer(), None
+            async for line in response.iter_lines():
+                answer.add(line)
+                if first is None and answer.begun:
+                    first = (self._clock.monotonic() - started) * 1000
+        return {**answer.body(), "ttft_ms": first}
+
+    async def _attempt(self, call: Awaitable[Mapping[str, Any]]) -> Mapping[str, Any]:
         failure: BurnishError | TransientError
         try:
             async with asyncio.timeout(self._timeout):
-                response = (await call).http_response
-                return parse_body(response.content, response.headers.get("content-type", ""))
+                return await call
         except openai.APIStatusError as error:
             failure = self._refusal(error)
         except (openai.OpenAIError, httpx2.HTTPError, BadAnswerError, TimeoutError) as error:
@@ -152,6 +175,11 @@ class OpenAIClient:
             fix = "check base_url, the network and that the server runs"
             return TransientError(f"no connection to {address}", fix=fix)
         return TransientError(f"{address} cut the connection before the answer was complete")
+
+
+async def _whole(call: Awaitable[_RawAnswer]) -> Mapping[str, Any]:
+    response = (await call).http_response
+    return parse_body(response.content, response.headers.get("content-type", ""))
 
 
 def _without(body: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -63,10 +63,13 @@ class OpenAIModel(_TextModel):
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """One answer, after as many attempts as settings and deadline allow."""
         body = request_body(self._model, request, grammar=self.settings.grammar)
+        if self.settings.stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
 
         def read(answer: Mapping[str, Any]) -> Answer[ModelResponse]:
             response = read_answer(answer, self._model, request)
-            return Answer(response, response.usage)
+            first = answer.get("ttft_ms") if self.settings.stream else None
+            return Answer(replace(response, ttft_ms=first), response.usage)
 
         return await self._complete(request, lambda client: client.chat(body), read)
 

@@ -60,6 +60,60 @@ def parse_body(content: bytes, content_type: str) -> Mapping[str, Any]:
     return value
 
 
+class StreamedAnswer:
+    """A chat completion put together from its pieces."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._refusals: list[str] = []
+        self._logprobs: list[Any] = []
+        self._usage: Any = None
+        self._reason: Any = None
+        self._ended = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether any text has come."""
+        return bool(self._texts or self._refusals)
+
+    def add(self, line: str) -> None:
+        """One line of the stream; BadAnswerError for what is no piece of a completion."""
+        if not line.startswith("data:"):
+            return
+        data = line.removeprefix("data:").strip()
+        if data == "[DONE]":
+            self._ended = True
+            return
+        piece = parse_body(data.encode(), "")
+        if "error" in piece:
+            raise BadAnswerError(f"it broke off: {clean_message(str(piece['error']))}")
+        self._usage = piece.get("usage") or self._usage
+        choices = piece.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if isinstance(choice, Mapping):
+            self._add_choice(choice)
+
+    def _add_choice(self, choice: Mapping[str, Any]) -> None:
+        self._reason = choice.get("finish_reason") or self._reason
+        delta, logprobs = choice.get("delta"), choice.get("logprobs")
+        if isinstance(delta, Mapping):
+            for name, kept in (("content", self._texts), ("refusal", self._refusals)):
+                if isinstance(delta.get(name), str) and delta[name]:
+                    kept.append(delta[name])
+        if isinstance(logprobs, Mapping) and isinstance(logprobs.get("content"), list):
+            self._logprobs += logprobs["content"]
+
+    def body(self) -> dict[str, Any]:
+        """The answer as it would have come as a whole; BadAnswerError when its end is missing."""
+        if not self._ended and self._reason is None:
+            raise BadAnswerError("it broke off before its end")
+        message = {"content": "".join(self._texts or self._refusals)}
+        choice = {"message": message, "finish_reason": self._reason}
+        if self._logprobs:
+            choice["logprobs"] = {"content": self._logprobs}
+        return {"choices": [choice], "usage": self._usage}
+
+
 def read_answer(body: Mapping[str, Any], model: str, request: ModelRequest) -> ModelResponse:
     """The response without its price. Missing usage is counted here."""
     choices = body.get("choices")

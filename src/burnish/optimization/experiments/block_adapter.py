@@ -11,6 +11,7 @@ from statistics import fmean
 
 from burnish.domain import (
     Agent,
+    BudgetReached,
     BurnishError,
     ConflictError,
     Experiment,
@@ -26,9 +27,9 @@ from burnish.domain import (
 )
 from burnish.evaluation.outages import OutageWatch
 from burnish.evaluation.progress import Progress
-from burnish.evaluation.runner import RunOptions, final_status
+from burnish.evaluation.runner import RunOptions, final_status, status_at
 from burnish.evaluation.suite import Suite
-from burnish.optimization.budget_gate import BudgetGate, BudgetReached
+from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.experiments.adapter import (
     UNSCORED,
     Block,
@@ -235,6 +236,7 @@ class BlockExperimentAdapter:
             outages=self._outages,
             gate=EvaluationGate(self._gate, self.seen, experiment.configuration.hash),
             on_result=collect,
+            counted=frozenset(stale),
         )
         suite = _repeated(inputs.suite, request.repeats)
         incumbent = await self._incumbent_scores(request)
@@ -332,8 +334,7 @@ def _status_of(failure: BurnishError) -> ExperimentStatus:
     """As what an experiment ends that ran into this."""
     if not isinstance(failure, BudgetReached):
         return ExperimentStatus.FAILED
-    overdue = failure.limit == "max_seconds"
-    return ExperimentStatus.TIMEOUT if overdue else ExperimentStatus.CANCELLED
+    return status_at(failure.limit)
 
 
 def _repeated(suite: Suite, repeats: int | None) -> Suite:

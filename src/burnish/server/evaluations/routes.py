@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from burnish.app.evaluate import leases
 from burnish.app.evaluate.queued import create_evaluation
 from burnish.app.evaluate.result import result_of
-from burnish.domain import Outcome, RoundEnd
+from burnish.domain import Budget, Outcome, RoundEnd
 from burnish.domain.optimizations.pages import ItemFilter
 from burnish.server.evaluations.schemas import (
     EvaluationLine,
@@ -81,7 +81,12 @@ async def list_evaluations(
 async def start_evaluation(serving: Serving, new: NewEvaluation) -> EvaluationView:
     """Evaluate a version of an agent, with overrides that are not saved. Runs in the background."""
     experiment_id = await create_evaluation(
-        serving.workspace, serving.project, new.choice(), new.selection(), name=new.name
+        serving.workspace,
+        serving.project,
+        new.choice(),
+        new.selection(),
+        name=new.name,
+        budget=Budget(**new.budget.given()),
     )
     serving.wake()
     return await _view(serving, experiment_id)

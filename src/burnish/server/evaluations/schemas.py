@@ -163,6 +163,20 @@ class Overrides(Strict):
         return {name: value for name, value in self.model_dump().items() if value}
 
 
+class EvaluationBudget(Strict):
+    """What an evaluation may spend; nothing is limited that is left out."""
+
+    max_evaluations: Annotated[int, Field(ge=0, le=1_000_000_000)] | None = None
+    max_calls: Annotated[int, Field(ge=0, le=1_000_000_000)] | None = None
+    max_tokens: Annotated[int, Field(ge=0, le=1_000_000_000_000)] | None = None
+    max_cost_usd: Annotated[float, Field(ge=0, le=1e9)] | None = None
+    max_seconds: Annotated[float, Field(ge=0, le=1e9)] | None = None
+
+    def given(self) -> dict[str, Any]:
+        """The limits that were named."""
+        return {name: value for name, value in self.model_dump().items() if value is not None}
+
+
 class NewEvaluation(Strict):
     """An evaluation to start; what is left out is as the server's configuration has it."""
 
@@ -176,6 +190,7 @@ class NewEvaluation(Strict):
     split: Literal["train", "validation", "test"] | None = None
     limit: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     name: Name | None = None
+    budget: EvaluationBudget = Field(default_factory=EvaluationBudget)
 
     def choice(self) -> Choice:
         """What is to be run."""
@@ -222,6 +237,7 @@ class EvaluationView(EvaluationLine):
 
     configuration: dict[str, Any]
     overrides: dict[str, Any]
+    budget: dict[str, float] = Field(description="The limits that it has.")
     error: dict[str, Any] | None
     result: dict[str, Any] | None = Field(
         description="The document that `burnish eval --json` prints; None before the first item."
@@ -235,6 +251,7 @@ class EvaluationView(EvaluationLine):
             **_line(one),
             configuration=one.configuration.to_json(),
             overrides=one.metadata.get("overrides") or {},
+            budget=one.metadata.get("budget") or {},
             error=one.metadata.get("error"),
             result=result.to_json() if result.items else None,
         )

@@ -35,6 +35,8 @@ _MEANINGS = {
 _ALWAYS = (400, 401, 403, 413, 422, 500, 503)
 _log = logging.getLogger("burnish.server")
 _RETRY_AFTER = "5"
+# Of configured optimizers.
+_KINDS = ("gepa", "other")
 _MOST_PROBLEMS = 20
 _LONGEST = 300
 _PARAMETER = re.compile(r"\{\w+\}")
@@ -140,11 +142,17 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, of_http)
 
 
+def _place(found: Sequence[int | str]) -> list[str]:
+    """Where a mistake is, without the name that tells apart kinds of one body."""
+    tagged = len(found) > 2 and found[0] == "body" and found[1] in _KINDS
+    return [str(part) for part in (("body", *found[2:]) if tagged else found)]
+
+
 def _invalid(error: RequestValidationError, code: str) -> Response:
     # The values themselves are left out: they may be secrets, or not even text.
     problems = [
         {
-            "where": ".".join(str(part) for part in one["loc"])[:_LONGEST],
+            "where": ".".join(_place(one["loc"]))[:_LONGEST],
             "message": str(one["msg"])[:_LONGEST],
         }
         for one in error.errors()[:_MOST_PROBLEMS]

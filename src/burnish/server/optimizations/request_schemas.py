@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, field_validator
 
 from burnish.config.served_project import RunRequest
-from burnish.server.evaluations.schemas import TrialRefineChoice
+from burnish.server.evaluations.schemas import EvaluationBudget, TrialRefineChoice
 from burnish.server.http.requests import Name, Strict, require_shallow
 from burnish.server.optimizations.schemas import OptimizationView
 
@@ -31,19 +31,10 @@ class OptimizerChoice(Strict):
         return require_shallow(settings)
 
 
-class BudgetLimits(Strict):
+class BudgetLimits(EvaluationBudget):
     """What it may spend; what is left out is as the server's configuration has it."""
 
     max_trials: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
-    max_evaluations: Annotated[int, Field(ge=0, le=1_000_000_000)] | None = None
-    max_calls: Annotated[int, Field(ge=0, le=1_000_000_000)] | None = None
-    max_tokens: Annotated[int, Field(ge=0, le=1_000_000_000_000)] | None = None
-    max_cost_usd: Annotated[float, Field(ge=0, le=1e9)] | None = None
-    max_seconds: Annotated[float, Field(ge=0, le=1e9)] | None = None
-
-    def given(self) -> dict[str, Any]:
-        """The limits that were named."""
-        return {name: value for name, value in self.model_dump().items() if value is not None}
 
 
 class _Changes(Strict):

@@ -7,7 +7,7 @@ import html
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Response
 
@@ -79,7 +79,10 @@ UntilFinished = Annotated[
 
 
 async def _wanted(
-    status: Annotated[list[OptimizationStatus] | None, Query()] = None,
+    status: Annotated[
+        list[OptimizationStatus | Literal["interrupted"]] | None,
+        Query(description="As `state` has it: what nobody works on is interrupted, not running."),
+    ] = None,
     agent: Annotated[str | None, Query(max_length=200)] = None,
     suite: Annotated[str | None, Query(max_length=200)] = None,
     optimizer: Annotated[str | None, Query(max_length=200)] = None,
@@ -94,8 +97,16 @@ async def _wanted(
         ),
     ] = None,
 ) -> OptimizationFilter:
+    running = OptimizationStatus.RUNNING
+    statuses = [running if one == "interrupted" else one for one in status or ()]
     return OptimizationFilter(
-        statuses=status or (), agent=agent, suite=suite, optimizer=optimizer, name=name, text=q
+        statuses=statuses,
+        states=status or (),
+        agent=agent,
+        suite=suite,
+        optimizer=optimizer,
+        name=name,
+        text=q,
     )
 
 
@@ -112,8 +123,10 @@ async def list_optimizations(
     page = await workspace.pages.optimizations(
         wanted, order=sort, limit=limit, after=decode_cursor(sort.value, cursor)
     )
+    lines = await read_lines(workspace, page.items)
+    shown = [one for one in lines if not wanted.states or one.state in wanted.states]
     return OptimizationPage(
-        items=[OptimizationLine.of(one) for one in await read_lines(workspace, page.items)],
+        items=[OptimizationLine.of(one) for one in shown],
         next_cursor=encode_cursor(sort.value, page.next),
     )
 

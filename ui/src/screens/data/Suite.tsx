@@ -1,4 +1,4 @@
-import { useDeferredValue } from 'react';
+import { lazy, Suspense, useDeferredValue, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { Schemas } from '@/api/client';
 import { Card, Stat } from '@/components/Card';
@@ -11,19 +11,28 @@ import { count, percent, score } from '@/lib/format';
 import { useAddress } from '@/lib/address';
 import { useDataset, useScorers, useSuite, useSuiteItems } from './data';
 import { ItemTable } from './ItemTable';
-import { itemsWords, scorerParts, shares, splitWords, type Scorer } from './words';
+import { itemsWords, refineWords, scorerParts, shares, splitWords, type Scorer } from './words';
 import './data.css';
 
 type View = Schemas['SuiteView'];
+const NewSuite = lazy(() => import('./newSuite/Dialog'));
 
 export default function Suite() {
   const { name } = useParams<{ name: string }>();
   const suite = useSuite(name);
+  const [editing, setEditing] = useState(false);
   return (
     <Page
       title={name}
       crumbs={[{ label: 'Data', to: '/suites' }]}
       badge={<Badges suite={suite.data} />}
+      actions={
+        suite.data?.source === 'registry' && (
+          <button type="button" className="btn" onClick={() => setEditing(true)}>
+            Edit…
+          </button>
+        )
+      }
     >
       <Loaded query={suite}>
         {(view) => (
@@ -31,6 +40,15 @@ export default function Suite() {
             <Facts suite={view} />
             <Scorers scorers={view.scorers} />
             <Items suite={view} />
+            {editing && (
+              <Suspense>
+                <NewSuite
+                  dataset={view.dataset_id ?? ''}
+                  like={view}
+                  onClose={() => setEditing(false)}
+                />
+              </Suspense>
+            )}
           </>
         )}
       </Loaded>
@@ -60,6 +78,9 @@ function Facts({ suite }: { suite: View }) {
       </Stat>
       <Stat label="Each item runs" value={suite.repeats === 1 ? 'once' : `${suite.repeats} times`}>
         {suite.repeats === 1 ? 'no repeats' : 'its score is the mean'}
+      </Stat>
+      <Stat label="Outputs are refined" value={refineWords(suite.refine).value}>
+        {refineWords(suite.refine).below}
       </Stat>
       <Stat label="Items from" value={dataset.data?.name ?? 'a file of the project'}>
         {dataset.data ? (

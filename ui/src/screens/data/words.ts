@@ -76,3 +76,16 @@ export function nameFrom(file: string): string {
   const bare = file.replace(/\.[^.]*$/, '').replace(/[^A-Za-z0-9._-]+/g, '-');
   return bare.replace(/^[^A-Za-z0-9]+/, '').slice(0, 100);
 }
+
+/** Whether a suite's outputs are refined, and how. */
+export function refineWords(refine: Suite['refine']): { value: string; below: string } {
+  if (!refine || refine.limit === 0 || refine.model === null)
+    return { value: 'no', below: 'each is judged once' };
+  const times = refine.limit === 1 ? 'once' : `up to ${refine.limit} times`;
+  const until = refine.threshold === null ? 'a perfect score' : String(refine.threshold);
+  const where = refine.trials ? ', in optimizations too' : '';
+  return {
+    value: times,
+    below: `by ${refine.model} until ${until}, the ${refine.answer} counts${where}`,
+  };
+}

@@ -102,10 +102,9 @@ function Form({ agent, stored, kinds }: { agent: string; stored: Config | null; 
           value={form.suite}
           options={[
             { value: '', label: `The project’s own (${project.data?.suite ?? '…'})` },
-            ...(suites.data?.items ?? []).map(({ suite_id, name }) => ({
-              value: suite_id,
-              label: name,
-            })),
+            ...(suites.data?.items ?? [])
+              .filter((one) => one.source !== 'configuration' || one.suite_id === form.suite)
+              .map(({ suite_id, name }) => ({ value: suite_id, label: name })),
           ]}
           onChange={(suite) => change({ suite })}
         />

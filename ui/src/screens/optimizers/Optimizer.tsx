@@ -80,7 +80,8 @@ function Body({ agent, config }: { agent: string; config: Config }) {
           </span>
         )}
         <span>
-          Saved <Time at={config.created_at} /> by {config.author}
+          Saved <Time at={config.created_at} />
+          {config.author && ` by ${config.author}`}
         </span>
       </p>
       <Tabs

@@ -199,15 +199,11 @@ export function readConfig(
   return { body, problems, usable };
 }
 
-/** What the server refused, beside its field. Its places begin with `body.` and the body's kind. */
+/** What the server refused, beside its field. */
 export function refusedConfig(
   problems: readonly { where: string; message: string }[],
 ): ConfigProblems {
-  const bare = problems.map((one) => ({
-    ...one,
-    where: one.where.replace(/^body\.(gepa|other)\b/, 'body'),
-  }));
-  const budget = problemsBelow('body.budget', bare);
+  const budget = problemsBelow('body.budget', problems);
   const deep = problemsBelow('body.settings', budget.rest);
   const flat = problemsBelow('body', deep.rest).fields;
   return {

@@ -93,7 +93,9 @@ export function stopWords(run: RunView): string | null {
   if (run.stop_reason === null) return null;
   const said = run.result?.stop_message;
   const words = STOPS[run.stop_reason] ?? `It ended: ${run.stop_reason}.`;
-  return typeof said === 'string' && said !== '' ? `${words} ${sentence(said)}` : words;
+  // The framework's own words for this say the same.
+  if (typeof said !== 'string' || said === '' || run.stop_reason === 'no_candidates') return words;
+  return `${words} ${sentence(said)}`;
 }
 
 /** With a capital and a full stop. */
@@ -122,7 +124,7 @@ export function explained(run: RunView): Explained | null {
         tone: 'bad',
         title: 'This run failed',
         why: typeof message === 'string' ? sentence(message) : why,
-        todo: fix ? sentence(fix) : 'Resume it: what was evaluated is kept.',
+        todo: fix ? sentence(fix) : `${goOn(run)}: what was evaluated is kept.`,
       };
     }
     case 'initialized':
@@ -150,13 +152,18 @@ export function explained(run: RunView): Explained | null {
 
 const NEXT = 'Try a larger budget, another optimizer or another seed with a copy.';
 
+/** A run of Python goes on in its program only. */
+function goOn(run: RunView): string {
+  return run.python_call ? `Call ${run.python_call} in its program` : 'Resume it';
+}
+
 function explainedRunning(run: RunView, why: string): Explained | null {
   if (!run.owned)
     return {
       tone: 'warn',
       title: 'Nobody works on this run',
       why: 'It was begun and left: its process ended before the run did.',
-      todo: `${run.python_call ? `Call ${run.python_call} in its program` : 'Resume it'}: it goes on from its last checkpoint.`,
+      todo: `${goOn(run)}: it goes on from its last checkpoint.`,
     };
   if (why === '') return null;
   return { tone: 'info', title: 'No score yet', why, todo: 'The first points appear here soon.' };

@@ -318,7 +318,8 @@ def _spent(material: Material) -> Iterator[tuple[str, str, str]]:
     yield "Tokens used", f"{tokens:,}", below
     purposes = sorted(material.spending.by_purpose.items())
     by_purpose = " · ".join(f"{safe(name)} {money(one.cost_usd)}" for name, one in purposes)
-    yield "Cost", money(total.cost_usd), by_purpose or "no model call was counted"
+    told = material.spending.to_json(answers=bool(material.trials))
+    yield "Cost", money(told["cost_usd"]), by_purpose or "no model call was counted"
 
 
 def _arrow(before: str, after: str | None) -> str:

@@ -71,7 +71,7 @@ async def read_usage(workspace: Workspace, record: OptimizationRecord) -> Mappin
         return usage
     spent = await workspace.experiments.spending_of(record.id)
     own = Spending.of((record.checkpoint or {}).get("own_spending") or {})
-    return (spent + own).to_json()
+    return (spent + own).to_json(answers=record.baseline_score is not None)
 
 
 def is_owned(record: OptimizationRecord) -> bool:

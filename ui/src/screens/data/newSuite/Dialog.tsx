@@ -16,16 +16,28 @@ import { useDatasets, useScorers } from '../data';
 import {
   firstSuite,
   readSuite,
+  REFINE,
   refusedScorers,
   REST,
   SHARES,
+  suiteLike,
   type ScorerDraft,
   type SuiteBody,
+  type SuiteView,
 } from './form';
 
 /** A suite on a stored dataset: which items, judged how. */
-export default function NewSuite({ dataset, onClose }: { dataset: string; onClose: () => void }) {
-  const [form, setForm] = useState(() => firstSuite(dataset));
+export default function NewSuite({
+  dataset,
+  like,
+  onClose,
+}: {
+  dataset: string;
+  like?: SuiteView;
+  onClose: () => void;
+}) {
+  const [form, setForm] = useState(() => (like ? suiteLike(like) : firstSuite(dataset)));
+  const project = useProject();
   const change = (changes: Partial<typeof form>) => setForm((old) => ({ ...old, ...changes }));
   const datasets = useDatasets();
   const kinds = useScorers().data?.items.filter((kind) => kind.over_http) ?? [];
@@ -41,7 +53,7 @@ export default function NewSuite({ dataset, onClose }: { dataset: string; onClos
   return (
     <FormDialog
       id="new-suite"
-      title="New suite"
+      title={like ? `New version of ${like.name}` : 'New suite'}
       wide
       usable={usable}
       busy={save.isPending}
@@ -124,6 +136,14 @@ export default function NewSuite({ dataset, onClose }: { dataset: string; onClos
         draft={form.rest}
         problems={problems.rest}
         onChange={(rest) => change({ rest })}
+      />
+      <h3>Refinement</h3>
+      <SchemaForm
+        schema={REFINE}
+        draft={form.refine}
+        problems={problems.refine}
+        models={project.data?.models ?? []}
+        onChange={(refine) => change({ refine })}
       />
       {save.error && <Failure error={save.error} />}
     </FormDialog>

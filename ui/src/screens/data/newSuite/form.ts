@@ -8,9 +8,14 @@ export interface ScorerDraft {
   settings: Draft;
 }
 
+export type SuiteView = Schemas['SuiteView'];
+
 export interface SuiteForm {
   name: string;
   dataset: string;
+  /** What this form does not ask for, as the suite has it that it began with. */
+  kept: Partial<SuiteBody>;
+  refine: Draft;
   scorers: readonly ScorerDraft[];
   split: 'shares' | 'field' | 'none';
   shares: Draft;
@@ -38,13 +43,93 @@ export const REST: JsonSchema = {
       type: 'number',
       description: 'An item passes from this score; without it as its judge says, else from 1.',
     },
+    mode: {
+      type: 'string',
+      enum: ['llm', 'schema'],
+      default: 'llm',
+      description: 'Whether judges are asked (llm), or rules alone decide (schema).',
+    },
   },
 };
+
+export const REFINE: JsonSchema = {
+  properties: {
+    model: {
+      type: 'string',
+      'x-model': true,
+      description: 'Writes outputs anew that the judge finds wanting. Nothing: none are.',
+    },
+    limit: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 20,
+      default: 0,
+      description: 'Rounds at most for each output; 0 switches refinement off.',
+    },
+    threshold: {
+      type: 'number',
+      description: 'A score from here on ends the rounds; without it only a perfect one does.',
+    },
+    answer: {
+      type: 'string',
+      enum: ['latest', 'best'],
+      default: 'latest',
+      description: 'Which round is the answer.',
+    },
+    trials: {
+      type: 'boolean',
+      default: false,
+      description: 'Refine outputs in optimizations too.',
+    },
+  },
+};
+
+function draftOf(schema: JsonSchema, values: Readonly<Record<string, unknown>>): Draft {
+  return Object.fromEntries(
+    Object.keys(schema.properties ?? {}).flatMap((name) => {
+      const value = values[name];
+      return value === null || value === undefined || value === schema.properties?.[name]?.default
+        ? []
+        : [[name, String(value)]];
+    }),
+  );
+}
+
+/** A form like a suite that is there, whose next version it makes. */
+export function suiteLike(suite: SuiteView): SuiteForm {
+  const { split, refine } = suite;
+  return {
+    ...firstSuite(suite.dataset_id ?? ''),
+    name: suite.source === 'configuration' ? '' : suite.name,
+    scorers: suite.scorers.map((scorer) => {
+      const { kind, ...settings } = typeof scorer === 'string' ? { kind: scorer } : scorer;
+      const written = Object.entries(settings).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : JSON.stringify(value),
+      ]);
+      return { kind: String(kind), settings: Object.fromEntries(written) as Draft };
+    }),
+    split: split === null ? 'none' : typeof split === 'string' ? 'field' : 'shares',
+    shares:
+      split === null || typeof split === 'string'
+        ? {}
+        : draftOf(SHARES, { train: 0, validation: 0, test: 0, ...split }),
+    rest: draftOf(REST, suite),
+    refine: draftOf(REFINE, refine ?? {}),
+    kept: {
+      split_seed: suite.split_seed,
+      stratify_by: suite.stratify_by,
+      ...(refine && { refine: { fields: refine.fields, parameters: refine.parameters } }),
+    } as Partial<SuiteBody>,
+  };
+}
 
 export function firstSuite(dataset: string): SuiteForm {
   return {
     name: '',
     dataset,
+    kept: {},
+    refine: {},
     scorers: [{ kind: 'exact_match', settings: {} }],
     split: 'shares',
     shares: {},
@@ -57,6 +142,7 @@ export interface SuiteProblems {
   scorers: readonly Readonly<Record<string, string>>[];
   shares: Readonly<Record<string, string>>;
   rest: Readonly<Record<string, string>>;
+  refine: Readonly<Record<string, string>>;
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
@@ -71,6 +157,8 @@ export function readSuite(
   );
   const shares = readDraft(SHARES, form.shares);
   const rest = readDraft(REST, form.rest);
+  const refine = readDraft(REFINE, form.refine);
+  const refined = { ...form.kept.refine, ...refine.values };
   const parts = { train: 0.4, validation: 0.4, test: 0.2, ...shares.values } as Record<
     string,
     number
@@ -87,6 +175,7 @@ export function readSuite(
       ? { ...shares.problems, test: `The shares sum up to ${+sum.toFixed(3)}, and not to 1.` }
       : shares.problems,
     rest: rest.problems,
+    refine: refine.problems,
   };
   const body: SuiteBody = {
     name: form.name,
@@ -96,7 +185,9 @@ export function readSuite(
       ...read[index]?.values,
     })),
     split: form.split === 'none' ? null : form.split === 'field' ? 'field' : parts,
+    ...form.kept,
     ...rest.values,
+    refine: Object.values(refined).some((value) => value !== null) ? refined : null,
   } as Partial<SuiteBody> as SuiteBody;
   const clean = (found: Readonly<Record<string, string>>) => Object.keys(found).length === 0;
   const usable =
@@ -106,7 +197,8 @@ export function readSuite(
     form.scorers.length > 0 &&
     problems.scorers.every(clean) &&
     (form.split !== 'shares' || clean(problems.shares)) &&
-    clean(problems.rest);
+    clean(problems.rest) &&
+    clean(problems.refine);
   return { body, problems, usable };
 }
 

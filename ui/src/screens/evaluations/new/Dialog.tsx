@@ -141,6 +141,18 @@ function Form({
             />
           )}
         </Field>
+        <Limit
+          label="US dollars at most"
+          value={form.maxCost}
+          problem={problems.maxCost}
+          onChange={(maxCost) => change({ maxCost })}
+        />
+        <Limit
+          label="Seconds at most"
+          value={form.maxSeconds}
+          problem={problems.maxSeconds}
+          onChange={(maxSeconds) => change({ maxSeconds })}
+        />
       </div>
       <RefineFields
         value={refineNow(form, suite)}
@@ -153,6 +165,33 @@ function Form({
       {agents.error && <Failure error={agents.error} retry={() => void agents.refetch()} />}
       {start.error && <Failure error={start.error} />}
     </FormDialog>
+  );
+}
+
+function Limit({
+  label,
+  value,
+  problem,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  problem: string | undefined;
+  onChange: (value: string) => void;
+}) {
+  return (
+    <Field label={label} hint="Then it ends early and keeps what there is." problem={problem}>
+      {(given) => (
+        <input
+          {...given}
+          className="input"
+          inputMode="decimal"
+          placeholder="no limit"
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
   );
 }
 

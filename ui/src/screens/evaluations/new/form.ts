@@ -24,6 +24,8 @@ export interface NewEvaluationForm {
   suite: string;
   split: Split;
   limit: string;
+  maxCost: string;
+  maxSeconds: string;
   /** What differs from the suite's own settings of refinement. */
   refine: Partial<RefineForm>;
 }
@@ -93,7 +95,17 @@ export function refineNow(form: NewEvaluationForm, suite: SuiteView | undefined)
 
 export function firstForm(project: { agent: string; suite: string }): NewEvaluationForm {
   const { agent, suite } = project;
-  return { name: '', agent, version: ACTIVE, suite, split: '', limit: '', refine: {} };
+  return {
+    name: '',
+    agent,
+    version: ACTIVE,
+    suite,
+    split: '',
+    limit: '',
+    maxCost: '',
+    maxSeconds: '',
+    refine: {},
+  };
 }
 
 /** Another one like this; its items are not known here, so it takes all. */
@@ -107,6 +119,8 @@ export function formLike(view: EvaluationView): NewEvaluationForm {
 
 export interface FormProblems {
   limit?: string;
+  maxCost?: string;
+  maxSeconds?: string;
   refineLimit?: string;
   threshold?: string;
 }
@@ -119,6 +133,9 @@ function problemsOf(form: NewEvaluationForm, refine: RefineForm): FormProblems {
   const problems: FormProblems = {};
   if (form.limit.trim() !== '' && !whole(form.limit, 1, MOST_ITEMS))
     problems.limit = 'A whole number from 1, or nothing for all items.';
+  for (const name of ['maxCost', 'maxSeconds'] as const)
+    if (form[name].trim() !== '' && !(Number(form[name]) >= 0))
+      problems[name] = 'A number from 0, or nothing for no limit.';
   if (!whole(refine.limit, 0, MOST_ROUNDS))
     problems.refineLimit = `A whole number from 0 to ${MOST_ROUNDS}.`;
   const threshold = refine.threshold.trim();
@@ -147,6 +164,10 @@ export function readForm(
   };
   const name = form.name.trim();
   const version = versionOf(form.version, agent);
+  const budget = {
+    ...(form.maxCost.trim() !== '' && { max_cost_usd: Number(form.maxCost) }),
+    ...(form.maxSeconds.trim() !== '' && { max_seconds: Number(form.maxSeconds) }),
+  };
   const body: NewEvaluationBody = {
     agent: form.agent,
     suite: form.suite,
@@ -154,6 +175,7 @@ export function readForm(
     ...(form.split !== '' && { split: form.split }),
     ...(form.limit.trim() !== '' && { limit: Number(form.limit) }),
     ...(name !== '' && { name }),
+    ...(Object.keys(budget).length > 0 && { budget }),
     ...(Object.keys(changed).length > 0 && { refine: changed }),
   };
   return { body, problems, usable: Object.keys(problems).length === 0 };
