@@ -70,9 +70,13 @@ class Setting:
         """What the agent says, as in Burnish's own runs; a text that cannot be used says nothing."""
         self.calls += 1
         self.texts.add(sections["system"])
+        return self.answer_with(self.configuration(sections), row)
+
+    def answer_with(self, configuration: Configuration, row: Row) -> AgentOutput:
+        """The same for a whole configuration, examples and label words with it."""
         item = Item(id="", data=row)
         try:
-            return asyncio.run(self._agent.run(self.configuration(sections), item, repeat=0))
+            return asyncio.run(self._agent.run(configuration, item, repeat=0))
         except UsageError as error:
             return AgentOutput(text=f"(no answer: {error.why})")
 
@@ -92,9 +96,9 @@ class Setting:
         )
         return asyncio.run(self.reflect.complete(request)).text
 
-    def test_scores(self, sections: Mapping[str, str]) -> list[float]:
+    def test_scores(self, configuration: Configuration) -> list[float]:
         """On the rows that no search sees."""
-        return [self.score(self.answer(sections, row), row)[0] for row in self.rows.test]
+        return [self.score(self.answer_with(configuration, row), row)[0] for row in self.rows.test]
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
@@ -111,8 +115,8 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         search = with_package if job["contestant"].startswith("gepa_package") else with_burnish
         found = search(setting, job)
         seconds = time.perf_counter() - started
-        before = setting.test_scores(setting.sections)
-        after = setting.test_scores({"system": found["prompt"]})
+        before = setting.test_scores(setting.configuration(setting.sections))
+        after = setting.test_scores(Configuration.of(found["configuration"]))
     finally:
         asyncio.run(model.close())
         asyncio.run(reflector.close())
@@ -174,7 +178,7 @@ def with_burnish(setting: Setting, job: Mapping[str, Any]) -> dict[str, Any]:
         # A result would depend on how busy the machine was; what was answered is on disk.
         raise RuntimeError(f"{failed} questions had no answer in time; run the command again")
     return {
-        "prompt": result.best.configuration.sections["system"],
+        "configuration": result.best.configuration.to_json(),
         "validation": [result.baseline.score, result.best.score],
         "evaluations": result.evaluations,
         "usable": setting.reflect.calls - sum(tally.get("kinds", {}).values()),
@@ -212,7 +216,7 @@ def with_package(setting: Setting, job: Mapping[str, Any]) -> dict[str, Any]:
         )
     scores = result.val_aggregate_scores
     return {
-        "prompt": result.best_candidate["system"],
+        "configuration": setting.configuration(result.best_candidate).to_json(),
         "validation": [scores[0], scores[result.best_idx]],
         "evaluations": setting.calls,
         "usable": len(setting.texts - set(setting.sections.values())),
