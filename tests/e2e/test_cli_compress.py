@@ -94,6 +94,10 @@ def test_held_out_items_that_speak_against_it_end_with_1_and_keep_nothing(projec
     document = compressed(here, "--tag", "short", "--apply", "--yes", code=1)
 
     assert document["refuted"] and document["regressions"] == 0
+    # What held-out items speak against is not the result either.
+    assert document["configuration"]["sections"]["system"] == LONG
+    assert (document["modifications"], document["tokens"]["saved"]) == ([], 0)
+    assert "held-out items speak against" in document["rejected"][0]["reason"]
     assert document["held_out"]["best_score"] == 0
     assert (document["tag"], document["applied_version"]) == (None, None)
     assert here.document(Path.cwd(), "tags")["tags"] == []

@@ -316,6 +316,44 @@ def test_a_result_that_fails_in_its_trial_is_not_chosen_and_not_tagged(monkeypat
     assert (done.tag, done.report.regressions) == (None, ())
 
 
+THANKS = f"{SHORT}\nThank the customer."
+
+
+def thankful(configuration, item):
+    """Held-out tickets want thanks, which no item of the search does."""
+    thanked = "thank" in configuration["sections"]["system"].lower()
+    return answer(configuration, item) if thanked or item["wants"] == "nothing" else "other"
+
+
+@pytest.mark.parametrize(
+    ("rewritten", "left"), [(THANKS, THANKS), (SHORT, SYSTEM)], ids=["sections", "baseline"]
+)
+def test_what_held_out_items_refute_gives_way_to_the_next_that_they_confirm(rewritten, left):
+    rows = [
+        {**row, "wants": wants, "split": split}
+        for split, wants in (("validation", "nothing"), ("test", "thanks"))
+        for row in ({**one, "id": f"{split}{one['id']}"} for one in ROWS[:12])
+    ]
+
+    done = burnish.compress(
+        agent(thankful),
+        suite(dataset=rows, split="field"),
+        model=lambda prompt: f"```\n{rewritten}\n```",
+        drop_untested=True,
+        tag="live",
+        seed=0,
+    )
+
+    report = done.report
+    assert done.configuration.sections["system"] == left
+    assert done.result.best.configuration == done.configuration
+    assert "speak against the prompt with it" in report.rejected[0].reason
+    assert (report.refuted, done.tag) == ((True, None) if left == SYSTEM else (False, "live"))
+    assert report.held_out["best_score"] == (0.0 if left == SYSTEM else 1.0)
+    assert done.result.record.best_candidate_id == done.result.best.candidate_id
+    assert len(done.result.passed_over) == 1
+
+
 def test_a_tag_is_built_on_or_refused_and_one_place_is_for_all_commands(
     project, capfd, monkeypatch
 ):

@@ -108,8 +108,8 @@ class CompressionOutcome:
 
     @property
     def refuted(self) -> bool:
-        """Whether held-out items show more than chance that the result is worse: keep none of it."""
-        return self.has_modifications and is_shown_worse(self.held_out)
+        """Whether held-out items show more than chance that what was found is worse: keep none."""
+        return is_shown_worse(self.held_out)
 
 
 def modifications_of(
@@ -159,6 +159,24 @@ def rejections_of(
     return tried + tuple(
         RejectedModification(**{"token_reduction": 0, "regression_count": 0, **one})
         for one in untried
+    )
+
+
+def refutations_of(
+    refuted: Iterable[Configuration], best: Configuration
+) -> tuple[RejectedModification, ...]:
+    """What results had beyond the best that held-out items speak against."""
+    return tuple(
+        RejectedModification(
+            section_path=path,
+            edit=f"{path} in {part_tokens(one, path)} tokens",
+            token_reduction=part_tokens(best, path) - part_tokens(one, path),
+            regression_count=0,
+            reason="held-out items speak against the prompt with it",
+        )
+        for one in refuted
+        for path in parts_of(best)
+        if part_text(one, path) != part_text(best, path)
     )
 
 

@@ -188,7 +188,7 @@ class _Search:
             state = optimizer.observe(proposed.state, tried)
         best_id = await asyncio.to_thread(optimizer.choice, state, self)
         best = self._candidates[best_id or self._baseline.id].configuration
-        solution = await asyncio.to_thread(optimizer.solution, state, self)
+        solution = await asyncio.to_thread(optimizer.solution, state, self, best)
         verdicts = optimizer.verdicts(state, self)
         rates = {one.candidate_id: one.summary.pass_rate for one in self.trials}
         before, after = rates[self._baseline.id], rates.get(best_id or "", 0.0)
