@@ -88,14 +88,16 @@ class MailboxCompression:
         search = _Search(request, baseline, masks, self._eval_requests, self._timeout)
         report = await search.run(optimizer, own)
         built_on = None if baseline == own else request.baseline_tag
-        hashes = descriptor.hashes
+        revision = None if tag is None or built_on is None else tag.revision
         made = tuple(
-            replace(one, original_hash=hashes[one.section_path], built_on=built_on)
-            if one.section_path in hashes
-            else replace(one, built_on=built_on)
+            replace(
+                one,
+                original_hash=descriptor.hashes.get(one.section_path, one.original_hash),
+                built_on=built_on,
+                built_on_revision=revision,
+            )
             for one in report.modifications
         )
-        revision = None if tag is None or built_on is None else tag.revision
         report = replace(
             report, modifications=made, baseline_tag=built_on, baseline_revision=revision
         )
