@@ -1,6 +1,7 @@
 """`burnish compress` from its config to its exit code, on a Python agent."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,10 @@ def test_the_report_for_people_names_what_is_saved(project, here):
 
     for words in ("tokens (−", "regressions", "held out", "saved a call", "saved a month"):
         assert words in out, out
+    # A line by its words, and of the items that it would break the least number.
+    assert re.search(
+        r"not done: .*Tickets about a refund.*regresses alone \(at least \d+ item", out
+    )
 
 
 @pytest.mark.parametrize(

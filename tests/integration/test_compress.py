@@ -103,6 +103,32 @@ def test_lines_that_no_item_tests_are_named_and_kept_unless_asked_for():
     assert protected.configuration == careful.configuration
 
 
+def test_the_last_line_of_a_section_stays_and_is_told_as_not_tried():
+    """It was told as needed by no item, though items may need it."""
+    rule = "A crash is technical."
+    sections = {
+        "system": f"Always read everything with great care before you answer here.\n{rule}",
+        "rules": SHORT.splitlines()[0],
+        "user": "{{text}}",
+    }
+
+    def run(configuration, item):
+        whole = " ".join(configuration["sections"].values())
+        return answer({"sections": {"system": whole}}, item)
+
+    given = burnish.Agent(
+        name="tickets", configuration={"sections": sections}, run=run, version="1"
+    )
+
+    done = burnish.compress(
+        given, suite(split=None), min_section_tokens=1, drop_untested=True, seed=0
+    )
+
+    assert done.configuration.sections["system"] == rule
+    (told,) = [one for one in done.report.rejected if rule.strip(".") in one.edit]
+    assert told.reason == "it is all that is left of its section, and an empty section is not tried"
+
+
 def test_flaky_failures_are_run_again_and_cost_no_saving():
     seen = Counter()
 
@@ -272,7 +298,9 @@ def answer(configuration, item):
 
 def test_an_outage_is_no_regression_and_the_run_goes_on_after_it(project, capfd):
     undisturbed = json.loads(command(capfd, "compress", "--json", "--seed", "0"))
-    (project / "burnish.toml").write_text(CONFIG.replace("agent:answer", "away:answer"))
+    (project / "burnish.toml").write_text(
+        CONFIG.replace('"agent:answer"', '"away:answer"\noutage_seconds = 1')
+    )
     (project / "away.py").write_text(AWAY)
 
     command(capfd, "compress", "--json", "--seed", "0", code=4)

@@ -245,8 +245,13 @@ def server():
         yield running
 
 
-async def test_a_worker_may_serve_several_optimizations_at_once(server, office, monkeypatch):
+async def test_a_worker_may_serve_several_optimizations_at_once(
+    server, office, monkeypatch, caplog
+):
     monkeypatch.chdir(office.folder)
+    own_hash = office.descriptor.section("system").content_hash
+    override = SectionOverride(path="system", expected_hash=own_hash, body=f"{SYSTEM}\nTake care.")
+    await office.store.store(office.descriptor, override, tag="base")
     begun, both = set(), asyncio.Event()
 
     async def answer(configuration, item):
@@ -262,6 +267,7 @@ async def test_a_worker_may_serve_several_optimizations_at_once(server, office, 
             office.suite,
             mailbox=server.url,
             db=office.folder / "several.db",
+            overrides=str(office.folder / "tags"),
             optimizations=2,
             grace_seconds=1,
         )
@@ -269,13 +275,15 @@ async def test_a_worker_may_serve_several_optimizations_at_once(server, office, 
     async with client_of(server) as client:
         answers = await ask_all(
             RedisMailbox("optimize-requests", client),
-            [office.request(flags={name: True}) for name in ("one", "two")],
+            [office.request(flags={name: True}, baseline_tag="base") for name in ("one", "two")],
             timeout=DEADLINE,
         )
     serving.cancel()
     await asyncio.wait({serving})
 
     assert [one.error for one in answers] == [None, None]
+    # CMP-23: nobody changed the tag, and the log says nothing else.
+    assert "was changed by somebody" not in caplog.text
 
 
 def test_a_killed_owner_is_followed_by_another_that_goes_on(server, tmp_path):

@@ -1,8 +1,9 @@
 """Coverage of a prompt's lines by the items: lines that no item tests, and lines that are protected.
 
-A line is tested when most of the words that are its own stand in items or in the criteria that every
-item is judged by: a rule about visas is not, where no item is about one. Lines that forbid something are never tested: items that pass do not try.
-Lines of nothing but common words, such as "Read carefully.", are about every item.
+A line is tested when most of the words that are its own stand in items, or in the criteria that every
+item is judged by: a rule about visas is not, where no item is about one. Lines that forbid something
+are never tested: items that pass do not try. Lines of nothing but common words, such as "Read
+carefully.", are about every item.
 """
 
 from __future__ import annotations
