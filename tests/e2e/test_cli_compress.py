@@ -1,6 +1,7 @@
 """`burnish compress` from its config to its exit code, on a Python agent."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,10 @@ def test_held_out_items_that_speak_against_it_end_with_1_and_keep_nothing(projec
     document = compressed(here, "--tag", "short", "--apply", "--yes", code=1)
 
     assert document["refuted"] and document["regressions"] == 0
+    # What held-out items speak against is not the result either.
+    assert document["configuration"]["sections"]["system"] == LONG
+    assert (document["modifications"], document["tokens"]["saved"]) == ([], 0)
+    assert "held-out items speak against" in document["rejected"][0]["reason"]
     assert document["held_out"]["best_score"] == 0
     assert (document["tag"], document["applied_version"]) == (None, None)
     assert here.document(Path.cwd(), "tags")["tags"] == []
@@ -148,6 +153,10 @@ def test_the_report_for_people_names_what_is_saved(project, here):
 
     for words in ("tokens (−", "regressions", "held out", "saved a call", "saved a month"):
         assert words in out, out
+    # A line by its words, and of the items that it would break the least number.
+    assert re.search(
+        r"not done: .*Tickets about a refund.*regresses alone \(at least \d+ item", out
+    )
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ def here(tmp_path, monkeypatch):
         (("--mailbox", NOBODY, "--loops", ","), 2, "no loop is named"),
         (("--mailbox", NOBODY), 4, "does not answer"),
         (("--mailbox", NOBODY, "--concurrency", "0"), 2, "concurrency"),
+        (("--mailbox", NOBODY, "--optimizations", "0"), 2, "optimizations"),
         (("--mailbox", NOBODY, "-c", "elsewhere.toml"), 2, "elsewhere.toml"),
     ],
 )

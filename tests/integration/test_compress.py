@@ -103,6 +103,32 @@ def test_lines_that_no_item_tests_are_named_and_kept_unless_asked_for():
     assert protected.configuration == careful.configuration
 
 
+def test_the_last_line_of_a_section_stays_and_is_told_as_not_tried():
+    """It was told as needed by no item, though items may need it."""
+    rule = "A crash is technical."
+    sections = {
+        "system": f"Always read everything with great care before you answer here.\n{rule}",
+        "rules": SHORT.splitlines()[0],
+        "user": "{{text}}",
+    }
+
+    def run(configuration, item):
+        whole = " ".join(configuration["sections"].values())
+        return answer({"sections": {"system": whole}}, item)
+
+    given = burnish.Agent(
+        name="tickets", configuration={"sections": sections}, run=run, version="1"
+    )
+
+    done = burnish.compress(
+        given, suite(split=None), min_section_tokens=1, drop_untested=True, seed=0
+    )
+
+    assert done.configuration.sections["system"] == rule
+    (told,) = [one for one in done.report.rejected if rule.strip(".") in one.edit]
+    assert told.reason == "it is all that is left of its section, and an empty section is not tried"
+
+
 def test_flaky_failures_are_run_again_and_cost_no_saving():
     seen = Counter()
 
@@ -316,6 +342,44 @@ def test_a_result_that_fails_in_its_trial_is_not_chosen_and_not_tagged(monkeypat
 
     assert done.configuration.sections["system"] == SYSTEM
     assert (done.tag, done.report.regressions) == (None, ())
+
+
+THANKS = f"{SHORT}\nThank the customer."
+
+
+def thankful(configuration, item):
+    """Held-out tickets want thanks, which no item of the search does."""
+    thanked = "thank" in configuration["sections"]["system"].lower()
+    return answer(configuration, item) if thanked or item["wants"] == "nothing" else "other"
+
+
+@pytest.mark.parametrize(
+    ("rewritten", "left"), [(THANKS, THANKS), (SHORT, SYSTEM)], ids=["sections", "baseline"]
+)
+def test_what_held_out_items_refute_gives_way_to_the_next_that_they_confirm(rewritten, left):
+    rows = [
+        {**row, "wants": wants, "split": split}
+        for split, wants in (("validation", "nothing"), ("test", "thanks"))
+        for row in ({**one, "id": f"{split}{one['id']}"} for one in ROWS[:12])
+    ]
+
+    done = burnish.compress(
+        agent(thankful),
+        suite(dataset=rows, split="field"),
+        model=lambda prompt: f"```\n{rewritten}\n```",
+        drop_untested=True,
+        tag="live",
+        seed=0,
+    )
+
+    report = done.report
+    assert done.configuration.sections["system"] == left
+    assert done.result.best.configuration == done.configuration
+    assert "speak against the prompt with it" in report.rejected[0].reason
+    assert (report.refuted, done.tag) == ((True, None) if left == SYSTEM else (False, "live"))
+    assert report.held_out["best_score"] == (0.0 if left == SYSTEM else 1.0)
+    assert done.result.record.best_candidate_id == done.result.best.candidate_id
+    assert len(done.result.passed_over) == 1
 
 
 def test_a_tag_is_built_on_or_refused_and_one_place_is_for_all_commands(

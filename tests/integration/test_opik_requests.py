@@ -196,6 +196,34 @@ def test_what_is_not_packed_as_it_says_or_unpacks_to_too_much_is_refused(opik):
     assert post(bomb).status_code == 413
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"traces": [{"id": "x", "output": ' + b"[" * 5_000 + b"]" * 5_000 + b"}]}",
+        b"[" * 100_000,
+        b'{"traces": [{"id": "x", "output": NaN}]}',
+        b'{"traces": [{"id": "x", "name": "\xff\xfe"}]}',
+        b'{"traces": ' + b"9" * 5_000 + b"}",
+    ],
+    ids=["deep", "deeper", "nan", "utf-8", "digits"],
+)
+def test_what_is_packed_may_be_strange_and_is_refused(opik, body):
+    for path, kind in (
+        ("traces/batch", "POST"),
+        ("spans/batch", "POST"),
+        ("datasets/items", "PUT"),
+    ):
+        for packed in (False, True):
+            content, headers = (gzip.compress(body), "gzip") if packed else (body, "identity")
+            answer = opik.client.request(
+                kind,
+                f"{PRIVATE}/{path}",
+                content=content,
+                headers={"Content-Encoding": headers, "Content-Type": "application/json"},
+            )
+            assert 400 <= answer.status_code < 500, (path, packed, answer.text[:200])
+
+
 def test_a_batch_may_be_larger_than_other_requests(opik):
     trace = {"id": new_id(), "name": "large", "output": "x" * 3_000_000}
     opik.send("POST", "traces/batch", {"traces": [trace]}, pack=False)

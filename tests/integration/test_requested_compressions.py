@@ -245,6 +245,47 @@ def server():
         yield running
 
 
+async def test_a_worker_may_serve_several_optimizations_at_once(
+    server, office, monkeypatch, caplog
+):
+    monkeypatch.chdir(office.folder)
+    own_hash = office.descriptor.section("system").content_hash
+    override = SectionOverride(path="system", expected_hash=own_hash, body=f"{SYSTEM}\nTake care.")
+    await office.store.store(office.descriptor, override, tag="base")
+    begun, both = set(), asyncio.Event()
+
+    async def answer(configuration, item):
+        begun.update(burnish.current_experiment().flags)
+        if len(begun) == 2:
+            both.set()
+        await asyncio.wait_for(both.wait(), DEADLINE)
+        return item["label"]
+
+    serving = asyncio.create_task(
+        burnish.work_async(
+            replace(office.agent, run=answer, concurrency=2 * len(ROWS)),
+            office.suite,
+            mailbox=server.url,
+            db=office.folder / "several.db",
+            overrides=str(office.folder / "tags"),
+            optimizations=2,
+            grace_seconds=1,
+        )
+    )
+    async with client_of(server) as client:
+        answers = await ask_all(
+            RedisMailbox("optimize-requests", client),
+            [office.request(flags={name: True}, baseline_tag="base") for name in ("one", "two")],
+            timeout=DEADLINE,
+        )
+    serving.cancel()
+    await asyncio.wait({serving})
+
+    assert [one.error for one in answers] == [None, None]
+    # CMP-23: nobody changed the tag, and the log says nothing else.
+    assert "was changed by somebody" not in caplog.text
+
+
 def test_a_killed_owner_is_followed_by_another_that_goes_on(server, tmp_path):
     (tmp_path / "still").mkdir()
     (tmp_path / "killed").mkdir()

@@ -1,6 +1,7 @@
 """Who gets in and who does not: each point of the design's safety, on a real server."""
 
 import contextlib
+import itertools
 import json
 import socket
 
@@ -119,6 +120,45 @@ def test_another_name_for_this_address_is_refused(open_server, host):
     assert answer.status_code in (400, 403)
     if answer.status_code == 403:
         assert answer.json()["code"] == "host_not_allowed"
+
+
+def test_no_route_answers_under_another_name_and_none_is_written_by_another_site(open_server):
+    """Streams of events too: the name is looked at before any route is."""
+    sites = itertools.cycle([{"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
+    walked = 0
+    with open_server.client() as client:
+        for method, path in routes(open_server):
+            answer = client.request(method, path, headers={"Host": "evil.example"})
+            assert (answer.status_code, answer.json()["code"]) == (403, "host_not_allowed"), path
+            walked += 1
+            if method not in ("GET", "HEAD"):
+                answer = client.request(method, path, headers=next(sites), json={})
+                assert (answer.status_code, answer.json()["code"]) == (403, "cross_site"), path
+    assert walked > 40
+
+
+# Deep, not a number, half a character, not UTF-8, a key twice, longer than a number can be.
+STRANGE = (
+    b'{"a":' * 2_000 + b"1" + b"}" * 2_000,
+    b"[" * 50_000,
+    b'{"name": NaN, "rows": [Infinity]}',
+    b'{"name": "\\ud800", "prompt": "\\ud800"}',
+    b'{"name": "\xff\xfe"}',
+    b'{"name": "a", "name": {"name": "b"}}',
+    b'{"name": ' + b"9" * 5_000 + b"}",
+)
+
+
+def test_no_strange_body_is_more_than_refused_by_any_route(open_server):
+    with open_server.client() as client:
+        for method, path in routes(open_server):
+            if method in ("GET", "HEAD", "DELETE"):
+                continue
+            for body in STRANGE:
+                headers = {"Content-Type": "application/json"}
+                answer = client.request(method, path, content=body, headers=headers)
+                assert 400 <= answer.status_code < 500, (method, path, body[:40], answer.text[:200])
+                assert answer.json()["code"]
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:9999", "127.0.0.1:1", "[::1]:80"])

@@ -137,6 +137,11 @@ describe('the eval workbench', () => {
         .toBeGreaterThan(0);
       expect(await image.getAttribute('src')).toMatch(/^blob:/);
     }
+    // IMG-36: what the variants are edits of stands beside them.
+    const anchor = page.locator('[data-part="anchor"] img');
+    await expect
+      .poll(() => anchor.evaluate((one: HTMLImageElement) => one.naturalWidth), WAIT)
+      .toBeGreaterThan(0);
     // Arrows move over the cards, and not while somebody types.
     const focused = () =>
       page.evaluate(() => document.activeElement?.getAttribute('data-variant') ?? null);
@@ -171,6 +176,8 @@ describe('the eval workbench', () => {
       .getByRole('button', { name: 'Use as prompt' })
       .click();
     expect(await promptOf(page).inputValue()).toBe(suggestions.conservative);
+    // IMG-40.
+    await page.locator('.toasts', { hasText: 'Taken as the prompt.' }).waitFor();
     await page.locator('h1').click();
     await page.keyboard.press('?');
     const help = await page.getByRole('dialog', { name: 'Keyboard' }).innerText();
@@ -231,7 +238,11 @@ describe('the eval workbench', () => {
     expect(await page.locator('[data-rank]').count()).toBe(run.leaderboard.length);
     expect(run.leaderboard.length).toBe(3);
     expect(Object.values(run.suggestions)).toHaveLength(3);
-    await page.getByText('neutral rubric').first().waitFor();
+    // IMG-35: it was clipped in three columns.
+    const neutral = page.getByText('neutral rubric: the judge failed');
+    await neutral.first().waitFor();
+    for (const badge of await neutral.all())
+      expect(await badge.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
     expect(complaintsOf(page)).toEqual([]);
   });
 
@@ -361,6 +372,8 @@ describe('pictures', () => {
     const { commit_id: id } = await projectWithPicture(project, 'a picture to delete');
     const page = await open(`/workbench/${project}?commit=${id}`);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    // IMG-27: what is said is what happens.
+    await page.getByText('the file of its picture stays on the server’s disk').waitFor();
     await page.getByRole('button', { name: 'Delete the commit' }).click();
     await page.getByText('No pictures yet').waitFor();
     expect((await fetch(`${inject('world').url}/commits/${id}`)).status).toBe(404);
@@ -376,6 +389,17 @@ describe('pictures', () => {
     await choose('no.png', Buffer.from('this is no picture'));
     await dialog.getByRole('button', { name: 'Upload', exact: true }).click();
     await dialog.getByRole('alert').waitFor();
+    // IMG-30: the limit is named, and what is over it is told as a picture's size.
+    await dialog.getByText('25 megapixels and 20 MB').waitFor();
+    await dialog.getByLabel('Picture').evaluate((one: HTMLInputElement) => {
+      const chosen = new DataTransfer();
+      chosen.items.add(new File([new Uint8Array(20_100_000)], 'large.png', { type: 'image/png' }));
+      one.files = chosen.files;
+      one.dispatchEvent(new Event('change', { bubbles: true }));
+    });
+    await dialog.getByText('This picture has 20.1 MB').waitFor();
+    const send = dialog.getByRole('button', { name: 'Upload', exact: true });
+    expect(await send.isDisabled()).toBe(true);
     const { image_url: url } = await ask<CommitAnswer>(`/commits/${filled().image_anchor}`);
     const bytes = await (await fetch(inject('world').url + url)).arrayBuffer();
     await choose('yes.png', Buffer.from(bytes));
@@ -385,6 +409,28 @@ describe('pictures', () => {
     await panel.getByText('A lighthouse of my own').waitFor();
     const id = new URL(page.url()).searchParams.get('commit') ?? '';
     await ask(`/commits/${id}`, { method: 'DELETE' });
+    await close(page);
+  });
+
+  test('open at the newest of five hundred, large enough to read', async () => {
+    // IMG-29: all of them were drawn at once, as specks.
+    const given = await ask<CommitAnswer>(`/commits/${filled().image_anchor}`);
+    const nodes = Array.from({ length: 500 }, (_, n) => 500 - n).map((k) => ({
+      ...given,
+      commit_id: `commit-${k}`,
+      parent_commit_id: k === 1 ? null : `commit-${Math.max(1, k - 1 - (k % 12))}`,
+    }));
+    const page = await open('/workbench');
+    await page.route('**/lineage*', (route) =>
+      route.fulfill({ json: { project_id: 'p', nodes, truncated: false } }),
+    );
+    await page.goto(inject('world').url + at());
+    const newest = page.locator('[data-commit="commit-500"]');
+    await newest.waitFor();
+    await expect.poll(() => inSight(newest), WAIT).toBe(true);
+    expect((await newest.boundingBox())?.width).toBeGreaterThan(80);
+    // Only what is in sight is drawn.
+    expect(await page.locator('[data-commit]').count()).toBeLessThan(200);
     await close(page);
   });
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import burnish
 from burnish.benchmarks.contestants import Contestant
+from burnish.support.child_process import ending_with_us
 
 Take = Callable[[dict[str, Any]], None]
 # dspy and its like read options from the environment and keep caches in the home folder.
@@ -39,7 +40,7 @@ def run_batch(
         jobs.write_text(json.dumps(list(batch.jobs)), encoding="utf-8")
         with jobs.open(encoding="utf-8") as stdin, errors.open("w", encoding="utf-8") as stderr:
             process = subprocess.Popen(  # noqa: S603 - our own scripts
-                command,
+                ending_with_us(command),
                 stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=stderr,

@@ -15,6 +15,7 @@ from typing import Any
 from burnish.domain import UnavailableError, UsageError
 from burnish.models.local.pull import cache_directory
 from burnish.optimizers.catalog import list_optimizers
+from burnish.support.child_process import ending_with_us
 
 _DEFAULT = ("gepa", "edits", "evolve", "meta_prompt", "random")
 REFERENCE = "gepa_package"
@@ -135,7 +136,11 @@ def ensure_environment(name: str) -> Path:
 def _call(command: list[str], name: str) -> None:
     try:
         subprocess.run(  # noqa: S603 - our own Python and pip
-            command, check=True, capture_output=True, text=True, timeout=_INSTALL_SECONDS
+            ending_with_us(command),
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=_INSTALL_SECONDS,
         )
     except subprocess.CalledProcessError as error:
         raise _unavailable(name, str(error.stderr or error.stdout or error)[-500:]) from error

@@ -212,6 +212,31 @@ class Attempt:
         self.gate.counted_own(optimization_id)
 
     async def _confirm(self) -> Confirmation | str | None:
+        """The comparison of the winner, or of the last one that was passed over for its sake.
+
+        What takes the place of a winner that is shown worse has to be compared itself.
+        """
+        index = self.orchestrator.trial_index
+        found = await self._compare()
+        told = found
+        while index.passed_over or _is_refuted(found):
+            if isinstance(found, Confirmation) and not _is_refuted(found):
+                return found
+            best = await self.orchestrator.pass_over_winner()
+            if best is None or best is index.baseline():
+                break
+            fits = await self._reserve.fitting(index) >= len(self._confirmed_part())
+            found = await self._compare() if fits else "the budget left no room for it"
+            told = found if isinstance(found, Confirmation) else told
+        return told
+
+    def _confirmed_part(self) -> tuple[str, ...]:
+        """The test items that the budget left room for."""
+        test = self._inputs.plan.splits.get("test", ())
+        many = self.orchestrator.checkpoint.confirmed_items
+        return drawn_part(test, len(test) if many is None else many, seed=self._inputs.plan.seed)
+
+    async def _compare(self) -> Confirmation | str | None:
         orchestrator, plan = self.orchestrator, self._inputs.plan
         best, baseline = orchestrator.trial_index.best(), orchestrator.trial_index.baseline()
         if best is None or baseline is None:
@@ -222,14 +247,12 @@ class Attempt:
         if not test:
             return await self._confirmer.compare(baseline, best, held_out=False)
         candidates = orchestrator.trial_index.candidates
-        many = orchestrator.checkpoint.confirmed_items
-        part = drawn_part(test, len(test) if many is None else many, seed=plan.seed)
         watch = asyncio.create_task(self._end_confirmation_in_time())
         try:
             return await self._confirmer.run(
                 candidates[baseline.candidate_id],
                 candidates[best.candidate_id],
-                part,
+                self._confirmed_part(),
                 of_items=len(test),
             )
         finally:
@@ -272,3 +295,8 @@ class Attempt:
                 events.run_finished(status, reason, attempt=token),
             ],
         )
+
+
+def _is_refuted(found: Confirmation | str | None) -> bool:
+    """Whether held-out items show more than chance that a winner is worse than the baseline."""
+    return isinstance(found, Confirmation) and found.held_out and found.comparison.ci_high < 0

@@ -103,6 +103,22 @@ class Orchestrator:
         self.stop_asked = True
         await self._components.steps.cancel(self.checkpoint.pending)
 
+    async def pass_over_winner(self) -> TrialResult | None:
+        """Let go a winner that held-out items speak against; the next is the optimizer's choice.
+
+        None where an optimizer leaves that to people: only who confirms regressions itself looks
+        for the best that has none.
+        """
+        best, baseline = self.trial_index.best(), self.trial_index.baseline()
+        if best is None or baseline is None or not self._components.optimizer.choice_stands:
+            return None
+        if best.candidate_id == baseline.candidate_id:
+            return None
+        self.trial_index.pass_over(best.candidate_id)
+        await self._heed_choice()
+        await self._save()
+        return self.trial_index.best()
+
     async def report(self) -> Mapping[str, Json] | None:
         """What the search learnt, by the optimizer's own word."""
         best, state = self.trial_index.best(), self.checkpoint.state

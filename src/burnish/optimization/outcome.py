@@ -75,9 +75,12 @@ def outcome_document(
             "configuration": trial_index.candidates[best.candidate_id].configuration.to_json(),
         },
         "overruled": _overruled(orchestrator),
+        "passed_over": list(trial_index.passed_over),
         "improved": improved,
         "why_not_improved": None
         if improved
+        else "held-out items speak against what was found"
+        if trial_index.passed_over
         else why_no_improvement(trial_index.in_order(), checkpoint.rejected, trial_index.objective),
         **evidence_document(confirmation),
         "objective": objective_document(

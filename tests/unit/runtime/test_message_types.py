@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from burnish.domain import Configuration, UsageError
 from burnish.runtime.mailboxes.message_types import (
     MESSAGE_TYPES,
+    JsonMessage,
     MessageTypes,
     Packed,
     UndecodableError,
@@ -63,6 +64,21 @@ json_values = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=5,
 )  # fmt: skip
+
+
+@given(json_values)
+def test_plain_json_travels_in_a_type_of_its_own(data):
+    types = MessageTypes()
+
+    assert types.decode(types.encode(JsonMessage(data))) == JsonMessage(data)
+
+
+@pytest.mark.parametrize("data", [math.nan, {1: 2}, object()])
+def test_what_json_cannot_say_is_no_plain_message(data):
+    with pytest.raises(UsageError):
+        MessageTypes().encode(JsonMessage(data))
+    with pytest.raises(UndecodableError):
+        MessageTypes().decode(Packed("burnish.json", 1, b'{"a": NaN}'))
 
 
 @given(

@@ -10,7 +10,12 @@ import burnish
 from burnish.domain import InvariantError, UnavailableError, UsageError
 from burnish.evaluation.agents import PythonAgent
 from burnish.optimizers import MechanicalCompressStrategy
-from burnish.overrides import LocalPromptOverridesStore, descriptor_of
+from burnish.overrides import (
+    LocalPromptOverridesStore,
+    PromptOverride,
+    SectionOverride,
+    descriptor_of,
+)
 from burnish.runtime import (
     EvalLoop,
     InMemoryMailbox,
@@ -163,9 +168,9 @@ def route(configuration, item):
 
 
 @contextlib.asynccontextmanager
-async def three_loops(folder):
+async def three_loops(folder, run=route):
     agent = PythonAgent(
-        name="router", configuration=burnish.Configuration.of({"sections": SECTIONS}), run=route
+        name="router", configuration=burnish.Configuration.of({"sections": SECTIONS}), run=run
     )
     store = LocalPromptOverridesStore(folder)
     samples, requests = InMemoryMailbox("eval-requests"), InMemoryMailbox("optimize-requests")
@@ -207,6 +212,65 @@ async def test_a_strategy_an_adapter_a_store_and_eval_requests_make_an_optimize_
     assert change.original_hash == descriptor.hashes["system"]
     assert (answer.report.regressions, tags) == ((), [])
     assert answer.report.tokens_after < answer.report.tokens_before
+
+
+async def test_the_tag_that_an_agent_is_told_can_be_resolved_in_the_shared_store(tmp_path):
+    told = {}
+
+    async def look(configuration, item):
+        tag = burnish.current_experiment().overrides_tag
+        store = LocalPromptOverridesStore(tmp_path)
+        own = descriptor_of("router", {"sections": SECTIONS})
+        found = (await store.resolve(own, tag=tag)).apply(
+            burnish.Configuration.of({"sections": SECTIONS})
+        )
+        told[tag] = found.sections["system"] == configuration["sections"]["system"]
+        return route(configuration, item)
+
+    async with three_loops(tmp_path, look) as (requests, _, descriptor):
+        request = OptimizeRequest(descriptor=descriptor, dataset=ROWS, eval_runs=1)
+        answer = await ask(requests, request, timeout=60)
+
+    assert answer.error is None
+    assert len(told) > 1
+    assert all(told.values())
+
+
+async def test_a_result_is_deployed_as_it_was_tried(tmp_path):
+    async with three_loops(tmp_path) as (requests, store, descriptor):
+        longer = "Thank you very much for your help.\nA refund goes to billing."
+        base = override(descriptor, "system", longer)
+        await store.upsert(
+            descriptor,
+            PromptOverride.of(
+                descriptor, "prod", [base, override(descriptor, "user", "Ticket: {{text}}")]
+            ),
+        )
+        request = OptimizeRequest(
+            descriptor=descriptor, dataset=ROWS, eval_runs=1, baseline_tag="prod"
+        )
+        made = (await ask(requests, request, timeout=60)).report.modifications
+        await burnish.apply_modifications(store, descriptor, made, tag="next")
+        found = await store.resolve(descriptor, tag="next")
+        # Somebody changes what it was tried with.
+        await store.store(descriptor, override(descriptor, "user", "Say: {{text}}"), tag="prod")
+        for tag in ("later", "prod"):
+            with pytest.raises(burnish.ConflictError, match="changed since"):
+                await burnish.apply_modifications(store, descriptor, made, tag=tag)
+        await burnish.apply_modifications(store, descriptor, made, tag="later", built_on="prod")
+        meant = await store.resolve(descriptor, tag="later")
+
+    assert {path: one.body for path, one in found.sections.items()} == {
+        "system": "A refund goes to billing.",
+        "user": "Ticket: {{text}}",
+    }
+    assert meant.sections["user"].body == "Say: {{text}}"
+
+
+def override(descriptor, path, body):
+    return SectionOverride(
+        path=path, expected_hash=descriptor.section(path).content_hash, body=body
+    )
 
 
 async def test_such_a_loop_needs_rows_and_takes_no_outage_for_a_regression(tmp_path):

@@ -27,6 +27,7 @@ from burnish.optimizers.compress.optimizer import Compress
 from burnish.optimizers.compress.report import (
     CompressionOutcome,
     modifications_of,
+    refutations_of,
     rejections_of,
     told_of,
 )
@@ -138,7 +139,7 @@ async def read_report(
         results=results,
     )
     state = OptimizerState.of((record.checkpoint or {})["optimizer_state"])
-    solution = await asyncio.to_thread(optimizer.solution, state, history)
+    solution = await asyncio.to_thread(optimizer.solution, state, history, best)
     verdicts = await asyncio.to_thread(optimizer.verdicts, state, history)
     rates = {one.candidate_id: one.summary.pass_rate for one in result.trials if one.counts}
     before = rates.get(result.baseline.candidate_id, 0.0)
@@ -159,7 +160,10 @@ async def read_report(
         modifications=modifications_of(
             baseline, best, solution, baseline_pass_rate=before, candidate_pass_rate=after
         ),
-        rejected=rejections_of(solution, optimizer.refused(state)),
+        rejected=refutations_of(
+            (result.candidates[one].configuration for one in result.passed_over), best
+        )
+        + rejections_of(solution, optimizer.refused(state)),
         untested=told_of(optimizer.untested(state), best),
         gate_items=len(verdicts.gate),
         eval_runs=verdicts.eval_runs,

@@ -93,6 +93,7 @@ def as_message(
                 one,
                 original_hash=hashes.get(one.section_path, one.original_hash),
                 built_on=built_on,
+                built_on_revision=revision,
             )
             for one in report.modifications
         ),

@@ -109,6 +109,11 @@ class OptimizationResult:
         return self._scored(self.document["best"])
 
     @property
+    def passed_over(self) -> Sequence[str]:
+        """Candidates that were to win and that held-out items speak against."""
+        return tuple(self.document.get("passed_over") or ())
+
+    @property
     def overruled(self) -> Mapping[str, Any] | None:
         """Who is not the winner though it scored higher, or though the optimizer chose it."""
         return self.document.get("overruled")

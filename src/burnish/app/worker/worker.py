@@ -118,6 +118,8 @@ class WorkerPlan:
     loops: Sequence[str] = LOOPS
     overrides: str | None = None
     concurrency: int | None = None
+    # Optimization requests at once; each has evaluations of its own under way.
+    optimizations: int = 1
     models: Mapping[str, Any] = field(default_factory=dict)
     group: GroupSettings = field(
         default_factory=lambda: GroupSettings(visibility_timeout=VISIBILITY_SECONDS)
@@ -159,6 +161,7 @@ async def work_async(
     db: str | Path | None = None,
     overrides: str | None = None,
     concurrency: int | None = None,
+    optimizations: int = 1,
     grace_seconds: float = 30.0,
     health_port: int | None = None,
     on_start: Callable[[WorkerNews], None] | None = None,
@@ -167,7 +170,8 @@ async def work_async(
     """`burnish.work` for callers that have an event loop of their own.
 
     `loops` are some of main, eval and optimize. `db` is the database of the runs, `overrides` where
-    tags are: a folder, redis://… or s3://…. After the first signal what runs may end within
+    tags are: a folder, redis://… or s3://…. `concurrency` is how many agent runs go on at once, and
+    `optimizations` how many optimization requests. After the first signal what runs may end within
     `grace_seconds`. `on_start` hears what it listens on, the health port included. `compression` are
     settings of the compress optimizer for requests that have none of their own, such as
     `strategies` or `model`.
@@ -180,6 +184,7 @@ async def work_async(
         loops=loops,
         overrides=overrides,
         concurrency=concurrency,
+        optimizations=optimizations,
         group=GroupSettings(
             grace_seconds=grace_seconds,
             health_port=health_port,
@@ -310,4 +315,5 @@ class _Loops:
                 make_adapter=MailboxRunner(plan.mailbox),
             ),
             requests=self._mailbox(OPTIMIZE_REQUESTS, max_delivery_count=MAX_OPTIMIZE_DELIVERIES),
+            concurrency=plan.optimizations,
         )

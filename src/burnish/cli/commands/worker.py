@@ -53,6 +53,7 @@ def worker(
         int | None,
         typer.Option(min=1, help="Requests at once.", show_default="the agent's own"),
     ] = None,
+    optimizations: Annotated[int, typer.Option(min=1, help="Optimization requests at once.")] = 1,
     grace: Annotated[
         float,
         typer.Option(min=0, metavar="SECONDS", help="For what runs, after SIGTERM or Ctrl-C."),
@@ -89,6 +90,7 @@ def worker(
         mailbox=mailbox,
         overrides=overrides,
         concurrency=concurrency,
+        optimizations=optimizations,
         grace=grace,
         health_host=health_host,
         health_port=health_port,
@@ -177,6 +179,7 @@ def _plan(location: ProjectLocation, request: WorkerRequest) -> WorkerPlan:
         loops=request.loops,
         overrides=request.overrides,
         concurrency=request.concurrency,
+        optimizations=request.optimizations,
         models=settings.models,
     )
     group = replace(
@@ -244,6 +247,7 @@ class WorkerRequest:
     mailbox: str | None = None
     overrides: str | None = None
     concurrency: int | None = None
+    optimizations: int = 1
     grace: float = 30.0
     health_host: str = "127.0.0.1"
     health_port: int | None = None

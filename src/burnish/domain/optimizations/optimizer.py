@@ -70,6 +70,7 @@ class RunContext:
     `splits` are train and validation: the test split is for the confirmation, and no optimizer sees it.
     `perfect_score` is what nothing can be better than, if there is an end; `evaluations_left` what the
     search may spend, if limited. `criteria`: what scorers go by, `answer_fields`: what they compare to.
+    `held_out`: whether the winner is compared on items that nobody sees before.
     """
 
     optimization_id: str
@@ -89,6 +90,7 @@ class RunContext:
     criteria: tuple[str, ...] = ()
     output_schema: Mapping[str, Json] | None = None
     answer_fields: tuple[str, ...] = ()
+    held_out: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

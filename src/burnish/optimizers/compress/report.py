@@ -31,7 +31,8 @@ class Modification:
     """A shorter text that regresses nothing. `original_hash` is of the text that it replaces.
 
     The examples have the path `@examples`, and their text is the JSON of the list. `built_on` is the
-    baseline tag, where it had overrides: only together with these was the text tried.
+    baseline tag, where it had overrides, and `built_on_revision` what it was at: only together with
+    these was the text tried.
     """
 
     section_path: str
@@ -42,6 +43,7 @@ class Modification:
     candidate_pass_rate: float
     edits: tuple[str, ...] = ()
     built_on: str | None = None
+    built_on_revision: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form that `of` reads."""
@@ -108,8 +110,8 @@ class CompressionOutcome:
 
     @property
     def refuted(self) -> bool:
-        """Whether held-out items show more than chance that the result is worse: keep none of it."""
-        return self.has_modifications and is_shown_worse(self.held_out)
+        """Whether held-out items show more than chance that what was found is worse: keep none."""
+        return is_shown_worse(self.held_out)
 
 
 def modifications_of(
@@ -159,6 +161,24 @@ def rejections_of(
     return tried + tuple(
         RejectedModification(**{"token_reduction": 0, "regression_count": 0, **one})
         for one in untried
+    )
+
+
+def refutations_of(
+    refuted: Iterable[Configuration], best: Configuration
+) -> tuple[RejectedModification, ...]:
+    """What results had beyond the best that held-out items speak against."""
+    return tuple(
+        RejectedModification(
+            section_path=path,
+            edit=f"{path} in {part_tokens(one, path)} tokens",
+            token_reduction=part_tokens(best, path) - part_tokens(one, path),
+            regression_count=0,
+            reason="held-out items speak against the prompt with it",
+        )
+        for one in refuted
+        for path in parts_of(best)
+        if part_text(one, path) != part_text(best, path)
     )
 
 
@@ -213,12 +233,14 @@ async def apply_modifications(
     What else the tag holds stays. `built_on` names the baseline tag where that is another one, by
     default the one that the modifications were tried with: the tag becomes all that the baseline
     holds, with the modifications on top. Modifications of a text that has changed since are refused,
-    and so is a tag that is not at `expected` any more. Examples are not part of a descriptor, so
-    whether they have changed since is not checked here.
+    and so is a tag that is not at `expected` any more, or a baseline tag that was changed after they
+    were tried with it, unless `built_on` says that it is meant as it is. Examples are not part of a
+    descriptor, so whether they have changed since is not checked here.
     """
     modifications = tuple(modifications)
-    if built_on is None:
-        built_on = next((one.built_on for one in modifications if one.built_on), None)
+    if built_on is None and (tried := next((one for one in modifications if one.built_on), None)):
+        built_on = await _as_it_was(store, descriptor, tried)
+        expected = expected or (tried.built_on_revision if built_on == tag else None)
     override = override_of(descriptor, tag, modifications)
     if built_on is None or built_on == tag:
         return await store.upsert(descriptor, override, expected=expected)
@@ -233,6 +255,24 @@ async def apply_modifications(
         expected=expected,
     )
     return revision if whole else await store.upsert(descriptor, override, expected=revision)
+
+
+async def _as_it_was(
+    store: PromptOverridesStore, descriptor: PromptDescriptor, tried: Modification
+) -> str | None:
+    """The baseline tag, refused where it is not what a modification was tried with."""
+    assert tried.built_on is not None
+    found = await store.resolve(descriptor, tag=tried.built_on)
+    now = None if found is None else found.revision
+    if tried.built_on_revision not in (None, now):
+        raise ConflictError(
+            what="the modifications cannot be applied",
+            why=f"the tag {tried.built_on!r}, which they were tried with, "
+            + ("is gone" if now is None else "was changed since"),
+            fix="compress the prompt as it is now, or give built_on= to build on the tag as it is",
+            code="tag_changed",
+        )
+    return tried.built_on
 
 
 def override_of(

@@ -25,7 +25,7 @@ from burnish.optimizers.compress.verdicts import Ask, Unknown, Verdicts
 
 # Beyond so many branches the best so far is taken; combinations are few and small in practice.
 _MOST_BRANCHES = 5_000
-_ALL_COULD_GO = "no item needs any of this section, and only an empty section is left without it"
+_LAST_LEFT = "it is all that is left of its section, and an empty section is not tried"
 Cuts = tuple[Cut, ...]
 Made = dict[frozenset[str], Configuration | None]
 
@@ -178,7 +178,7 @@ class CompressSearch:
                 reason = f"regresses together with {', '.join(sorted(others)) or 'other cuts'}"
             items = tuple(dict.fromkeys(item for one in reasons for item in one.item_ids))
             found[cut.name] = Refusal(
-                cut=cut, reason=reason if reasons else _ALL_COULD_GO, item_ids=items
+                cut=cut, reason=reason if reasons else _LAST_LEFT, item_ids=items
             )
         return found
 

@@ -88,14 +88,16 @@ class MailboxCompression:
         search = _Search(request, baseline, masks, self._eval_requests, self._timeout)
         report = await search.run(optimizer, own)
         built_on = None if baseline == own else request.baseline_tag
-        hashes = descriptor.hashes
+        revision = None if tag is None or built_on is None else tag.revision
         made = tuple(
-            replace(one, original_hash=hashes[one.section_path], built_on=built_on)
-            if one.section_path in hashes
-            else replace(one, built_on=built_on)
+            replace(
+                one,
+                original_hash=descriptor.hashes.get(one.section_path, one.original_hash),
+                built_on=built_on,
+                built_on_revision=revision,
+            )
             for one in report.modifications
         )
-        revision = None if tag is None or built_on is None else tag.revision
         report = replace(
             report, modifications=made, baseline_tag=built_on, baseline_revision=revision
         )
@@ -188,7 +190,7 @@ class _Search:
             state = optimizer.observe(proposed.state, tried)
         best_id = await asyncio.to_thread(optimizer.choice, state, self)
         best = self._candidates[best_id or self._baseline.id].configuration
-        solution = await asyncio.to_thread(optimizer.solution, state, self)
+        solution = await asyncio.to_thread(optimizer.solution, state, self, best)
         verdicts = optimizer.verdicts(state, self)
         rates = {one.candidate_id: one.summary.pass_rate for one in self.trials}
         before, after = rates[self._baseline.id], rates.get(best_id or "", 0.0)

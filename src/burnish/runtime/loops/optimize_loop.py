@@ -41,7 +41,7 @@ OPTIMIZE_REQUESTS = "optimize-requests"
 _LEAVE_SECONDS = 10.0
 # A request that takes hours meets many restarts of workers; none of them is its fault.
 MAX_OPTIMIZE_DELIVERIES = 50
-# A worker runs one optimization at a time, so one that never ends keeps all others waiting.
+# A worker runs few optimizations at a time, so one that never ends keeps others waiting.
 MOST_EVAL_RUNS = 100
 
 

@@ -8,6 +8,7 @@ from burnish.domain.mailboxes import DeadLetter, Mailbox, Message
 from burnish.runtime.mailboxes.memory_mailbox import InMemoryMailbox, MemoryHouse
 from burnish.runtime.mailboxes.message_types import (
     MESSAGE_TYPES,
+    JsonMessage,
     MessageTypes,
     message_type,
     packed_body,
@@ -20,6 +21,7 @@ __all__ = [
     "MESSAGE_TYPES",
     "DeadLetter",
     "InMemoryMailbox",
+    "JsonMessage",
     "Mailbox",
     "MemoryHouse",
     "Message",

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
-from burnish.domain import UsageError, require_json
+from burnish.domain import Json, UsageError, require_json
 from burnish.domain.mailboxes import DeadLetter
 
 T = TypeVar("T")
@@ -36,6 +36,13 @@ class Packed(NamedTuple):
     payload: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class JsonMessage:
+    """Plain JSON as a message: for loops of your own that need no type."""
+
+    data: Json
+
+
 class UndecodableError(Exception):
     """Why a body cannot be read; it becomes the explanation of a dead letter."""
 
@@ -50,6 +57,12 @@ class MessageTypes:
         self._by_kind: dict[type[Any], _Declared] = {}
         self._by_name: dict[tuple[str, int], _Declared] = {}
         self.declare(DeadLetter, _DEAD_LETTER)
+        self.declare(
+            JsonMessage,
+            "burnish.json",
+            dump=lambda message: message.data,
+            load=lambda value: JsonMessage(require_json(value)),
+        )
 
     def declare(
         self,
@@ -91,7 +104,8 @@ class MessageTypes:
             raise UsageError(
                 what=f"a {type(body).__name__} cannot be sent",
                 why="its type is not declared as a message",
-                fix="declare it with @message_type(name) or MessageTypes.declare",
+                fix="send plain JSON as JsonMessage(data), or declare a type with "
+                "@message_type(name) or MessageTypes.declare",
                 code="undeclared_message_type",
             )
         try:

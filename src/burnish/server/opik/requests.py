@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import zlib
 from typing import Annotated, TypeVar
 
@@ -41,17 +43,34 @@ async def read_body(request: Request, kind: type[B]) -> B:
     raw = await request.body()
     if "gzip" in request.headers.get("content-encoding", "").lower():
         raw = unpacked(raw)
+    if b"NaN" in raw or b"Infinity" in raw:
+        _require_numbers(raw)
     try:
         return kind.model_validate_json(raw)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])[:200] or "the body"
-        raise UsageError(
-            what="the request cannot be used",
-            why=f"{where}: {first['msg'][:200]}",
-            fix="send what Opik's own API takes",
-            code="invalid_request",
-        ) from None
+        raise _unusable(f"{where}: {first['msg'][:200]}") from None
+
+
+def _require_numbers(raw: bytes) -> None:
+    """Refuse what pydantic takes for a number and no JSON could give back."""
+
+    def refuse(name: str) -> None:
+        raise _unusable(f"{name} is not a JSON number")
+
+    # Other mistakes are told by whoever reads it next.
+    with contextlib.suppress(ValueError, RecursionError):
+        json.loads(raw, parse_constant=refuse)
+
+
+def _unusable(why: str) -> UsageError:
+    return UsageError(
+        what="the request cannot be used",
+        why=why,
+        fix="send what Opik's own API takes",
+        code="invalid_request",
+    )
 
 
 def unpacked(packed: bytes, most: int = MAX_UNPACKED_BYTES) -> bytes:
