@@ -1,20 +1,32 @@
 """Some faults of `python -m bench faults`: nothing is lost, doubled, blamed, and nothing hangs."""
 
 import pytest
-from bench.fault_runs import KINDS, Reference
-from bench.faults import OUTCOMES, plan
+from bench.faults.attempts import OUTCOMES
+from bench.faults.command import ALL, plan
+from bench.faults.reference import Reference
 
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory):
-    return Reference(tmp_path_factory.mktemp("faults"))
+    reference = Reference(tmp_path_factory.mktemp("faults"))
+    yield reference
+    reference.close()
 
 
 # One of each family: `test_optimization_kills` and others try the rest in depth.
-@pytest.mark.parametrize("kind", ["SIGSTOP", "disk full", "database locked", "provider garbage"])
-def test_a_fault_changes_nothing(kind, reference):
-    assert kind in KINDS
-    [fault] = plan(1, [kind], seed=7)
+@pytest.mark.parametrize(
+    ("work", "kind"),
+    [
+        ("optimization", "SIGSTOP"),
+        ("optimization", "disk full"),
+        ("evaluation", "database locked"),
+        ("optimization", "provider garbage"),
+        ("image run", "kill -9"),
+    ],
+)
+def test_a_fault_changes_nothing(work, kind, reference):
+    assert (work, kind) in ALL
+    [fault] = plan(1, [(work, kind)], seed=7)
 
     found = reference.try_fault(fault)
 

@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _START_SECONDS = 120.0
@@ -61,7 +61,10 @@ class ValkeyServer:
         if process is None:
             return
         assert process.stdin is not None
-        process.stdin.close()
+        # A line, not only its end: a forked process may have the pipe too.
+        with suppress(BrokenPipeError):
+            process.stdin.write(b"\n")
+            process.stdin.close()
         process.wait(_START_SECONDS)
 
     def kill(self) -> None:
