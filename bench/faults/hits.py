@@ -22,9 +22,16 @@ Hit = Callable[[FaultWorld, int], None]
 
 
 def at_place(
-    world: FaultWorld, number: int, act: Callable[[], None], *, between: bool = False
+    world: FaultWorld,
+    due: Callable[[int], bool],
+    act: Callable[[], None],
+    *,
+    between: bool = False,
 ) -> None:
-    """Act at the number-th place; `between` writes where another must be able to go on."""
+    """Act at the first place that is due, told how many were passed with it.
+
+    `between` writes where another must be able to go on.
+    """
     passed: Counter[str] = Counter()
 
     def reach(name: str) -> None:
@@ -32,7 +39,7 @@ def at_place(
         passed[when] += 1
         # The write that stands before its own beginning holds nothing yet.
         under_way = passed["before"] - passed["after"] - (when == "before")
-        if passed.total() >= number and not (between and under_way):
+        if due(passed.total()) and not (between and under_way):
             failpoints.on_reach = None
             world.where.write_text(name)
             act()
@@ -58,7 +65,7 @@ def _die() -> None:
 
 
 def _kill(world: FaultWorld, number: int) -> None:
-    at_place(world, number, _die)
+    at_place(world, number.__le__, _die)
 
 
 def _kill_in_call(world: FaultWorld, number: int) -> None:
@@ -66,7 +73,7 @@ def _kill_in_call(world: FaultWorld, number: int) -> None:
 
 
 def _freeze(world: FaultWorld, number: int) -> None:
-    at_place(world, number, lambda: os.kill(os.getpid(), signal.SIGSTOP), between=True)
+    at_place(world, number.__le__, lambda: os.kill(os.getpid(), signal.SIGSTOP), between=True)
 
 
 def _lock(world: FaultWorld, number: int) -> None:

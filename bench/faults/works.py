@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -66,6 +67,7 @@ class FaultWorld(ShardWorld):
         super().__init__(folder, valkey, item_seconds=0.001, outage_seconds=limits.outage_seconds)
         self.limits = limits
         self.base_url: str | None = None
+        self.on_fork: Callable[[], None] | None = None
 
     @property
     def where(self) -> Path:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Self
+
+from tests.servers.ports import free_port
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class MisbehavingServer:
         self._connections: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._port = 0
+        self._port = free_port()
 
     @property
     def requests(self) -> int:
@@ -75,6 +78,12 @@ class MisbehavingServer:
             yield
         finally:
             asyncio.run_coroutine_threadsafe(self.__aenter__(), self._loop).result(timeout=60)
+
+    def leave_to_parent(self) -> None:
+        """Listen no more in a forked process, so that it is for the parent to close."""
+        assert self._server is not None
+        for one in self._server.sockets:
+            os.close(one.fileno())
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

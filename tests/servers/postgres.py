@@ -11,7 +11,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import tempfile
@@ -24,6 +23,7 @@ from typing import Any
 
 import psycopg
 from psycopg import sql
+from tests.servers.ports import free_port
 
 LOCKED_USER = "locked"
 
@@ -59,7 +59,7 @@ class PostgresServer:
 
     def __init__(self, folder: Path, programs: Path) -> None:
         self.folder = folder
-        self.port = _free_port()
+        self.port = free_port()
         self._programs = programs
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -244,10 +244,3 @@ def _unprivileged() -> dict[str, Any]:
         return {}
     entry = pwd.getpwnam("nobody")
     return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": ()}
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
