@@ -47,8 +47,7 @@ def begin(work: Work, world: FaultWorld, prepare: Callable[[], None] | None = No
 
     def attempt() -> None:
         try:
-            if world.on_fork is not None:
-                world.on_fork()
+            world.enter_fork()
             if prepare is not None:
                 prepare()
             asyncio.run(work.run(world))

@@ -86,7 +86,7 @@ def main(arguments: Sequence[str]) -> None:
         reference.undisturbed(work, served=True)
         done = try_all(
             {one.key: one for one in planned},
-            _try,
+            try_outage,
             reference=reference,
             path=ROOT / "build" / "bench" / "outages.jsonl",
             jobs=options.jobs,
@@ -207,7 +207,8 @@ def _prepared(
 # --- one outage --------------------------------------------------------------------------------
 
 
-def _try(reference: Reference, outage: Outage) -> dict[str, Any]:
+def try_outage(reference: Reference, outage: Outage) -> dict[str, Any]:
+    """Run with it, resume once if it stopped, and look at what is there."""
     work = Optimizing()
     known = reference.undisturbed(work, served=outage.kind == "model")
     told_read, told_write = os.pipe()

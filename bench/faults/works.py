@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -43,7 +42,6 @@ from burnish.storage import Database
 from burnish.support.threads import DaemonThreads
 
 BUDGET = burnish.Budget(max_trials=4)
-_open = Database.open
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +77,18 @@ class FaultWorld(ShardWorld):
         """A file with the errors that attempts ended with."""
         return self.folder / "errors"
 
+    def enter_fork(self) -> None:
+        """Make a forked process that of this world, with its limits: they are the process's own."""
+        if self.limits.patience_seconds is not None:
+            patience = self.limits.patience_seconds
+            Database.open = partial(Database.open, patience_seconds=patience)  # type: ignore[method-assign]
+        evaluation_leases.LEASE_SECONDS = self.limits.lease_seconds
+        image_runs._LOOK_SECONDS = 0.02  # noqa: SLF001
+        # A fork has none of the threads that its parent's pools count on.
+        pictures._background = DaemonThreads(1)  # noqa: SLF001
+        if self.on_fork is not None:
+            self.on_fork()
+
     def agent(self) -> burnish.Agent:
         """The world's agent, or a prompt for its model."""
         agent = agent_of(self)
@@ -88,10 +98,9 @@ class FaultWorld(ShardWorld):
         """Where its model is."""
         if self.base_url is None:
             return {}
-        os.environ["OPENAI_API_KEY"] = "k"
         seconds = self.limits.timeout_seconds
         given = {} if seconds is None else {"timeout_seconds": seconds}
-        return {"openai": {"base_url": self.base_url, **given}}
+        return {"openai": {"base_url": self.base_url, "api_key_env": "", **given}}
 
 
 def said(request: misbehaving.SeenRequest) -> str:
@@ -130,7 +139,7 @@ class Optimizing:
 
     async def run(self, world: FaultWorld) -> Any:
         """Start or go on with it."""
-        async with _workspace(world) as workspace:
+        async with Workspace.open(world.db, models=world.models()) as workspace:
             optimization = Optimization(
                 workspace,
                 world.agent(),
@@ -177,7 +186,6 @@ class Sharding(Optimizing):
 
     async def run(self, world: FaultWorld) -> Any:
         """Start or go on with it; the workers are there already."""
-        _limit(world)
         return await run_sharded(world, budget=BUDGET, lease_seconds=world.limits.lease_seconds)
 
 
@@ -188,7 +196,7 @@ class Evaluating:
 
     async def run(self, world: FaultWorld) -> Any:
         """Start or go on with it."""
-        async with _workspace(world) as workspace:
+        async with Workspace.open(world.db, models=world.models()) as workspace:
             evaluation = Evaluation(workspace, world.agent(), suite())
             async with contextlib.AsyncExitStack() as stack:
                 stack.push_async_callback(evaluation.close)
@@ -219,10 +227,7 @@ class Drawing:
     async def run(self, world: FaultWorld) -> Any:
         """Start or go on with it."""
         settings = ImageSettings(folder=world.folder)
-        # A fork has none of the threads that its parent's pools count on.
-        pictures._background = DaemonThreads(1)  # noqa: SLF001
-        image_runs._LOOK_SECONDS = 0.02  # noqa: SLF001
-        async with _workspace(world) as workspace:
+        async with Workspace.open(world.db, models=world.models()) as workspace:
             models = ImageModels(
                 settings,
                 workspace.model,
@@ -259,21 +264,6 @@ class Drawing:
 
 
 WORKS: dict[str, Work] = {one.name: one for one in (Optimizing(), Evaluating(), Drawing())}
-
-
-@contextlib.asynccontextmanager
-async def _workspace(world: FaultWorld) -> Any:
-    _limit(world)
-    async with Workspace.open(world.db, models=world.models()) as workspace:
-        yield workspace
-
-
-def _limit(world: FaultWorld) -> None:
-    """Give this process the world's limits; it is one of its own."""
-    if world.limits.patience_seconds is not None:
-        seconds = world.limits.patience_seconds
-        Database.open = partial(_open, patience_seconds=seconds)  # type: ignore[method-assign]
-    evaluation_leases.LEASE_SECONDS = world.limits.lease_seconds
 
 
 def _draw(world: FaultWorld, prompt: str) -> bytes:
