@@ -60,7 +60,8 @@ def plan(count: int, kinds: Sequence[tuple[str, str]], seed: int) -> Iterator[Fa
         passed[work, kind] += 1
         draw = random.Random(f"{seed}:{work}:{kind}").random()
         key = f"{seed}:{work}:{kind}:{number} of {share}"
-        yield Fault(work=work, kind=kind, place=(number + draw) / share, key=key)
+        place = (number + draw) / share
+        yield Fault(work=work, kind=kind, place=place, number=number, key=key)
 
 
 def report(planned: Sequence[Fault], found: Sequence[Disturbed], names: set[str]) -> Section:
@@ -72,10 +73,12 @@ def report(planned: Sequence[Fault], found: Sequence[Disturbed], names: set[str]
         kind: {one.where for fault, one in pairs if fault.kind == kind} & names for kind in kinds
     }
     notes = [
-        f"{kind}: at {len(hit[kind])} of {len(names)} places before and after a write."
+        f"{kind}: at {len(hit[kind])} of the {len(names)} places before and after a write."
         for kind in ("kill -9", "SIGSTOP")
         if kind in hit
     ]
+    late = sum(not one.where for one in found)
+    notes.append(f"{late} came too late: what they were to hit had ended.")
     notes += [
         f"{fault.key} at {fault.place:.3f}, {one.where}: {one.note}"
         for fault, one in pairs

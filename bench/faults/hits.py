@@ -13,36 +13,49 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.faults.works import SHORT, FaultWorld
 from burnish.domain import SystemClock
 from burnish.storage.engine import failpoints
 
-Hit = Callable[[FaultWorld, int], None]
+
+class Place(NamedTuple):
+    """The number-th passing of a place before or after a write."""
+
+    name: str
+    number: int
+
+    def is_due(self, passed: Counter[str]) -> bool:
+        """Whether it is reached, or was while nobody could act."""
+        return passed[self.name] >= self.number
 
 
 def at_place(
     world: FaultWorld,
-    due: Callable[[int], bool],
+    due: Callable[[Counter[str]], bool],
     act: Callable[[], None],
     *,
     between: bool = False,
 ) -> None:
-    """Act at the first place that is due, told how many were passed with it.
+    """Act at the first place that is due, told how often each was passed.
 
     `between` writes where another must be able to go on.
     """
     passed: Counter[str] = Counter()
+    under_way = 0
 
     def reach(name: str) -> None:
+        nonlocal under_way
+        passed[name] += 1
         when = name.rpartition(":")[2]
-        passed[when] += 1
+        under_way -= when == "after"
         # The write that stands before its own beginning holds nothing yet.
-        under_way = passed["before"] - passed["after"] - (when == "before")
-        if due(passed.total()) and not (between and under_way):
+        if due(passed) and not (between and under_way):
             failpoints.on_reach = None
             world.where.write_text(name)
             act()
+        under_way += when == "before"
 
     failpoints.on_reach = reach
 
@@ -64,16 +77,16 @@ def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _kill(world: FaultWorld, number: int) -> None:
-    at_place(world, number.__le__, _die)
+def _kill(world: FaultWorld, place: Place) -> None:
+    at_place(world, place.is_due, _die)
 
 
 def _kill_in_call(world: FaultWorld, number: int) -> None:
     in_call(world, number, _die)
 
 
-def _freeze(world: FaultWorld, number: int) -> None:
-    at_place(world, number.__le__, lambda: os.kill(os.getpid(), signal.SIGSTOP), between=True)
+def _freeze(world: FaultWorld, place: Place) -> None:
+    at_place(world, place.is_due, lambda: os.kill(os.getpid(), signal.SIGSTOP), between=True)
 
 
 def _lock(world: FaultWorld, number: int) -> None:
@@ -118,8 +131,8 @@ def _jump(world: FaultWorld, number: int) -> None:
 
 
 # Where a fault is counted in: places of writes, or calls of the agent.
-AT_PLACES: dict[str, Hit] = {"kill -9": _kill, "SIGSTOP": _freeze}
-IN_CALLS: dict[str, Hit] = {
+AT_PLACES: dict[str, Callable[[FaultWorld, Place], None]] = {"kill -9": _kill, "SIGSTOP": _freeze}
+IN_CALLS: dict[str, Callable[[FaultWorld, int], None]] = {
     "kill -9 in a call": _kill_in_call,
     "database locked": _lock,
     "disk full": _fill_disk,

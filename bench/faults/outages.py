@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -244,11 +245,11 @@ def try_outage(reference: Reference, outage: Outage) -> dict[str, Any]:
         }
 
 
-def _due(outage: Outage, known: Undisturbed, world: FaultWorld) -> Callable[[int], bool]:
+def _due(outage: Outage, known: Undisturbed, world: FaultWorld) -> Callable[[Counter[str]], bool]:
     """Whether so many places, or so many calls where they are counted here, are behind it."""
     share = (outage.place + 0.5) / PLACES
     if outage.kind == "model":
-        return lambda passed: passed >= share * len(known.places)
+        return lambda passed: passed.total() >= share * len(known.places)
     return lambda _: len(world.calls()) >= share * known.calls
 
 

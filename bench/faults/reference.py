@@ -7,8 +7,9 @@ import contextlib
 import random
 import shutil
 import signal
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from tests.servers.postgres import PostgresServer, running_postgres
 from tests.servers.valkey import ValkeyServer, running_valkey
 
 from bench.faults.attempts import Disturbed, judge, once
-from bench.faults.hits import AT_PLACES, IN_CALLS
+from bench.faults.hits import AT_PLACES, IN_CALLS, Place
 from bench.faults.works import SHORT, WORKS, FaultWorld, Limits, Sharding, Work, outcome_of, said
 from burnish.storage import Database
 from burnish.storage.engine import failpoints
@@ -51,6 +52,7 @@ class Fault:
     work: str
     kind: str
     place: float
+    number: int
     key: str
 
 
@@ -60,7 +62,7 @@ class Undisturbed:
 
     facts: dict[str, Any]
     calls: int
-    places: tuple[str, ...]
+    places: tuple[Place, ...]
 
 
 class Reference:
@@ -85,8 +87,14 @@ class Reference:
                 if served:
                     server = stack.enter_context(_model())
                     world.base_url = server.base_url
-                passed: list[str] = []
-                failpoints.on_reach = passed.append
+                passed: list[Place] = []
+                counts: Counter[str] = Counter()
+
+                def reach(name: str) -> None:
+                    counts[name] += 1
+                    passed.append(Place(name, counts[name]))
+
+                failpoints.on_reach = reach
                 stack.callback(setattr, failpoints, "on_reach", None)
                 asyncio.run(work.run(world))
                 calls = server.requests if served else len(world.calls())
@@ -96,8 +104,9 @@ class Reference:
 
     def prepare(self, faults: list[Fault]) -> None:
         """Run undisturbed what these will be compared with: forks need not do it again."""
-        for name, served in {(one.work, one.kind in _SERVED) for one in faults}:
-            self.undisturbed(WORKS[name], served=served)
+        for name in {one.work for one in faults}:
+            for served in (False, True)[: 1 if name == "image run" else 2]:
+                self.undisturbed(WORKS[name], served=served)
 
     def own(self, folder: Path) -> Reference:
         """Another one that knows the same runs, with a folder and servers of its own."""
@@ -107,7 +116,7 @@ class Reference:
 
     def places(self) -> set[str]:
         """The names of all places that the undisturbed runs passed."""
-        return {name for one in self._known.values() for name in one.places}
+        return {place.name for one in self._known.values() for place in one.places}
 
     @cached_property
     def postgres(self) -> PostgresServer:
@@ -122,14 +131,14 @@ class Reference:
     def try_fault(self, fault: Fault) -> Disturbed:
         """Run with it, resume as often as needed, and look at what is there."""
         work = WORKS[fault.work]
+        if fault.kind in AT_PLACES:
+            return self._at_place(work, fault)
         if fault.kind in _SERVED:
             return self._misanswered(work, fault)
         known = self.undisturbed(work)
-        hits = {**AT_PLACES, **IN_CALLS}
-        if fault.kind in hits:
-            among = len(known.places) if fault.kind in AT_PLACES else known.calls
+        if fault.kind in IN_CALLS:
             with self.world() as world:
-                hit = partial(hits[fault.kind], world, 1 + int(fault.place * among))
+                hit = partial(IN_CALLS[fault.kind], world, 1 + int(fault.place * known.calls))
                 return judge(work, world, known.facts, hit=hit)
         at = int(fault.place * known.calls)
         if fault.kind == _RESTART:
@@ -161,6 +170,22 @@ class Reference:
             finally:
                 server.drop_database(name)
 
+    def _at_place(self, work: Work, fault: Fault) -> Disturbed:
+        """Every name of a place first, and then places over the whole run; some have a model."""
+        ways = [False] if work.name == "image run" else [False, True]
+        places = [(way, one) for way in ways for one in self.undisturbed(work, served=way).places]
+        firsts = [(way, one) for way, one in places if one.number == 1]
+        if fault.number < len(firsts):
+            served, place = firsts[fault.number]
+        else:
+            served, place = places[int(fault.place * len(places))]
+        with self.world() as world, contextlib.ExitStack() as stack:
+            if served:
+                world.base_url = stack.enter_context(_model()).base_url
+            facts = self.undisturbed(work, served=served).facts
+            hit = partial(AT_PLACES[fault.kind], world, place)
+            return judge(work, world, facts, hit=hit)
+
     def _misanswered(self, work: Work, fault: Fault) -> Disturbed:
         known = self.undisturbed(work, served=True)
         move = PROVIDER[fault.kind.removeprefix("provider ")]
@@ -169,11 +194,12 @@ class Reference:
             burst = random.Random(fault.key).randint(1, 6)
             at = int(fault.place * known.calls)
             server.plan(*[server.otherwise] * at, *(move() for _ in range(burst)))
-            return judge(work, world, known.facts)
+            found = judge(work, world, known.facts)
+            return replace(found, where=f"request {at}" if server.requests > at else "")
 
     def _restarted(self, work: Work, facts: dict[str, Any], at: int) -> Disturbed:
         with self.postgres_world() as world:
-            restart = once(lambda: len(world.calls()) >= at, self.postgres.restart)
+            restart = once(partial(_has_come, world, at), self.postgres.restart)
             return judge(work, world, facts, beside=restart)
 
     def _on_workers(self, kind: str, facts: dict[str, Any], at: int) -> Disturbed:
@@ -192,8 +218,15 @@ class Reference:
                 "Valkey kill -9": lambda: (server.kill(), server.start()),
                 "worker kill -9": kill_worker,
             }
-            hit = once(lambda: len(world.calls()) >= at, acts[kind])
+            hit = once(partial(_has_come, world, at), acts[kind])
             return judge(Sharding(), world, facts, beside=hit)
+
+
+def _has_come(world: FaultWorld, at: int) -> bool:
+    """Whether the run is in its at-th call or behind it."""
+    if come := len(world.calls()) >= at:
+        world.where.write_text(f"call {at}")
+    return come
 
 
 def _model() -> Any:
