@@ -22,9 +22,10 @@ NAMES = (
 )
 
 
-# These have options, and write no page.
+# These have options, and write no page unless they are run as a whole.
 COMMANDS = {
-    "faults": "bench.faults",
+    "faults": "bench.faults.command",
+    "outages": "bench.faults.outages",
     "mixtures": "bench.mixtures",
     "real": "bench.real.command",
 }

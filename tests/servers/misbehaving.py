@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Self
+
+from tests.servers.ports import free_port
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,11 @@ class MisbehavingServer:
         self.base_url = ""
         self.seen: list[SeenRequest] = []
         self._moves = deque(moves)
-        self._otherwise = otherwise or ok()
+        self.otherwise = otherwise or ok()
         self._connections: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._port = free_port()
 
     @property
     def requests(self) -> int:
@@ -50,9 +55,10 @@ class MisbehavingServer:
         self._moves.extend(moves)
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        port = self._server.sockets[0].getsockname()[1]
-        self.base_url = f"http://127.0.0.1:{port}/v1"
+        self._loop = asyncio.get_running_loop()
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
+        self._port = self._server.sockets[0].getsockname()[1]
+        self.base_url = f"http://127.0.0.1:{self._port}/v1"
         return self
 
     async def __aexit__(self, *_error: object) -> None:
@@ -63,6 +69,22 @@ class MisbehavingServer:
         await asyncio.gather(*self._connections, return_exceptions=True)
         await self._server.wait_closed()
 
+    @contextmanager
+    def closed(self) -> Iterator[None]:
+        """Every connection is cut and none is taken, from another thread, while the block lasts."""
+        assert self._loop is not None
+        asyncio.run_coroutine_threadsafe(self.__aexit__(), self._loop).result(timeout=60)
+        try:
+            yield
+        finally:
+            asyncio.run_coroutine_threadsafe(self.__aenter__(), self._loop).result(timeout=60)
+
+    def leave_to_parent(self) -> None:
+        """Listen no more in a forked process, so that it is for the parent to close."""
+        assert self._server is not None
+        for one in self._server.sockets:
+            os.close(one.fileno())
+
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
@@ -72,7 +94,7 @@ class MisbehavingServer:
                 while not writer.is_closing():
                     request = await _read_request(reader)
                     self.seen.append(request)
-                    move = self._moves.popleft() if self._moves else self._otherwise
+                    move = self._moves.popleft() if self._moves else self.otherwise
                     await move(request, writer)
         except asyncio.CancelledError:
             pass  # The server stops; asyncio would log a cancelled handler.

@@ -10,19 +10,20 @@ import importlib.util
 import os
 import pwd
 import shutil
-import socket
+import signal
 import stat
 import subprocess
 import tempfile
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg import sql
+from tests.servers.ports import free_port
 
 LOCKED_USER = "locked"
 
@@ -58,7 +59,7 @@ class PostgresServer:
 
     def __init__(self, folder: Path, programs: Path) -> None:
         self.folder = folder
-        self.port = _free_port()
+        self.port = free_port()
         self._programs = programs
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -103,9 +104,32 @@ class PostgresServer:
         if self._process is None:
             return
         assert self._process.stdin is not None
-        self._process.stdin.close()
+        # A line, not only its end: a forked process may have the pipe too.
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(b"\n")
+            self._process.stdin.close()
         self._process.wait(_START_SECONDS)
         self._process = None
+
+    def restart(self) -> None:
+        """Stop, and start again on the same port and data."""
+        self.stop()
+        self.start()
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Connections stand and nothing is answered, for as long as the block lasts."""
+        server = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        # Its processes are in groups of their own. The one that starts others comes first.
+        os.kill(server, signal.SIGSTOP)
+        others = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+        for one in others:
+            os.kill(int(one), signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for one in (*map(int, others), server):
+                os.kill(one, signal.SIGCONT)
 
     def url(self, database: str, *, over_socket: bool = False) -> str:
         """The address of a database on this server."""
@@ -220,10 +244,3 @@ def _unprivileged() -> dict[str, Any]:
         return {}
     entry = pwd.getpwnam("nobody")
     return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": ()}
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -16,8 +16,10 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from tests.servers.ports import free_port
 
 _START_SECONDS = 120.0
 # Ends the server when the tests are gone, even if they were killed: their end of the pipe closes.
@@ -32,7 +34,7 @@ class ValkeyServer:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
-        self.port = _free_port()
+        self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -61,7 +63,10 @@ class ValkeyServer:
         if process is None:
             return
         assert process.stdin is not None
-        process.stdin.close()
+        # A line, not only its end: a forked process may have the pipe too.
+        with suppress(BrokenPipeError):
+            process.stdin.write(b"\n")
+            process.stdin.close()
         process.wait(_START_SECONDS)
 
     def kill(self) -> None:
@@ -153,10 +158,3 @@ def _program() -> Path:
     machine = platform.machine().lower().replace("amd64", "x86_64")
     system = platform.system().lower()
     return Path(found.origin).parent / "_binaries" / f"{system}-{machine}" / "valkey-server"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
