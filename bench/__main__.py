@@ -26,6 +26,7 @@ NAMES = (
 COMMANDS = {
     "faults": "bench.faults",
     "mixtures": "bench.mixtures",
+    "races": "bench.races",
     "real": "bench.real.command",
 }
 

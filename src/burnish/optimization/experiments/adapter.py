@@ -49,6 +49,8 @@ class ExperimentRequest:
     retry_errors: bool = False
     # How often each item runs; None is the suite's policy.
     repeats: int | None = None
+    # The other trials of its step: where there is a race, they run it together.
+    races_with: tuple[str, ...] = ()
     configuration: Configuration | None = None
     items: tuple[Item, ...] = ()
     agent_name: str = ""

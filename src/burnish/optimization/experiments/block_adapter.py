@@ -39,6 +39,7 @@ from burnish.optimization.experiments.adapter import (
     RunnerLost,
 )
 from burnish.optimization.experiments.masks import CandidateMaterializer
+from burnish.optimization.experiments.step_race import StepRace
 from burnish.optimization.extensions import ExtensionFailed
 from burnish.optimization.racing import Racing, RacingMode
 
@@ -97,6 +98,8 @@ class BlockExperimentAdapter:
         self._news = asyncio.Event()
         # Made in this attempt, so without earlier results.
         self._fresh: set[str] = set()
+        # By trial: it, and those that it races with.
+        self._races: dict[str, StepRace] = {}
         self.seen: Seen = set()
 
     async def trigger(self, request: ExperimentRequest) -> None:
@@ -111,8 +114,13 @@ class BlockExperimentAdapter:
                 raise
             # An earlier attempt made it.
             experiment = await self._experiments.get_experiment(request.experiment_id)
+        race = self._race_of(request)
         if experiment.status.final:
             if not (request.retry_errors and experiment.status in UNSCORED):
+                if race is not None:
+                    scores = await self._experiments.item_scores(experiment.id)
+                    race.add_ended(experiment.id, scores, self._blocks_of(request))
+                    del self._races[experiment.id]
                 self._news.set()
                 return
             await self._experiments.update_experiment(
@@ -123,6 +131,8 @@ class BlockExperimentAdapter:
             )
         task = asyncio.create_task(self._run(experiment, request))
         task.add_done_callback(self._ended)
+        if race is not None:
+            task.add_done_callback(lambda _: self._races.pop(experiment.id).leave(experiment.id))
         self._tasks[request.experiment_id] = task
 
     async def get_status(self, experiment_id: str) -> ExperimentStatus | None:
@@ -237,9 +247,9 @@ class BlockExperimentAdapter:
             on_result=collect,
         )
         suite = _repeated(inputs.suite, request.repeats)
-        incumbent = await self._incumbent_scores(request)
-        racing = inputs.racing if incumbent else replace(inputs.racing, mode=RacingMode.OFF)
-        blocks = racing.blocks(request.item_ids, seed=inputs.seed)
+        race = self._race_of(request)
+        incumbent = {} if race is None else await self._incumbent_scores(request)
+        blocks = self._blocks_of(request)
         order = [item for block in blocks for item in block]
         reached: dict[str, float] = {}
         for number, block in enumerate(blocks, start=1):
@@ -258,9 +268,10 @@ class BlockExperimentAdapter:
             )
             # Only the blocks so far: a continued experiment must decide as it would have done then.
             reached.update({item: fmean(scores[item]) for item in block if item in scores})
-            reason = racing.hopeless(reached, incumbent, order=order)
-            if reason is not None and number < len(blocks):
-                return ExperimentStatus.PRUNED, reason
+            if race is not None and number < len(blocks):
+                reason = await race.after_block(experiment.id, reached, incumbent, order)
+                if reason is not None:
+                    return ExperimentStatus.PRUNED, reason
         if request.retry_errors and progress.nothing_worked is not None:
             return ExperimentStatus.FAILED, progress.nothing_worked
         return final_status(progress), None
@@ -270,13 +281,28 @@ class BlockExperimentAdapter:
             return []
         return await self._experiments.get_results(experiment.id)
 
+    def _race_of(self, request: ExperimentRequest) -> StepRace | None:
+        """The race of a trial, which is that of all trials of its step; None without one."""
+        racing, own = self._inputs.racing, request.experiment_id
+        against = request.execution_params.get("incumbent_experiment_id")
+        trial = request.type is ExperimentType.TRIAL
+        if racing.mode is RacingMode.OFF or against is None or not trial:
+            return None
+        if own not in self._races:
+            members = sorted({own, *request.races_with})
+            self._races |= dict.fromkeys(members, StepRace(racing, members))
+        return self._races[own]
+
+    def _blocks_of(self, request: ExperimentRequest) -> list[tuple[str, ...]]:
+        inputs = self._inputs
+        if self._race_of(request) is None:
+            return [request.item_ids]
+        return inputs.racing.blocks(request.item_ids, seed=inputs.seed)
+
     async def _incumbent_scores(self, request: ExperimentRequest) -> dict[str, float]:
-        """What a trial races against; nothing when there is no race."""
-        incumbent = request.execution_params.get("incumbent_experiment_id")
-        races = self._inputs.racing.mode is not RacingMode.OFF
-        if incumbent is None or not races or request.type is not ExperimentType.TRIAL:
-            return {}
-        return await self._experiments.item_scores(incumbent)
+        return await self._experiments.item_scores(
+            request.execution_params["incumbent_experiment_id"]
+        )
 
     async def _create(self, request: ExperimentRequest) -> Experiment:
         suite = self._inputs.suite
