@@ -14,7 +14,8 @@ The protocol, written down before the reporting half was looked at:
 - `no race`: all blocks of all prompts. `ours`: the first prompt is the baseline and runs all blocks;
   the others race in steps, by the product's own blocks, race and choice (`StepRace`,
   `Racing`, `Ranking`). `conservative` with the group as one step, `aggressive` with steps of 4,
-  the product's default; the other two for comparison. Their alphas, 0.05 and 0.2, are those that the modes had before.
+  the product's default; the other two for comparison. Their alphas, 0.05 and
+  0.2, are those that the modes had before.
 - `CAPO`: all start together; after each block whoever is worse than another by a paired t-test,
   one-sided at 0.2, is out, until one is left or all blocks have run. On block accuracies the test
   needs two of them; `CAPO, items` tests from the first on, by the binomial variance of 30

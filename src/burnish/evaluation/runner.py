@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -67,6 +72,25 @@ class Gate(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class InFlight:
+    """How many runs were under way when each run of an experiment began, itself among them."""
+
+    most: int = 0
+    runs: int = 0
+    total: int = 0
+
+    def note(self, now: int) -> None:
+        """One more began, which made so many."""
+        self.most, self.runs, self.total = max(self.most, now), self.runs + 1, self.total + now
+
+    def to_json(self) -> dict[str, float]:
+        """What is kept with the experiment; nothing where all came from a cache."""
+        if not self.runs:
+            return {}
+        return {"most": self.most, "mean": round(self.total / self.runs, 1)}
+
+
 class OpenGate:
     """No limit."""
 
@@ -83,6 +107,24 @@ class OpenGate:
     def pay(self, spending: Spending) -> bool:
         """Always more."""
         return True
+
+
+class CountingGate(OpenGate):
+    """No limit, but what is under way is counted."""
+
+    def __init__(self) -> None:
+        self.in_flight = InFlight()
+        self._running = 0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Around a run."""
+        self._running += 1
+        self.in_flight.note(self._running)
+        try:
+            yield
+        finally:
+            self._running -= 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +144,7 @@ class RunOptions:
     # Shared by experiments that run side by side or one after the other; else each has its own.
     outages: OutageWatch | None = None
     slots: AbstractAsyncContextManager[Any] = field(default_factory=nullcontext)
-    gate: Gate = field(default_factory=OpenGate)
+    gate: Gate = field(default_factory=CountingGate)
     on_result: Callable[[ItemResult], None] | None = None
 
 
@@ -129,6 +171,7 @@ class ExperimentRunner:
     ) -> ExperimentSummary:
         """Evaluate the items and leave the experiment in a final state, however it ends."""
         progress = progress if progress is not None else Progress(planned=experiment.planned_items)
+        options = options or RunOptions()
         status, failure = ExperimentStatus.FAILED, None
         try:
             await self._repository.update_experiment(
@@ -148,7 +191,7 @@ class ExperimentRunner:
                 self._repository.update_experiment(
                     experiment.id,
                     status=status,
-                    metadata={"error": failure.to_json()} if failure is not None else None,
+                    metadata=_metadata(options.gate, failure),
                     lease=self._lease,
                 )
             )
@@ -359,6 +402,14 @@ class _Run:
             rounds=rounds,
             lease=self._lease,
         )
+
+
+def _metadata(gate: Gate, failure: BurnishError | None) -> dict[str, Any] | None:
+    """What the end of an experiment adds to it."""
+    found: dict[str, Any] = {} if failure is None else {"error": failure.to_json()}
+    if isinstance(gate, CountingGate) and gate.in_flight.runs:
+        found["in_flight"] = gate.in_flight.to_json()
+    return found or None
 
 
 def final_status(progress: Progress) -> ExperimentStatus:

@@ -72,11 +72,11 @@ class BudgetGate:
         self.evaluations += 1
 
     @contextmanager
-    def running(self) -> Iterator[None]:
-        """Around a run that was admitted and will be recorded next."""
+    def running(self) -> Iterator[int]:
+        """Around a run that was admitted and will be recorded next: how many are under way now."""
         self._running += 1
         try:
-            yield
+            yield self._running
         finally:
             self._running -= 1
 

@@ -127,7 +127,7 @@ class StepRunner:
                 },
                 retry_errors=retry_errors,
                 repeats=one.repeats,
-                races_with=tuple(other for other in trials if other != one.experiment_id),
+                runs_with=tuple(other for other in trials if other != one.experiment_id),
             )
         )
         if not started or one.experiment_id in self._again:

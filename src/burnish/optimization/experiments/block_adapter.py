@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -26,7 +25,7 @@ from burnish.domain import (
 )
 from burnish.evaluation.outages import OutageWatch
 from burnish.evaluation.progress import Progress
-from burnish.evaluation.runner import RunOptions, final_status
+from burnish.evaluation.runner import InFlight, RunOptions, final_status
 from burnish.evaluation.suite import Suite
 from burnish.optimization.budget_gate import BudgetGate, BudgetReached
 from burnish.optimization.experiments.adapter import (
@@ -100,6 +99,7 @@ class BlockExperimentAdapter:
         self._fresh: set[str] = set()
         # By trial: it, and those that it races with.
         self._races: dict[str, StepRace] = {}
+        self._in_flight: dict[str, InFlight] = {}
         self.seen: Seen = set()
 
     async def trigger(self, request: ExperimentRequest) -> None:
@@ -185,6 +185,7 @@ class BlockExperimentAdapter:
             if experiment.id in self._cancelled:
                 raise asyncio.CancelledError
             self._evaluating.add(experiment.id)
+            self._in_flight[experiment.id] = InFlight()
             status, error = await self._evaluate(experiment, request)
         except asyncio.CancelledError:
             if experiment.id not in self._cancelled:
@@ -208,11 +209,12 @@ class BlockExperimentAdapter:
             error = f"internal: {type(failure).__name__}: {failure}"
         finally:
             self._evaluating.discard(experiment.id)
+        in_flight = self._in_flight.pop(experiment.id, InFlight())
+        metadata: dict[str, object] = {"trial_error": error} if error else {}
+        if in_flight.runs:
+            metadata["in_flight"] = in_flight.to_json()
         await self._experiments.update_experiment(
-            experiment.id,
-            status=status,
-            metadata={"trial_error": error} if error else None,
-            lease=self._lease,
+            experiment.id, status=status, metadata=metadata or None, lease=self._lease
         )
 
     async def _evaluate(
@@ -243,12 +245,14 @@ class BlockExperimentAdapter:
             inputs.options,
             slots=self._slots,
             outages=self._outages,
-            gate=EvaluationGate(self._gate, self.seen, experiment.configuration.hash),
+            gate=EvaluationGate(
+                self._gate, self.seen, experiment.configuration.hash, self._in_flight[experiment.id]
+            ),
             on_result=collect,
         )
         suite = _repeated(inputs.suite, request.repeats)
         race = self._race_of(request)
-        incumbent = {} if race is None else await self._incumbent_scores(request)
+        incumbent = await self._incumbent_scores(request)
         blocks = self._blocks_of(request)
         order = [item for block in blocks for item in block]
         reached: dict[str, float] = {}
@@ -282,24 +286,38 @@ class BlockExperimentAdapter:
         return await self._experiments.get_results(experiment.id)
 
     def _race_of(self, request: ExperimentRequest) -> StepRace | None:
-        """The race of a trial, which is that of all trials of its step; None without one."""
+        """The race that an experiment shares with those that run with it; None without one.
+
+        The arms of a comparison only wait for each other: that is a race in which nobody ends.
+        """
         racing, own = self._inputs.racing, request.experiment_id
-        against = request.execution_params.get("incumbent_experiment_id")
-        trial = request.type is ExperimentType.TRIAL
-        if racing.mode is RacingMode.OFF or against is None or not trial:
+        if request.type is ExperimentType.REGULAR and request.runs_with:
+            racing = Racing(mode=RacingMode.OFF)
+        elif not self._is_raced(request):
             return None
         if own not in self._races:
-            members = sorted({own, *request.races_with})
+            members = sorted({own, *request.runs_with})
             self._races |= dict.fromkeys(members, StepRace(racing, members))
         return self._races[own]
 
+    def _is_raced(self, request: ExperimentRequest) -> bool:
+        against = request.execution_params.get("incumbent_experiment_id")
+        races = self._inputs.racing.mode is not RacingMode.OFF
+        return races and against is not None and request.type is ExperimentType.TRIAL
+
     def _blocks_of(self, request: ExperimentRequest) -> list[tuple[str, ...]]:
-        inputs = self._inputs
+        """What is run between two looks: so no arm of a comparison is ahead by more calls at once."""
+        inputs, items = self._inputs, request.item_ids
         if self._race_of(request) is None:
-            return [request.item_ids]
-        return inputs.racing.blocks(request.item_ids, seed=inputs.seed)
+            return [items]
+        if self._is_raced(request):
+            return inputs.racing.blocks(items, seed=inputs.seed)
+        size = max(inputs.options.concurrency, 1)
+        return [items[start : start + size] for start in range(0, len(items), size)]
 
     async def _incumbent_scores(self, request: ExperimentRequest) -> dict[str, float]:
+        if not self._is_raced(request):
+            return {}
         return await self._experiments.item_scores(
             request.execution_params["incumbent_experiment_id"]
         )
@@ -380,10 +398,17 @@ class EvaluationGate:
     search, whether the cache is cold or warm.
     """
 
-    def __init__(self, budget: BudgetGate, seen: Seen, configuration_hash: str) -> None:
+    def __init__(
+        self,
+        budget: BudgetGate,
+        seen: Seen,
+        configuration_hash: str,
+        in_flight: InFlight | None = None,
+    ) -> None:
         self._budget = budget
         self._seen = seen
         self._hash = configuration_hash
+        self._in_flight = in_flight or InFlight()
 
     def admit(self, item: Item, repeat: int) -> None:
         """Count a run that is new to this optimization."""
@@ -392,9 +417,12 @@ class EvaluationGate:
             self._budget.admit()
             self._seen.add(key)
 
-    def running(self) -> AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
         """Around a run."""
-        return self._budget.running()
+        with self._budget.running() as now:
+            self._in_flight.note(now)
+            yield
 
     def record(self, result: ItemResult) -> None:
         """Add what it cost."""
