@@ -19,8 +19,9 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.evaluation.datasets import Dataset
+from burnish.evaluation.gates import CountingGate, OpenGate
 from burnish.evaluation.progress import Progress
-from burnish.evaluation.runner import CountingGate, ExperimentRunner, OpenGate, RunOptions
+from burnish.evaluation.runner import ExperimentRunner, RunOptions
 from burnish.evaluation.scorers.function_scorer import FunctionScorer
 from burnish.evaluation.scorers.scorer_set import ScorerSet
 from burnish.evaluation.scorers.text import ExactMatch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -19,15 +19,15 @@ from burnish.domain import (
     Item,
     ItemResult,
     Lease,
-    Spending,
     UnavailableError,
     UsageError,
 )
+from burnish.evaluation.gates import InFlight
 from burnish.evaluation.outages import OutageWatch
 from burnish.evaluation.progress import Progress
-from burnish.evaluation.runner import InFlight, RunOptions, final_status
+from burnish.evaluation.runner import RunOptions, final_status
 from burnish.evaluation.suite import Suite
-from burnish.optimization.budget_gate import BudgetGate, BudgetReached
+from burnish.optimization.budget_gate import BudgetGate, BudgetReached, EvaluationGate, Seen
 from burnish.optimization.experiments.adapter import (
     UNSCORED,
     Block,
@@ -385,50 +385,3 @@ def _repeated(suite: Suite, repeats: int | None) -> Suite:
     return (
         suite if repeats is None else replace(suite, policy=replace(suite.policy, repeats=repeats))
     )
-
-
-Seen = set[tuple[str, str, int]]
-
-
-class EvaluationGate:
-    """The budget as one experiment sees it.
-
-    What this optimization has evaluated before is free. What only an earlier optimization's cache can
-    answer counts as an evaluation, though nothing is paid: so the same seed and budget run the same
-    search, whether the cache is cold or warm.
-    """
-
-    def __init__(
-        self,
-        budget: BudgetGate,
-        seen: Seen,
-        configuration_hash: str,
-        in_flight: InFlight | None = None,
-    ) -> None:
-        self._budget = budget
-        self._seen = seen
-        self._hash = configuration_hash
-        self._in_flight = in_flight or InFlight()
-
-    def admit(self, item: Item, repeat: int) -> None:
-        """Count a run that is new to this optimization."""
-        key = (self._hash, item.id, repeat)
-        if key not in self._seen:
-            self._budget.admit()
-            self._seen.add(key)
-
-    @contextlib.contextmanager
-    def running(self) -> Iterator[None]:
-        """Around a run."""
-        with self._budget.running() as now:
-            self._in_flight.note(now)
-            yield
-
-    def record(self, result: ItemResult) -> None:
-        """Add what it cost."""
-        self._budget.record(result)
-
-    def pay(self, spending: Spending) -> bool:
-        """Add a part of what a run costs; no more once a limit is reached."""
-        self._budget.spend(spending)
-        return self._budget.reached() is None
