@@ -27,6 +27,7 @@ COMMANDS = {
     "faults": "bench.faults.command",
     "outages": "bench.faults.outages",
     "mixtures": "bench.mixtures",
+    "races": "bench.races",
     "real": "bench.real.command",
 }
 

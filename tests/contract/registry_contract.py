@@ -227,6 +227,21 @@ class OptimizerRunContract:
         assert await runs.unsettled() == []
         assert (await runs.get("o1")).promotion == {"promoted": False, "reason": AWKWARD_JSON}
 
+    async def test_decided_runs_of_an_agent_on_one_version_of_a_suite_are_found(
+        self, workspace: Workspace, optimizer: ObjectVersion
+    ) -> None:
+        runs = workspace.optimizer_runs
+        for name, version in (("o1", 1), ("o2", 1), ("o3", 2)):
+            await workspace.optimizations.create_optimization(make_record(name))
+            run = replace(self.run_of(optimizer, name, settled=False), suite_version=version)
+            await runs.begin(run)
+            await self.finish(workspace, name)
+        await runs.settle("o1", {"promoted": False, "look": 1})
+        await runs.settle("o3", {"promoted": False, "look": 1})
+
+        assert [one.id for one in await runs.decided(await runs.get("o2"))] == ["o1"]
+        assert await runs.decided(await runs.get("o1")) == []
+
     async def test_runs_come_newest_first_with_the_winners_scores(
         self, workspace: Workspace, optimizer: ObjectVersion
     ) -> None:

@@ -13,7 +13,7 @@ from burnish.app.optimize.optimizations import Optimization
 from burnish.app.wiring import Workspace
 from burnish.config.search import SearchSpec
 from burnish.domain import OptimizationStatus, UnavailableError
-from burnish.optimization.orchestrator import BaselineFailed
+from burnish.optimization.step_runner import BaselineFailed
 
 
 class Counting(Climber):

@@ -5,13 +5,23 @@ import math
 from dataclasses import replace
 
 import pytest
-from optimization_world import Climber, World, agent_of, fingerprint, hang_from, suite
+from optimization_world import (
+    CONCURRENCY,
+    Climber,
+    World,
+    agent_of,
+    fingerprint,
+    hang_from,
+    run,
+    suite,
+)
 
 import burnish
 from burnish.app.optimize.optimizations import Optimization
 from burnish.app.wiring import Workspace
 from burnish.config.search import SearchSpec
 from burnish.domain import Purpose, Spending
+from burnish.optimization.experiments.local_adapter import LocalBlocks
 
 PRICE = 0.001
 
@@ -125,3 +135,46 @@ async def test_where_all_test_items_do_not_fit_a_drawn_part_of_them_is_compared(
     assert result.improvement.detectable > 0.2
     assert "of 12 held-out items (the budget left room for no more)" in document["confirmation"]
     assert fingerprint(resumed) == fingerprint(result)
+
+
+async def test_both_arms_of_the_confirmation_run_block_by_block_together(tmp_path, monkeypatch):
+    """No arm begins a block before the other has run the one before: outside both meet the same."""
+    told = []
+    evaluate = LocalBlocks.run
+
+    async def noted(self, block):
+        if block.experiment.metadata.get("role") != "confirmation":
+            return await evaluate(self, block)
+        told.append(("begin", block.experiment.id, [one.id for one in block.items]))
+        await evaluate(self, block)
+        return told.append(("end", block.experiment.id, [one.id for one in block.items]))
+
+    monkeypatch.setattr(LocalBlocks, "run", noted)
+    await run(World(tmp_path))
+
+    arms = {arm for _, arm, _ in told}
+    begun = {arm: [ids for what, of, ids in told if (what, of) == ("begin", arm)] for arm in arms}
+    assert len(arms) == 2
+    assert all([len(ids) for ids in blocks] == [CONCURRENCY] * 3 for blocks in begun.values())
+    assert len({str(blocks) for blocks in begun.values()}) == 1
+    ended = dict.fromkeys(arms, 0)
+    started = dict.fromkeys(arms, 0)
+    for what, arm, _ in told:
+        if what == "begin":
+            assert all(many >= started[arm] for many in ended.values())
+        counted = started if what == "begin" else ended
+        counted[arm] += 1
+
+
+async def test_how_many_runs_were_in_flight_stands_with_each_experiment(tmp_path):
+    world = World(tmp_path)
+    await run(world)
+
+    async with Workspace.open(world.db) as workspace:
+        found = await workspace.experiments.list_experiments(
+            limit=50, optimization_id=world.optimization_id
+        )
+    assert len(found) == 15
+    for one in found:
+        assert 1 <= one.metadata["in_flight"]["mean"] <= one.metadata["in_flight"]["most"]
+        assert one.metadata["in_flight"]["most"] <= CONCURRENCY

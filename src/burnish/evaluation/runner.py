@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from burnish.domain import (
     Agent,
@@ -24,6 +24,7 @@ from burnish.domain import (
     Spending,
     paying_for,
 )
+from burnish.evaluation.gates import CountingGate, Gate
 from burnish.evaluation.item_runner import ItemRunner
 from burnish.evaluation.outages import (
     OUTAGE_SECONDS,
@@ -44,47 +45,6 @@ _ITEMS_A_TURN = 32
 _PROBE = 1_000_000_007
 
 
-class Gate(Protocol):
-    """Decides before each run whether it may start, and hears what it cost."""
-
-    def admit(self, item: Item, repeat: int) -> None:
-        """Return to let the run start, raise to end the experiment; what runs already ends."""
-        ...
-
-    def running(self) -> AbstractContextManager[None]:
-        """Around a run that was let start, until its cost is known."""
-        ...
-
-    def record(self, result: ItemResult) -> None:
-        """Count what a run cost."""
-        ...
-
-    def pay(self, spending: Spending) -> bool:
-        """Count a part of what a run costs, while it runs; whether it may cost more.
-
-        What was counted in parts is not recorded again.
-        """
-        ...
-
-
-class OpenGate:
-    """No limit."""
-
-    def admit(self, item: Item, repeat: int) -> None:
-        """Always."""
-
-    def running(self) -> AbstractContextManager[None]:
-        """Nothing is counted."""
-        return nullcontext()
-
-    def record(self, result: ItemResult) -> None:
-        """Nothing is counted."""
-
-    def pay(self, spending: Spending) -> bool:
-        """Always more."""
-        return True
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """How an experiment is run; none of it changes a result.
@@ -102,7 +62,7 @@ class RunOptions:
     # Shared by experiments that run side by side or one after the other; else each has its own.
     outages: OutageWatch | None = None
     slots: AbstractAsyncContextManager[Any] = field(default_factory=nullcontext)
-    gate: Gate = field(default_factory=OpenGate)
+    gate: Gate = field(default_factory=CountingGate)
     on_result: Callable[[ItemResult], None] | None = None
     # (id, repeat) pairs whose earlier attempts the gate has counted already.
     counted: Collection[tuple[str, int]] = ()
@@ -134,6 +94,7 @@ class ExperimentRunner:
         Where the budget ends it, what there is stands, and the experiment says so.
         """
         progress = progress if progress is not None else Progress(planned=experiment.planned_items)
+        options = options or RunOptions()
         status = ExperimentStatus.FAILED
         failure: BurnishError | None = None
         try:
@@ -157,7 +118,7 @@ class ExperimentRunner:
                 self._repository.update_experiment(
                     experiment.id,
                     status=status,
-                    metadata={"error": failure.to_json()} if failure is not None else None,
+                    metadata=_metadata(options.gate, failure),
                     lease=self._lease,
                 )
             )
@@ -379,6 +340,14 @@ class _Run:
 def status_at(limit: str) -> ExperimentStatus:
     """As what an experiment ends that reached this limit of a budget."""
     return ExperimentStatus.TIMEOUT if limit == "max_seconds" else ExperimentStatus.CANCELLED
+
+
+def _metadata(gate: Gate, failure: BurnishError | None) -> dict[str, Any] | None:
+    """What the end of an experiment adds to it."""
+    found: dict[str, Any] = {} if failure is None else {"error": failure.to_json()}
+    if isinstance(gate, CountingGate) and gate.in_flight.runs:
+        found["in_flight"] = gate.in_flight.to_json()
+    return found or None
 
 
 def final_status(progress: Progress) -> ExperimentStatus:

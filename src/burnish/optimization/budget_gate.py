@@ -11,6 +11,7 @@ from burnish.domain import (
     Budget,
     BudgetReached,
     Clock,
+    Item,
     ItemResult,
     Model,
     ModelRequest,
@@ -22,6 +23,7 @@ from burnish.domain import (
     Usage,
     paying_for,
 )
+from burnish.evaluation.gates import InFlight
 
 
 class BudgetGate:
@@ -62,11 +64,11 @@ class BudgetGate:
         self.evaluations += 1
 
     @contextmanager
-    def running(self) -> Iterator[None]:
-        """Around a run that was admitted and will be recorded next."""
+    def running(self) -> Iterator[int]:
+        """Around a run that was admitted and will be recorded next: how many are under way now."""
         self._running += 1
         try:
-            yield
+            yield self._running
         finally:
             self._running -= 1
 
@@ -172,6 +174,53 @@ class BudgetGate:
             seconds=self.elapsed_seconds,
             besides=besides,
         )
+
+
+Seen = set[tuple[str, str, int]]
+
+
+class EvaluationGate:
+    """The budget as one experiment sees it.
+
+    What this optimization has evaluated before is free. What only an earlier optimization's cache can
+    answer counts as an evaluation, though nothing is paid: so the same seed and budget run the same
+    search, whether the cache is cold or warm.
+    """
+
+    def __init__(
+        self,
+        budget: BudgetGate,
+        seen: Seen,
+        configuration_hash: str,
+        in_flight: InFlight | None = None,
+    ) -> None:
+        self._budget = budget
+        self._seen = seen
+        self._hash = configuration_hash
+        self._in_flight = in_flight or InFlight()
+
+    def admit(self, item: Item, repeat: int) -> None:
+        """Count a run that is new to this optimization."""
+        key = (self._hash, item.id, repeat)
+        if key not in self._seen:
+            self._budget.admit()
+            self._seen.add(key)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Around a run."""
+        with self._budget.running() as now:
+            self._in_flight.note(now)
+            yield
+
+    def record(self, result: ItemResult) -> None:
+        """Add what it cost."""
+        self._budget.record(result)
+
+    def pay(self, spending: Spending) -> bool:
+        """Add a part of what a run costs; no more once a limit is reached."""
+        self._budget.spend(spending)
+        return self._budget.reached() is None
 
 
 ModelOpener = Callable[[Any], Model]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import bisect
 import math
 import random
@@ -90,8 +91,7 @@ class Confirmer:
         candidates = [baseline] if best.id == baseline.id else [baseline, best]
         planned = [self._plan(one, item_ids) for one in candidates]
         self._running = [one.experiment_id for one in planned]
-        for one in planned:
-            await self._start(one, item_ids)
+        await asyncio.gather(*(self._start(one, item_ids) for one in planned))
         trials: dict[str, TrialResult] = {}
         async for trial in self.aggregator.completions(planned):
             await self.materializer.remove(trial.mask_id)
@@ -139,6 +139,8 @@ class Confirmer:
                 experiment_id=one.experiment_id,
                 type=ExperimentType.REGULAR,
                 item_ids=item_ids,
+                # Side by side, so that what changes with time outside meets both alike.
+                runs_with=tuple(other for other in self._running if other != one.experiment_id),
                 execution_params={
                     "role": "confirmation",
                     "step_index": candidate.step_index,

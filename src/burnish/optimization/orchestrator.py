@@ -19,7 +19,6 @@ from burnish.domain import (
     StepCandidate,
     StopReason,
     TrialResult,
-    UnavailableError,
 )
 from burnish.optimization import events
 from burnish.optimization.budget_gate import BudgetGate
@@ -29,26 +28,12 @@ from burnish.optimization.objective import Measures
 from burnish.optimization.optimizer_calls import OptimizerCalls
 from burnish.optimization.search_plan import SearchPlan, baseline_candidate, experiment_id
 from burnish.optimization.step_planner import StepPlanner, ran_out_of_budget
-from burnish.optimization.step_runner import StepRunner
+from burnish.optimization.step_runner import BaselineFailed, StepRunner
 from burnish.optimization.trial_index import History, TrialIndex
 from burnish.optimization.winner_choice import ChoiceCheck
 
 # An optimizer that proposes nothing usable this often in a row has run dry.
 _MAX_EMPTY_STEPS = 3
-
-
-class BaselineFailed(UnavailableError):  # noqa: N818 - names what happened to the run
-    """The baseline could not be scored, so there is nothing to improve on."""
-
-    default_code = "baseline_failed"
-
-    def __init__(self, trial: TrialResult) -> None:
-        super().__init__(
-            what="the optimization failed",
-            why=f"its baseline ended as {trial.status.value}: {trial.error or 'no score'}",
-            fix="mend the cause, which `burnish eval` shows too; `burnish resume` then runs what the "
-            "baseline lacks and goes on",
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

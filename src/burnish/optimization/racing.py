@@ -1,29 +1,37 @@
-"""Ending a trial early once it cannot reasonably beat the incumbent.
+"""Racing: trials of one step end early once they will hardly end as the best.
 
-A trial runs its items in seeded blocks. After each block its scores are paired with the incumbent's
-on the same items, and two rules are tried:
+Trials run their items in seeded blocks, those of a step side by side. After each block the scores
+of all that still run are laid beside the incumbent's on the same items, and two rules are tried:
 
-- *certain*: even full marks on all items that are left would not lift it above the incumbent. No
-  error is possible.
-- *betting*: against the hypothesis "the candidate is at least as good", a gambler stakes a share of his
-  money on each item that the candidate loses. Were the hypothesis true, the expected wealth would
-  never grow, so (Ville's inequality) it reaches 1/alpha with a probability of at most alpha, however
-  often one looks. The trial ends when it does. Ten stakes are played side by side and averaged.
+- *certain*: even full marks on all items that are left would not lift a trial above the incumbent.
+- *chance*: how likely each of them, the incumbent among them, is to have the highest mean once all
+  items have run. A score is taken as the sum of what is the trial's, what is the item's, and noise; so
+  items that are hard for all tell nothing, and the noise is measured over all trials together (with
+  one observation more: the spread of the incumbent's scores, for the first looks). The least likely
+  trials end, as many as have a chance of at most alpha together: 0.05 for `conservative`, 0.2 for
+  `aggressive`.
 
-So a candidate that is as good as the incumbent is ended wrongly with a probability of at most alpha
-over the whole trial: 0.05 for `conservative`, 0.2 for `aggressive`. `tests/unit/optimization/
-test_racing.py` simulates both, and how many items losers save.
+Nothing is assumed of how good proposals are. So where they differ widely, whoever would have ended as
+the best is ended at a look with a chance of at most alpha; where all are alike it happens more often,
+and costs little. How good a trial is beyond its items does not matter: the winner is chosen by them.
+`python -m bench races` replays it on real scores, and `tests/unit/optimization/test_racing.py`
+simulates how often the best is lost and what losers save.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import NormalDist, fmean, variance
 
-_STAKES = tuple(0.09 * step for step in range(1, 11))
 _ALPHA = {"conservative": 0.05, "aggressive": 0.2}
+# The integral over the highest mean: from so many deviations below it to as many above, in such steps.
+_REACH, _STEP = 7.0, 0.1
+_NORMAL = NormalDist()
+_NO_NOISE = 1e-9
 
 
 class RacingMode(StrEnum):
@@ -51,36 +59,97 @@ class Racing:
         size = self.block_size
         return [tuple(order[start : start + size]) for start in range(0, len(order), size)]
 
-    def hopeless(
-        self, scores: Mapping[str, float], incumbent: Mapping[str, float], *, order: Sequence[str]
-    ) -> str | None:
-        """Why a trial with these scores so far should end, or None. `order` is all its items."""
+    def ended(
+        self,
+        racers: Mapping[str, Mapping[str, float]],
+        incumbent: Mapping[str, float],
+        *,
+        order: Sequence[str],
+    ) -> dict[str, str]:
+        """Which racers, with these scores so far, should end, and why. `order` is all their items."""
         if self.mode is RacingMode.OFF:
-            return None
-        differences = [
-            scores[item] - incumbent[item] for item in order if item in scores and item in incumbent
+            return {}
+        found: dict[str, str] = {}
+        for name, scores in racers.items():
+            left = [incumbent[item] for item in order if item in incumbent and item not in scores]
+            if left and self._most(scores, incumbent, order) <= 0:
+                found[name] = (
+                    f"cannot beat the incumbent even with full marks on the {len(left)} items left"
+                )
+        going = {name: scores for name, scores in racers.items() if name not in found}
+        return found | self._unlikely(going, incumbent, order)
+
+    def _most(
+        self, scores: Mapping[str, float], incumbent: Mapping[str, float], order: Sequence[str]
+    ) -> float:
+        """The sum by which a racer would lead with full marks on what is left."""
+        best = self.best_possible
+        return sum(
+            scores[item] - incumbent[item] if item in scores else max(best - incumbent[item], 0.0)
+            for item in order
+            if item in incumbent
+        )
+
+    def _unlikely(
+        self,
+        racers: Mapping[str, Mapping[str, float]],
+        incumbent: Mapping[str, float],
+        order: Sequence[str],
+    ) -> dict[str, str]:
+        shared = [
+            item
+            for item in order
+            if item in incumbent and all(item in scores for scores in racers.values())
         ]
-        left = [incumbent[item] for item in order if item not in scores and item in incumbent]
-        most = sum(differences) + sum(max(self.best_possible - score, 0.0) for score in left)
-        if left and most <= 0:
-            return f"cannot beat the incumbent even with full marks on the {len(left)} items left"
-        if wealth(differences) >= 1 / _ALPHA[self.mode.value]:
-            worse = sum(1 for difference in differences if difference < 0)
-            better = sum(1 for difference in differences if difference > 0)
-            return (
-                f"behind the incumbent on {worse} and ahead on {better} of {len(differences)} items"
+        known = [incumbent[item] for item in order if item in incumbent]
+        left = len(known) - len(shared)
+        if not shared or not left:
+            return {}
+        rows = [[scores[item] for item in shared] for scores in (incumbent, *racers.values())]
+        chances = chances_of_best(rows, left=left, spread=variance(known))
+        found, lost = {}, 0.0
+        for chance, name in sorted(zip(chances[1:], racers, strict=True)):
+            lost += chance
+            if lost > _ALPHA[self.mode.value]:
+                break
+            found[name] = (
+                f"its chance to end as the best of {len(rows)} is {chance:.1%} "
+                f"after {len(shared)} of {len(known)} items"
             )
-        return None
+        return found
 
 
-def wealth(differences: Sequence[float]) -> float:
-    """What the gambler has after betting against the candidate on each difference in turn."""
-    widest = max((abs(difference) for difference in differences), default=0.0)
-    scale = max(widest, 1.0)
-    total = 0.0
-    for stake in _STAKES:
-        money = 1.0
-        for difference in differences:
-            money *= 1.0 - stake * difference / scale
-        total += money
-    return total / len(_STAKES)
+def chances_of_best(rows: Sequence[Sequence[float]], *, left: int, spread: float) -> list[float]:
+    """How likely each row of scores on the same items is to have the highest mean of all in the end.
+
+    `left` items are still to come. `spread` is a variance that the noise hardly exceeds.
+    """
+    many, items = len(rows), len(rows[0])
+    means = [fmean(row) for row in rows]
+    by_item = [fmean(column) for column in zip(*rows, strict=True)]
+    middle = fmean(means)
+    squares = sum(
+        (score - mean - of_item + middle) ** 2
+        for row, mean in zip(rows, means, strict=True)
+        for score, of_item in zip(row, by_item, strict=True)
+    )
+    noise = (spread + squares) / (1 + (many - 1) * (items - 1))
+    # What is left goes on as before, give or take what is not known of the mean, and its own noise.
+    ends = left * left * noise / items + left * noise
+    deviation = max(math.sqrt(ends) / (items + left), _NO_NOISE)
+    return _highest([mean / deviation for mean in means])
+
+
+def _highest(centres: Sequence[float]) -> list[float]:
+    """How likely each of several normal variables of deviation 1 is the highest."""
+    top = max(centres)
+    shares = [0.0] * len(centres)
+    for step in range(round(2 * _REACH / _STEP) + 1):
+        point = top - _REACH + step * _STEP
+        below = [max(_NORMAL.cdf(point - centre), 1e-300) for centre in centres]
+        all_below = sum(math.log(one) for one in below)
+        for number, centre in enumerate(centres):
+            others = all_below - math.log(below[number])
+            shares[number] += math.exp(others - (point - centre) ** 2 / 2)
+    total = sum(shares)
+    return [share / total for share in shares]

@@ -16,6 +16,7 @@ from burnish.domain import (
     OptimizationRepository,
     StepCandidate,
     TrialResult,
+    UnavailableError,
 )
 from burnish.optimization import events
 from burnish.optimization.budget_gate import BudgetGate
@@ -23,6 +24,20 @@ from burnish.optimization.checkpoint import Pending
 from burnish.optimization.experiments.adapter import UNSCORED, ExperimentRequest, RunAdapter
 from burnish.optimization.experiments.aggregator import ResultAggregator, trial_of
 from burnish.optimization.experiments.masks import CandidateMaterializer
+
+
+class BaselineFailed(UnavailableError):  # noqa: N818 - names what happened to the run
+    """The baseline could not be scored, so there is nothing to improve on."""
+
+    default_code = "baseline_failed"
+
+    def __init__(self, trial: TrialResult) -> None:
+        super().__init__(
+            what="the optimization failed",
+            why=f"its baseline ended as {trial.status.value}: {trial.error or 'no score'}",
+            fix="mend the cause, which `burnish eval` shows too; `burnish resume` then runs what the "
+            "baseline lacks and goes on",
+        )
 
 
 @dataclass(eq=False, kw_only=True)
@@ -69,10 +84,13 @@ class StepRunner:
         finished: list[TrialResult] = []
         watch = asyncio.create_task(self._cancel_when_time_is_up(pending))
         try:
+            present = [one for one in pending if await self._is_present(one, retry_errors)]
+            # Whoever goes on as soon as one has ended lets none wait for the others.
+            trials = [one.experiment_id for one in present if one.item_ids is None and wait_for_all]
             await asyncio.gather(
                 *(
-                    self._start(one, planned[one.experiment_id], retry_errors=retry_errors)
-                    for one in pending
+                    self._start(one, planned[one.experiment_id], trials, retry_errors=retry_errors)
+                    for one in present
                 )
             )
             async for trial in self.aggregator.completions(list(planned.values())):
@@ -92,14 +110,19 @@ class StepRunner:
         for one in pending:
             await self.adapter.cancel(one.experiment_id, overdue=overdue)
 
-    async def _start(self, pending: Pending, one: StepCandidate, *, retry_errors: bool) -> None:
+    async def _is_present(self, one: Pending, retry_errors: bool) -> bool:
+        """Whether it is to be started or goes on; what is gone will be called orphaned."""
+        if one.experiment_id not in self.started:
+            return True
+        status = await self.adapter.get_status(one.experiment_id)
+        if retry_errors and (status is None or status in UNSCORED):
+            self._again.add(one.experiment_id)
+        return status is not None or retry_errors
+
+    async def _start(
+        self, pending: Pending, one: StepCandidate, trials: Sequence[str], *, retry_errors: bool
+    ) -> None:
         started = one.experiment_id in self.started
-        if started:
-            status = await self.adapter.get_status(one.experiment_id)
-            if status is None and not retry_errors:
-                return  # It was started and is gone: the aggregator will call it orphaned.
-            if retry_errors and (status is None or status in UNSCORED):
-                self._again.add(one.experiment_id)
         candidate = one.candidate
         await self.materializer.materialize(candidate)
         await self.adapter.trigger(
@@ -119,6 +142,7 @@ class StepRunner:
                 },
                 retry_errors=retry_errors,
                 repeats=one.repeats,
+                runs_with=tuple(other for other in trials if other != one.experiment_id),
             )
         )
         if not started or one.experiment_id in self._again:

@@ -5,7 +5,7 @@ import types
 import pytest
 
 from burnish.app.agents.optimizers import scheduler as automatic_promotion
-from burnish.app.agents.optimizers.scheduler import AUTHOR, settle_run, why_not
+from burnish.app.agents.optimizers.scheduler import AUTHOR, level_of, settle_run, why_not
 from burnish.domain import AgentVersion, Configuration, ConflictError, OptimizationStatus
 from burnish.testing.samples.optimizations import make_record
 
@@ -37,12 +37,25 @@ def test_anything_less_does_not(weak, reason):
     assert reason in why_not(weak)
 
 
+def test_all_looks_together_pass_chance_as_often_as_one_would():
+    levels = [level_of(look) for look in range(1, 1_001)]
+
+    assert 0.049 < sum(levels) < 0.05
+    assert levels == sorted(levels, reverse=True)
+
+
+def test_a_gain_that_was_enough_at_first_is_not_at_the_next_look():
+    assert why_not(record(), look=1) is None
+    assert "p has to be below 0.0083 at look 2 at these items" in why_not(record(), look=2)
+
+
 class Workspace:
     """A run that another server promotes at the same time; `active` is how far that one came."""
 
     def __init__(self, active):
         self.active = active
         self.settled = []
+        self.before = []
         self.optimizations = self.agents = self.optimizer_runs = self
 
     async def get_optimization(self, _):
@@ -51,7 +64,11 @@ class Workspace:
     async def active_version(self, _):
         return self.active
 
+    async def decided(self, _):
+        return [types.SimpleNamespace(promotion=one) for one in self.before]
+
     async def settle(self, run_id, promotion):
+        self.promotion = promotion
         self.settled.append((run_id, promotion["promoted"]))
 
 
@@ -97,3 +114,16 @@ async def test_what_a_person_promoted_meanwhile_stays():
     await settle_run(workspace, RUN)
 
     assert workspace.settled == [("r", False)]
+
+
+async def test_runs_that_compared_on_the_same_items_before_count_as_looks():
+    """One of an earlier version does not say, and counts; one that compared nothing does not."""
+    workspace = Workspace(None)
+    workspace.before = [{"look": 1}, {"promoted": False}, {"look": None}]
+
+    await settle_run(workspace, RUN)
+
+    assert workspace.settled == [("r", False)]
+    assert workspace.promotion["look"] == 3
+    assert workspace.promotion["level"] == level_of(3)
+    assert "look 3" in workspace.promotion["reason"]

@@ -19,8 +19,9 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.evaluation.datasets import Dataset
+from burnish.evaluation.gates import CountingGate, OpenGate
 from burnish.evaluation.progress import Progress
-from burnish.evaluation.runner import ExperimentRunner, OpenGate, RunOptions
+from burnish.evaluation.runner import ExperimentRunner, RunOptions
 from burnish.evaluation.scorers.function_scorer import FunctionScorer
 from burnish.evaluation.scorers.scorer_set import ScorerSet
 from burnish.evaluation.scorers.text import ExactMatch
@@ -387,3 +388,13 @@ async def test_progress_counts_along(bench):
     assert (progress.done, progress.passed) == (10, 5)
     assert progress.score.mean == 0.5
     assert progress.answers == {"yes": 10}
+
+
+def test_a_gate_notes_how_many_runs_are_in_flight_when_each_begins():
+    gate = CountingGate()
+    with gate.running(), gate.running():
+        pass
+    with gate.running():
+        pass
+
+    assert gate.in_flight.to_json() == {"most": 2, "mean": 1.3}

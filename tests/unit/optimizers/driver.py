@@ -213,7 +213,7 @@ class Run:
                     output=AgentOutput(text=text),
                 )
             scores = {item: one.score for item, one in found.items()}
-            if incumbent and self.racing.hopeless(scores, rival, order=every):
+            if incumbent and self.racing.ended({"": scores}, rival, order=every):
                 status = ExperimentStatus.PRUNED
                 break
         return self._record(candidate, list(found.values()), status)

@@ -27,9 +27,8 @@ from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.scorers.catalog import build_scorers
 from burnish.evaluation.suite import Suite
-from burnish.optimization.budget_gate import BudgetGate
+from burnish.optimization.budget_gate import BudgetGate, EvaluationGate
 from burnish.optimization.experiments.adapter import Block, RunnerLost
-from burnish.optimization.experiments.block_adapter import EvaluationGate
 from burnish.runtime.shards.blocks import ShardedBlocks, ShardSettings
 from burnish.runtime.shards.messages import read_request, reply_to, written
 from burnish.runtime.shards.suite import ShardSize, only, repeats_last

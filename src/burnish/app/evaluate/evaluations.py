@@ -177,8 +177,7 @@ class Evaluation:
         )
         if budget is None or budget == Budget():
             return options
-        from burnish.optimization.budget_gate import BudgetGate  # noqa: PLC0415
-        from burnish.optimization.experiments.block_adapter import EvaluationGate  # noqa: PLC0415
+        from burnish.optimization.budget_gate import BudgetGate, EvaluationGate  # noqa: PLC0415
 
         self._require_limits(budget)
         spent = (await self._workspace.experiments.summarise(experiment.id)).spending

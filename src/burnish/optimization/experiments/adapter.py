@@ -49,6 +49,9 @@ class ExperimentRequest:
     retry_errors: bool = False
     # How often each item runs; None is the suite's policy.
     repeats: int | None = None
+    # The others of its step or comparison: block by block they wait for each other, where trials
+    # race or two arms are compared.
+    runs_with: tuple[str, ...] = ()
     configuration: Configuration | None = None
     items: tuple[Item, ...] = ()
     agent_name: str = ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -21,15 +20,15 @@ from burnish.domain import (
     Item,
     ItemResult,
     Lease,
-    Spending,
     UnavailableError,
     UsageError,
 )
+from burnish.evaluation.gates import InFlight
 from burnish.evaluation.outages import OutageWatch
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import RunOptions, final_status, status_at
 from burnish.evaluation.suite import Suite
-from burnish.optimization.budget_gate import BudgetGate
+from burnish.optimization.budget_gate import BudgetGate, EvaluationGate, Seen
 from burnish.optimization.experiments.adapter import (
     UNSCORED,
     Block,
@@ -40,6 +39,7 @@ from burnish.optimization.experiments.adapter import (
     RunnerLost,
 )
 from burnish.optimization.experiments.masks import CandidateMaterializer
+from burnish.optimization.experiments.step_race import StepRace
 from burnish.optimization.extensions import ExtensionFailed
 from burnish.optimization.racing import Racing, RacingMode
 
@@ -98,6 +98,9 @@ class BlockExperimentAdapter:
         self._news = asyncio.Event()
         # Made in this attempt, so without earlier results.
         self._fresh: set[str] = set()
+        # By trial: it, and those that it races with.
+        self._races: dict[str, StepRace] = {}
+        self._in_flight: dict[str, InFlight] = {}
         self.seen: Seen = set()
 
     async def trigger(self, request: ExperimentRequest) -> None:
@@ -112,8 +115,13 @@ class BlockExperimentAdapter:
                 raise
             # An earlier attempt made it.
             experiment = await self._experiments.get_experiment(request.experiment_id)
+        race = self._race_of(request)
         if experiment.status.final:
             if not (request.retry_errors and experiment.status in UNSCORED):
+                if race is not None:
+                    scores = await self._experiments.item_scores(experiment.id)
+                    race.add_ended(experiment.id, scores, self._blocks_of(request))
+                    del self._races[experiment.id]
                 self._news.set()
                 return
             await self._experiments.update_experiment(
@@ -124,6 +132,8 @@ class BlockExperimentAdapter:
             )
         task = asyncio.create_task(self._run(experiment, request))
         task.add_done_callback(self._ended)
+        if race is not None:
+            task.add_done_callback(lambda _: self._races.pop(experiment.id).leave(experiment.id))
         self._tasks[request.experiment_id] = task
 
     async def get_status(self, experiment_id: str) -> ExperimentStatus | None:
@@ -176,6 +186,7 @@ class BlockExperimentAdapter:
             if experiment.id in self._cancelled:
                 raise asyncio.CancelledError
             self._evaluating.add(experiment.id)
+            self._in_flight[experiment.id] = InFlight()
             status, error = await self._evaluate(experiment, request)
         except asyncio.CancelledError:
             if experiment.id not in self._cancelled:
@@ -199,11 +210,12 @@ class BlockExperimentAdapter:
             error = f"internal: {type(failure).__name__}: {failure}"
         finally:
             self._evaluating.discard(experiment.id)
+        in_flight = self._in_flight.pop(experiment.id, InFlight())
+        metadata: dict[str, object] = {"trial_error": error} if error else {}
+        if in_flight.runs:
+            metadata["in_flight"] = in_flight.to_json()
         await self._experiments.update_experiment(
-            experiment.id,
-            status=status,
-            metadata={"trial_error": error} if error else None,
-            lease=self._lease,
+            experiment.id, status=status, metadata=metadata or None, lease=self._lease
         )
 
     async def _evaluate(
@@ -234,14 +246,16 @@ class BlockExperimentAdapter:
             inputs.options,
             slots=self._slots,
             outages=self._outages,
-            gate=EvaluationGate(self._gate, self.seen, experiment.configuration.hash),
+            gate=EvaluationGate(
+                self._gate, self.seen, experiment.configuration.hash, self._in_flight[experiment.id]
+            ),
             on_result=collect,
             counted=frozenset(stale),
         )
         suite = _repeated(inputs.suite, request.repeats)
+        race = self._race_of(request)
         incumbent = await self._incumbent_scores(request)
-        racing = inputs.racing if incumbent else replace(inputs.racing, mode=RacingMode.OFF)
-        blocks = racing.blocks(request.item_ids, seed=inputs.seed)
+        blocks = self._blocks_of(request)
         order = [item for block in blocks for item in block]
         reached: dict[str, float] = {}
         for number, block in enumerate(blocks, start=1):
@@ -260,9 +274,10 @@ class BlockExperimentAdapter:
             )
             # Only the blocks so far: a continued experiment must decide as it would have done then.
             reached.update({item: fmean(scores[item]) for item in block if item in scores})
-            reason = racing.hopeless(reached, incumbent, order=order)
-            if reason is not None and number < len(blocks):
-                return ExperimentStatus.PRUNED, reason
+            if race is not None and number < len(blocks):
+                reason = await race.after_block(experiment.id, reached, incumbent, order)
+                if reason is not None:
+                    return ExperimentStatus.PRUNED, reason
         if request.retry_errors and progress.nothing_worked is not None:
             return ExperimentStatus.FAILED, progress.nothing_worked
         return final_status(progress), None
@@ -272,13 +287,42 @@ class BlockExperimentAdapter:
             return []
         return await self._experiments.get_results(experiment.id)
 
-    async def _incumbent_scores(self, request: ExperimentRequest) -> dict[str, float]:
-        """What a trial races against; nothing when there is no race."""
-        incumbent = request.execution_params.get("incumbent_experiment_id")
+    def _race_of(self, request: ExperimentRequest) -> StepRace | None:
+        """The race that an experiment shares with those that run with it; None without one.
+
+        The arms of a comparison only wait for each other: that is a race in which nobody ends.
+        """
+        racing, own = self._inputs.racing, request.experiment_id
+        if request.type is ExperimentType.REGULAR and request.runs_with:
+            racing = Racing(mode=RacingMode.OFF)
+        elif not self._is_raced(request):
+            return None
+        if own not in self._races:
+            members = sorted({own, *request.runs_with})
+            self._races |= dict.fromkeys(members, StepRace(racing, members))
+        return self._races[own]
+
+    def _is_raced(self, request: ExperimentRequest) -> bool:
+        against = request.execution_params.get("incumbent_experiment_id")
         races = self._inputs.racing.mode is not RacingMode.OFF
-        if incumbent is None or not races or request.type is not ExperimentType.TRIAL:
+        return races and against is not None and request.type is ExperimentType.TRIAL
+
+    def _blocks_of(self, request: ExperimentRequest) -> list[tuple[str, ...]]:
+        """What is run between two looks: so no arm of a comparison is ahead by more calls at once."""
+        inputs, items = self._inputs, request.item_ids
+        if self._race_of(request) is None:
+            return [items]
+        if self._is_raced(request):
+            return inputs.racing.blocks(items, seed=inputs.seed)
+        size = max(inputs.options.concurrency, 1)
+        return [items[start : start + size] for start in range(0, len(items), size)]
+
+    async def _incumbent_scores(self, request: ExperimentRequest) -> dict[str, float]:
+        if not self._is_raced(request):
             return {}
-        return await self._experiments.item_scores(incumbent)
+        return await self._experiments.item_scores(
+            request.execution_params["incumbent_experiment_id"]
+        )
 
     async def _create(self, request: ExperimentRequest) -> Experiment:
         suite = self._inputs.suite
@@ -342,40 +386,3 @@ def _repeated(suite: Suite, repeats: int | None) -> Suite:
     return (
         suite if repeats is None else replace(suite, policy=replace(suite.policy, repeats=repeats))
     )
-
-
-Seen = set[tuple[str, str, int]]
-
-
-class EvaluationGate:
-    """The budget as one experiment sees it.
-
-    What this optimization has evaluated before is free. What only an earlier optimization's cache can
-    answer counts as an evaluation, though nothing is paid: so the same seed and budget run the same
-    search, whether the cache is cold or warm.
-    """
-
-    def __init__(self, budget: BudgetGate, seen: Seen, configuration_hash: str) -> None:
-        self._budget = budget
-        self._seen = seen
-        self._hash = configuration_hash
-
-    def admit(self, item: Item, repeat: int) -> None:
-        """Count a run that is new to this optimization."""
-        key = (self._hash, item.id, repeat)
-        if key not in self._seen:
-            self._budget.admit()
-            self._seen.add(key)
-
-    def running(self) -> AbstractContextManager[None]:
-        """Around a run."""
-        return self._budget.running()
-
-    def record(self, result: ItemResult) -> None:
-        """Add what it cost."""
-        self._budget.record(result)
-
-    def pay(self, spending: Spending) -> bool:
-        """Add a part of what a run costs; no more once a limit is reached."""
-        self._budget.spend(spending)
-        return self._budget.reached() is None

@@ -14,7 +14,7 @@ from burnish.domain import (
     OptimizationRepository,
     UnavailableError,
 )
-from burnish.evaluation.runner import OpenGate
+from burnish.evaluation.gates import OpenGate
 from burnish.runtime.shards.messages import ShardRequest
 
 STOPPING = "worker_stopping"

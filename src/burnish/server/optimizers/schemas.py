@@ -168,7 +168,8 @@ class _NewOptimizer(Strict):
     schedule_timezone: Annotated[str, Field(max_length=100)] = "UTC"
     auto_promote: bool = Field(
         default=False,
-        description="Promote the winner without a person, where held-out items prove it.",
+        description="Promote the winner without a person, where held-out items prove it; each "
+        "further look at the same items asks for a smaller p-value.",
     )
     author: Person | None = None
     expected_version: ExpectedVersion = None
@@ -273,7 +274,8 @@ class RunView(View):
     error: dict[str, Any] | None
     due_at: str | None = Field(description="The time of the schedule that started it.")
     promotion: dict[str, Any] | None = Field(
-        description="What was done without a person after its end, and why."
+        description="What was done without a person after its end, and why; `look` and `level` say how "
+        "often these held-out items were looked at, and how small p had to be."
     )
 
     @classmethod

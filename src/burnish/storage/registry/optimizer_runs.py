@@ -81,6 +81,14 @@ _settle = (
     .where(_of_run, _runs.settled.is_(False))
     .values(settled=True, promotion=bindparam("done", type_=JsonText))
 )
+# A run that was decided on without a person has compared on the suite's held-out items.
+_decided = select(optimizer_runs).where(
+    _runs.agent_name == bindparam("of_agent", type_=SafeText),
+    _runs.suite_id == bindparam("of_suite", type_=SafeText),
+    _runs.suite_version == bindparam("of_version"),
+    _runs.promotion.is_not(None),
+    _runs.id != bindparam("of_id", type_=SafeText),
+)
 _OWN = "run_"
 _line = select(*(_runs[name].label(_OWN + name) for name in _FIELDS), *RECORD_COLUMNS).select_from(
     _joined
@@ -200,6 +208,17 @@ class SqlOptimizerRunRepository:
         """Nothing is left to do; what was done is kept. The first one counts."""
         bound = {"of_id": run_id, "done": None if promotion is None else dict(promotion)}
         await self._database.write(lambda connection: connection.execute(_settle, bound))
+
+    async def decided(self, run: OptimizerRun) -> list[OptimizerRun]:
+        """Other runs for the agent on the same suite after which something was done, or refused."""
+        bound = {
+            "of_agent": run.agent_name,
+            "of_suite": run.suite_id,
+            "of_version": run.suite_version,
+            "of_id": run.id,
+        }
+        rows = await self._database.all_rows(_decided, bound)
+        return [value_of(OptimizerRun, row) for row in rows]
 
     async def _pairs(self, statement: Any, optimizer_ids: Sequence[str]) -> dict[str, str]:
         bound = {"of_optimizers": list(optimizer_ids)}

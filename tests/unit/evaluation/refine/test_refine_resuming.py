@@ -5,8 +5,9 @@ import asyncio
 from refine_bench import CALL, RefineBench, Told, judge_of, optimizer_of, output_in, verdict
 
 from burnish.domain import RoundEnd
+from burnish.evaluation.gates import OpenGate
 from burnish.evaluation.refine.loop import RoundTally
-from burnish.evaluation.runner import OpenGate, RunOptions
+from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.scorers.judge import LLMJudge
 
 CHAIN = {"A": "B", "B": "C", "C": "D", "D": "E"}

@@ -28,7 +28,16 @@ AUTHOR = "auto_promote"
 SIGNIFICANT = 0.05
 
 
-def why_not(record: OptimizationRecord) -> str | None:
+def level_of(look: int) -> float:
+    """How small the p-value has to be at a look at the same held-out items, the first being 1.
+
+    However many looks there are, chance passes any of them with a probability of at most
+    `SIGNIFICANT`: that is what the levels add up to.
+    """
+    return SIGNIFICANT / (look * (look + 1))
+
+
+def why_not(record: OptimizationRecord, look: int = 1) -> str | None:
     """What speaks against promoting a run's winner without a person; None when nothing does."""
     result = record.result or {}
     improvement = result.get("improvement")
@@ -38,12 +47,27 @@ def why_not(record: OptimizationRecord) -> str | None:
         return "nothing beat the baseline"
     if improvement is None or not improvement["held_out"]:
         return "the winner was not compared on held-out items"
-    if improvement["ci_low"] <= 0 or improvement["p_value"] >= SIGNIFICANT:
+    if improvement["ci_low"] <= 0 or improvement["p_value"] >= level_of(look):
         return (
             f"on held-out items the gain of {improvement['delta']:+.3f} may be chance "
-            f"(p = {improvement['p_value']:.3f}, from {improvement['ci_low']:+.3f} on)"
+            f"(p = {improvement['p_value']:.3f}, from {improvement['ci_low']:+.3f} on; "
+            f"{_look_words(look)})"
         )
     return None
+
+
+def _look_words(look: int) -> str:
+    return f"p has to be below {level_of(look):.2g} at look {look} at these items"
+
+
+async def _look(workspace: Workspace, run: OptimizerRun, record: OptimizationRecord) -> int | None:
+    """The number of this look at the held-out items; None where the run compared nothing on them."""
+    improvement = (record.result or {}).get("improvement")
+    if improvement is None or not improvement["held_out"]:
+        return None
+    before = await workspace.optimizer_runs.decided(run)
+    # Decisions of earlier versions do not say, and count.
+    return 1 + sum((one.promotion or {}).get("look", 1) is not None for one in before)
 
 
 async def settle_run(workspace: Workspace, run: OptimizerRun) -> None:
@@ -55,11 +79,18 @@ async def settle_run(workspace: Workspace, run: OptimizerRun) -> None:
 async def _promotion(
     workspace: Workspace, run: OptimizerRun, record: OptimizationRecord
 ) -> dict[str, Any]:
-    reason = why_not(record)
+    look = await _look(workspace, run, record)
+    level = None if look is None else level_of(look)
+
+    def decided(promoted: bool, version: int | None, reason: str) -> dict[str, Any]:
+        done = {"promoted": promoted, "version": version, "reason": reason}
+        return {**done, "look": look, "level": level}
+
+    reason = why_not(record, look or 1)
     if reason is not None:
-        return {"promoted": False, "version": None, "reason": reason}
+        return decided(False, None, reason)
     improvement = (record.result or {})["improvement"]
-    note = f"p = {improvement['p_value']:.4f} on held-out items"
+    note = f"p = {improvement['p_value']:.4f} on held-out items ({_look_words(look or 1)})"
     origin = {"source": "auto_promote", "optimizer": run.optimizer_name}
     try:
         promoted = await promote_candidate(
@@ -70,11 +101,11 @@ async def _promotion(
         # It was done before, by a server that did not live to note it.
         done = active is not None and active.origin.get("optimization_id") == run.id
         if active is not None and done and active.author == AUTHOR:
-            return {"promoted": True, "version": active.version, "reason": active.note}
+            return decided(True, active.version, active.note)
         if active is not None and done and active.origin.get("source") == "baseline":
             raise  # Another server is at it this moment: the next look sees how that ended.
-        return {"promoted": False, "version": None, "reason": error.why}
-    return {"promoted": True, "version": promoted.version.version, "reason": note}
+        return decided(False, None, error.why)
+    return decided(True, promoted.version.version, note)
 
 
 _log = logging.getLogger("burnish.schedules")
