@@ -25,6 +25,7 @@ NAMES = (
 # These have options, and write no page.
 COMMANDS = {
     "faults": "bench.faults",
+    "local-speed": "bench.local_speed",
     "mixtures": "bench.mixtures",
     "real": "bench.real.command",
 }
