@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import random
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,9 @@ class EarlierModel(LocalModel):
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """One answer."""
         payload = chat_payload(request, context_tokens=self._context_tokens)
-        payload.pop("labels")
+        payload.pop("labels", None)
+        if not request.labels:
+            return await super().complete(request)
         begun = await self._ask(request, {**payload, "max_tokens": 1})
         return decided_label(request, begun) or chat_response(
             request, await self._ask(request, payload)
@@ -67,18 +70,18 @@ def step(task: Task, examples: int, candidates: int, items: int, seed: int) -> l
             messages=(Message("system", prompt), Message("user", str(row["message"]))),
             labels=tuple(task.labels),
         )
-        for prompt in (_prompt(task, examples, draw) for _ in range(candidates))
+        for prompt in (_prompt(task, examples, draw, number) for number in range(candidates))
         for row in rows
     ]
 
 
-def _prompt(task: Task, examples: int, draw: random.Random) -> str:
+def _prompt(task: Task, examples: int, draw: random.Random, number: int) -> str:
     shown = [f"Input: {row['message']}\nAnswer: {row['label']}" for row in task.rows]
-    return "\n\n".join([task.seed_prompt, *draw.sample(shown, examples)])
+    return "\n\n".join([f"Version {number}. {task.seed_prompt}", *draw.sample(shown, examples)])
 
 
-async def measure(requests: list[ModelRequest], *, earlier: bool) -> tuple[float, list[str]]:
-    """Seconds, and the answers."""
+async def measure(requests: list[ModelRequest], *, earlier: bool) -> tuple[float, float, list[str]]:
+    """Seconds, seconds of the processors, and the answers."""
     model = open_local("smollm2-135m", ModelSettings())
     if earlier:
         model.__class__ = EarlierModel
@@ -86,28 +89,39 @@ async def measure(requests: list[ModelRequest], *, earlier: bool) -> tuple[float
         # Both processes are there before time counts.
         hello = [ModelRequest.text(text, max_tokens=1) for text in ("Hi", "Ho")]
         await asyncio.gather(*(model.complete(one) for one in hello))
-        started = time.perf_counter()
+        pids = model.worker_pids()
+        started, worked = time.perf_counter(), cpu_seconds(pids)
         answers = await asyncio.gather(*(model.complete(one) for one in requests))
-        return time.perf_counter() - started, [answer.text for answer in answers]
+        spent, work = time.perf_counter() - started, cpu_seconds(pids) - worked
+        return spent, work, [answer.text for answer in answers]
     finally:
         await model.close()
 
 
-def compare(requests: list[ModelRequest], rounds: int) -> tuple[float, float, int]:
-    """Items a second, earlier and now, and how many answers differ; the first takes turns too."""
-    seconds = {True: 0.0, False: 0.0}
+def cpu_seconds(pids: Sequence[int]) -> float:
+    """What processes have worked, as Linux counts it."""
+    stats = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids]
+    return sum(int(one[11]) + int(one[12]) for one in stats) / os.sysconf("SC_CLK_TCK")
+
+
+def compare(requests: list[ModelRequest], rounds: int) -> str:
+    """Items a second and work per item, earlier and now, and how many answers differ."""
+    seconds, work = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
     said: dict[bool, list[str]] = {}
     for turn in range(2 * rounds):
         earlier = turn % 4 in (0, 3)
-        if earlier:
-            with earlier_choice():
-                spent, said[earlier] = asyncio.run(measure(requests, earlier=True))
-        else:
-            spent, said[earlier] = asyncio.run(measure(requests, earlier=False))
+        with earlier_choice() if earlier else nullcontext():
+            spent, worked, said[earlier] = asyncio.run(measure(requests, earlier=earlier))
         seconds[earlier] += spent
+        work[earlier] += worked
     different = sum(a != b for a, b in zip(said[True], said[False], strict=True))
     count = rounds * len(requests)
-    return count / seconds[True], count / seconds[False], different
+    return (
+        f"{count / seconds[True]:.1f} -> {count / seconds[False]:.1f} "
+        f"({seconds[True] / seconds[False]:.2f}), "
+        f"{1e3 * work[True] / count:.0f} -> {1e3 * work[False] / count:.0f} "
+        f"({work[True] / work[False]:.2f}), {different} of {len(requests)}"
+    )
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -120,14 +134,11 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--items", type=int, default=12, help="rows that each candidate answers")
     parser.add_argument("--rounds", type=int, default=2, help="turns of each way")
     options = parser.parse_args(arguments)
-    print("task, examples: items a second earlier -> now (ratio), different answers")
+    print(
+        "task, examples: items a second earlier -> now (ratio), ms of processors an item, different"
+    )
     for name in options.tasks.split(","):
         task = load_task(options.data, name)
         for examples in map(int, options.examples.split(",")):
             requests = step(task, examples, options.candidates, options.items, seed=examples)
-            before, now, different = compare(requests, options.rounds)
-            print(
-                f"{name}, {examples}: {before:.1f} -> {now:.1f} ({now / before:.2f}), "
-                f"{different} of {len(requests)}",
-                flush=True,
-            )
+            print(f"{name}, {examples}: {compare(requests, options.rounds)}", flush=True)
