@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from burnish.domain import UsageError
 
@@ -15,6 +16,15 @@ def labels_grammar(labels: Sequence[str]) -> str:
     if not distinct:
         raise _refused("there are no labels", "name at least one label, or leave labels out")
     return "root ::= " + " | ".join(_literal(label) for label in distinct)
+
+
+def label_question(labels: Sequence[str]) -> dict[str, Any]:
+    """What a worker needs to tell the probability of each label."""
+    return {
+        "labels": list(dict.fromkeys(labels)),
+        "never": unused_character(labels),
+        "rests": shared_beginnings(labels),
+    }
 
 
 def shared_beginnings(labels: Sequence[str]) -> dict[str, str]:

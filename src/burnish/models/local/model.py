@@ -23,12 +23,7 @@ from burnish.domain import (
     canonical_hash,
 )
 from burnish.models.local import worker as local_worker
-from burnish.models.local.grammar import (
-    label_tokens,
-    labels_grammar,
-    shared_beginnings,
-    unused_character,
-)
+from burnish.models.local.grammar import label_question, label_tokens, labels_grammar
 from burnish.models.local.pool import Pool, no_answer
 from burnish.models.local.pull import known_model, model_digest, path_of
 from burnish.models.settings import ModelSettings
@@ -239,18 +234,10 @@ def chat_payload(request: ModelRequest, *, context_tokens: int = _CONTEXT_TOKENS
         if wanted or not given.get("logprobs"):
             payload["labels"] = list(request.labels)  # the worker stops once it is decided
         if wanted:
-            payload["label_logprobs"] = _label_question(request.labels)
+            payload["label_logprobs"] = label_question(request.labels)
     elif request.schema is not None:
         payload["json_schema"] = request.schema
     return payload
-
-
-def _label_question(labels: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        "labels": list(dict.fromkeys(labels)),
-        "never": unused_character(labels),
-        "rests": shared_beginnings(labels),
-    }
 
 
 def leading_text(request: ModelRequest) -> str:
