@@ -25,8 +25,9 @@ NAMES = (
 # These have options, and write no page unless they are run as a whole.
 COMMANDS = {
     "faults": "bench.faults.command",
-    "outages": "bench.faults.outages",
+    "local-speed": "bench.local_speed",
     "mixtures": "bench.mixtures",
+    "outages": "bench.faults.outages",
     "races": "bench.races",
     "real": "bench.real.command",
 }

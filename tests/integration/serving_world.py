@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx2
 
 from burnish.server.http.app import create_app
-from burnish.server.http.serving import _bind, _Server, address_of
+from burnish.server.http.serving import _Server, address_of, bind
 from burnish.server.http.settings import ServerSettings
 
 # For what should happen soon: far more than a busy machine needs.
@@ -114,9 +114,9 @@ class ServerThread:
 
     async def _serve(self) -> None:
         self.loop = asyncio.get_running_loop()
-        with contextlib.closing(_bind("127.0.0.1", 0)) as bound:
+        with contextlib.closing(bind("127.0.0.1", 0)) as bound:
             self.address = address_of(bound)
-            self._server = _Server(self.app, self.settings)
+            self._server = _Server(self.app, self.settings.shutdown_seconds)
             async with self.app.router.lifespan_context(self.app):
                 running = asyncio.create_task(self._server.serve(sockets=[bound]))
                 await asyncio.wait_for(self._server.answering.wait(), DEADLINE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import random
 import select
@@ -118,6 +119,28 @@ async def test_labels_come_out_exactly_as_written(model):
         request = ModelRequest(messages=(Message("user", "Hi"),), labels=(label,))
 
         assert (await model.complete(request)).text == label
+
+
+@on_one_loop
+async def test_labels_have_probabilities_that_do_not_depend_on_what_was_asked_before(
+    model, fresh_model
+):
+    def question(text: str, **parameters) -> ModelRequest:
+        labels = ("(good)", "(bad)", "good", "goods", "gold")
+        messages = (Message("system", _SHORT), Message("user", text))
+        return ModelRequest(messages=messages, labels=labels, parameters=parameters)
+
+    plain = await model.complete(question(_REVIEWS[0]))
+    asked = await model.complete(question(_REVIEWS[0], label_logprobs=True))
+    await fresh_model.complete(question(_REVIEWS[1]))
+    again = await fresh_model.complete(question(_REVIEWS[0], label_logprobs=True))
+
+    assert plain.label_logprobs is None
+    assert asked.text == plain.text
+    assert asked.label_logprobs == again.label_logprobs
+    assert set(asked.label_logprobs) == {"(good)", "(bad)", "good", "goods", "gold"}
+    assert sum(map(math.exp, asked.label_logprobs.values())) == pytest.approx(1)
+    assert ModelResponse.of(asked.to_json()).label_logprobs == asked.label_logprobs
 
 
 @on_one_loop

@@ -118,8 +118,8 @@ def test_without_a_server_the_run_ends_as_ever_and_what_is_left_is_sent_later(
     once = partial(MirrorClient, policy=RetryPolicy(max_attempts=1))
     monkeypatch.setattr(mirroring, "MirrorClient", once)
     left = here.document(project, "mirror", "flush", code=4)
-    real = serving_world._bind
-    monkeypatch.setattr(serving_world, "_bind", lambda host, _: real(host, port))
+    real = serving_world.bind
+    monkeypatch.setattr(serving_world, "bind", lambda host, _: real(host, port))
     folder = make_served_project(project.parent / "later", items=4)
     with ServerThread(settings_of(folder, execute=False)) as server, server.client() as client:
         sent = here.document(project, "mirror", "flush")
@@ -130,7 +130,7 @@ def test_without_a_server_the_run_ends_as_ever_and_what_is_left_is_sent_later(
     assert (left["open"], left["experiments"]) == (1, 0)
     assert "was not told" in left["problems"][0]
     assert (sent["open"], sent["problems"], again["experiments"]) == (0, [], 0)
-    monkeypatch.setattr(serving_world, "_bind", real)
+    monkeypatch.setattr(serving_world, "bind", real)
     assert there == shown_here(project, run)
 
 

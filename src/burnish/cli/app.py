@@ -127,7 +127,7 @@ COMMANDS = {
         "image",
         "Image runs: variants of a prompt, drawn, judged and ranked, with suggestions.",
     ),
-    "models": CommandEntry("models", "models", "List and get the embedded models."),
+    "models": CommandEntry("models", "models", "List, get and serve the embedded models."),
     "bench": CommandEntry(
         "bench", "bench", "Run a benchmark: `burnish bench optimizers` compares optimizers."
     ),

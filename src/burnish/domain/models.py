@@ -63,13 +63,15 @@ class ModelResponse:
     `usage` is what was paid for the current work; of a cached answer `reused` is what was paid then,
     unless an interrupted attempt at the same work paid for it. `latency_ms` is
     the model's own time, without our queue; where it is None, callers measure. `ttft_ms` is None
-    where answers come as a whole.
+    where answers come as a whole. `label_logprobs` are those of all labels, where a local model was
+    asked for them with the parameter of that name.
     """
 
     text: str
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
     finish_reason: str = "stop"
     logprobs: tuple[Mapping[str, Json], ...] | None = None
+    label_logprobs: Mapping[str, float] | None = None
     ttft_ms: float | None = None
     cached: bool = False
     reused: Usage = field(default_factory=Usage)
@@ -77,12 +79,14 @@ class ModelResponse:
 
     def to_json(self) -> dict[str, Any]:
         """The stored form that `of` reads."""
+        labels = self.label_logprobs
         return {
             "text": self.text,
             "usage": self.usage.to_json(),
             "finish_reason": self.finish_reason,
             "logprobs": None if self.logprobs is None else [dict(one) for one in self.logprobs],
             "ttft_ms": self.ttft_ms,
+            **({} if labels is None else {"label_logprobs": dict(labels)}),
         }
 
     @classmethod
@@ -94,6 +98,7 @@ class ModelResponse:
             usage=Usage.of(value.get("usage") or {}),
             finish_reason=value.get("finish_reason") or "stop",
             logprobs=None if logprobs is None else tuple(logprobs),
+            label_logprobs=value.get("label_logprobs"),
             ttft_ms=value.get("ttft_ms"),
             cached=cached,
             latency_ms=value.get("latency_ms"),

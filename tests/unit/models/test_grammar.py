@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.domain import UsageError
-from burnish.models.local.grammar import label_tokens, labels_grammar
+from burnish.models.local.grammar import (
+    label_tokens,
+    labels_grammar,
+    shared_beginnings,
+    unused_character,
+)
 
 _ESCAPE = re.compile(r'\\(["\\nrt]|u[0-9A-F]{4}|U[0-9A-F]{8})')
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -64,3 +69,13 @@ def test_labels_that_no_grammar_can_say_are_refused(bad):
 
 def test_the_token_limit_counts_bytes_and_the_end_mark():
     assert label_tokens(["ab", "é😀"]) == 7
+
+
+def test_beginnings_that_labels_share_have_a_grammar_of_the_rest():
+    assert shared_beginnings(("card", "cards", "no", "no")) == {
+        "c": 'root ::= "ard" | "ards"',
+        "ca": 'root ::= "rd" | "rds"',
+        "car": 'root ::= "d" | "ds"',
+        "card": 'root ::= "" | "s"',
+    }
+    assert unused_character(("~a", "b")) == "}"

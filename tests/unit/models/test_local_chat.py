@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from burnish.domain import Message, ModelRequest, UnavailableError, UsageError
-from burnish.models.local.model import chat_payload, chat_response, leading_text
+from burnish.models.local.model import chat_payload, chat_response, decided_label, leading_text
+from burnish.models.local.worker import answer_label
 
 
 def ask(**options) -> ModelRequest:
@@ -38,6 +39,47 @@ def test_labels_become_a_grammar_with_room_for_the_longest():
     assert payload["grammar"] == 'root ::= "yes" | "maybe"'
     assert payload["max_tokens"] == 6
     assert "stop" not in payload
+
+
+class Engine:
+    """Says one label, a character a token."""
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.asked: list[int] = []
+
+    def __call__(self, payload: dict) -> dict:
+        self.asked.append(payload["max_tokens"])
+        text = self.label[: payload["max_tokens"]]
+        reason = "stop" if len(text) < payload["max_tokens"] else "length"
+        said = answer(text, finish_reason=reason)
+        said["timings"]["prompt_ms"] = 12.5 if len(self.asked) == 1 else 1.5
+        return said
+
+
+@pytest.mark.parametrize(
+    ("label", "asked"), [("no", [1]), ("card_lost", [1, 2, 4, 8]), ("card", [1, 2, 4, 8])]
+)
+def test_a_label_is_written_until_no_other_is_possible(label, asked):
+    request, engine = ask(labels=("no", "card_lost", "card_new", "card")), Engine(label)
+    payload = chat_payload(request)
+    labels = payload.pop("labels")
+
+    said = answer_label(engine, payload, labels)
+
+    response = decided_label(request, said) or chat_response(request, said)
+    assert response.text == label
+    assert engine.asked == asked
+    assert response.ttft_ms == 12.5
+    assert response.latency_ms == 20.0 + 9.0 * (len(asked) - 1)
+    assert response.usage.cached_tokens == 21
+
+
+def test_a_label_with_logprobs_is_written_out():
+    request = ask(labels=("yes", "no"), parameters={"logprobs": True})
+
+    assert "labels" not in chat_payload(request)
+    assert decided_label(request, answer("y")) is None
 
 
 def test_a_schema_is_handed_on():

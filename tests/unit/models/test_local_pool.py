@@ -117,6 +117,15 @@ class TestRouting:
         assert choose_request(leads, "b" * 100, jumps=MAX_JUMPS - 1) == 1
         assert choose_request(leads, "b" * 100, jumps=MAX_JUMPS) == 0
 
+    def test_a_worker_leaves_a_prompt_to_the_one_that_has_read_it(self):
+        leads = ["a" * 100 + "1", "a" * 100 + "2", "b" * 100 + "1"]
+
+        assert choose_request(leads, "c" * 100, jumps=0, others=["a" * 100 + "0"]) == 2
+        assert choose_request(leads, "a" * 90, jumps=0, others=["a" * 100 + "0"]) == 0
+
+    def test_a_worker_helps_with_a_prompt_when_no_other_waits(self):
+        assert choose_request(["a" * 100], "c" * 100, jumps=0, others=["a" * 100]) == 0
+
     def test_a_request_goes_where_its_text_was_read(self):
         assert choose_worker("bbb", [("aaa", True), ("bbc", True)]) == 1
 

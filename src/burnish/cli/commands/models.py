@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +16,9 @@ from burnish.cli.parser import Commands
 if TYPE_CHECKING:
     from rich.console import Console
 
-models = typer.Typer(help="List and get the embedded models.", cls=Commands)
+models = typer.Typer(help="List, get and serve the embedded models.", cls=Commands)
+# By name: neither layer knows the other.
+_SERVER = "burnish.server.local_models"
 
 
 @models.callback(invoke_without_command=True)
@@ -78,6 +81,42 @@ def pull(
             received=received,
         )
     streams.say(str(path))
+
+
+@models.command()
+def serve(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Models, or .gguf files; else all that are here."),
+    ] = None,
+    port: Annotated[
+        int, typer.Option("--port", "-p", min=0, max=65535, help="The port; 0 picks a free one.")
+    ] = 8730,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=64, help="Processes of each model.")
+    ] = None,
+) -> None:
+    """Serve embedded models to other tools on this machine, as an OpenAI-compatible endpoint."""
+    from burnish.domain import UsageError  # noqa: PLC0415
+    from burnish.models.local.pull import installed  # noqa: PLC0415
+    from burnish.models.settings import ModelSettings  # noqa: PLC0415
+
+    streams: Streams = context.obj
+    given = tuple(name.removeprefix("local/") for name in names or installed())
+    if not given:
+        raise UsageError(
+            what="no model can be served",
+            why="none is here",
+            fix="run: burnish models pull smollm2-135m",
+            code="model_missing",
+        )
+
+    def listening(address: str) -> None:
+        streams.say(f"{', '.join(given)} at {address}/v1, no key", "stop it with Ctrl-C")
+        streams.out.flush()
+
+    import_module(_SERVER).run(given, port, ModelSettings(workers=workers), listening)
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from burnish.domain import UsageError
 
@@ -15,6 +16,36 @@ def labels_grammar(labels: Sequence[str]) -> str:
     if not distinct:
         raise _refused("there are no labels", "name at least one label, or leave labels out")
     return "root ::= " + " | ".join(_literal(label) for label in distinct)
+
+
+def label_question(labels: Sequence[str]) -> dict[str, Any]:
+    """What a worker needs to tell the probability of each label."""
+    return {
+        "labels": list(dict.fromkeys(labels)),
+        "never": unused_character(labels),
+        "rests": shared_beginnings(labels),
+    }
+
+
+def shared_beginnings(labels: Sequence[str]) -> dict[str, str]:
+    """Every text with which several labels begin, and the grammar of what may follow it."""
+    distinct = list(dict.fromkeys(labels))
+    beginnings = {label[:end] for label in distinct for end in range(1, len(label) + 1)}
+    going_on = {
+        text: [label[len(text) :] for label in distinct if label.startswith(text)]
+        for text in sorted(beginnings)
+    }
+    return {
+        text: "root ::= " + " | ".join(_literal(rest) if rest else '""' for rest in rests)
+        for text, rests in going_on.items()
+        if len(rests) > 1
+    }
+
+
+def unused_character(labels: Sequence[str]) -> str:
+    """A character of ASCII, and so one token, that no label holds."""
+    used = set("".join(labels))
+    return next((one for one in map(chr, range(126, 32, -1)) if one not in used), "\x7f")
 
 
 def label_tokens(labels: Sequence[str]) -> int:

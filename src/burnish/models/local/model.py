@@ -9,7 +9,6 @@ import threading
 import weakref
 from asyncio import FIRST_COMPLETED
 from collections.abc import Mapping
-from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,7 +23,7 @@ from burnish.domain import (
     canonical_hash,
 )
 from burnish.models.local import worker as local_worker
-from burnish.models.local.grammar import label_tokens, labels_grammar
+from burnish.models.local.grammar import label_question, label_tokens, labels_grammar
 from burnish.models.local.pool import Pool, no_answer
 from burnish.models.local.pull import known_model, model_digest, path_of
 from burnish.models.settings import ModelSettings
@@ -53,6 +52,8 @@ _PARAMETERS = (
     "stop",
     "logprobs",
     "top_logprobs",
+    "label_logprobs",
+    "grammar",
     "logit_bias",
     "frequency_penalty",
     "presence_penalty",
@@ -122,15 +123,8 @@ class LocalModel:
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """One answer: a label, JSON by the schema, or text."""
         payload = chat_payload(request, context_tokens=self._context_tokens)
-        if not may_stop_early(request):
-            return chat_response(request, await self._ask(request, payload))
-        # One token mostly tells which label it will be, and the rest of it costs as much again.
-        begun = await self._ask(request, {**payload, "max_tokens": 1})
-        decided = decided_label(request, begun)
-        if decided is not None:
-            return decided
-        whole = chat_response(request, await self._ask(request, payload))
-        return replace(whole, latency_ms=(whole.latency_ms or 0.0) + (_latency(begun) or 0.0))
+        answer = await self._ask(request, payload)
+        return decided_label(request, answer) or chat_response(request, answer)
 
     async def _ask(self, request: ModelRequest, payload: dict[str, Any]) -> dict[str, Any]:
         pool = self._open_pool()
@@ -225,6 +219,7 @@ def chat_payload(request: ModelRequest, *, context_tokens: int = _CONTEXT_TOKENS
     _check(request)
     given = {name: value for name, value in request.parameters.items() if value is not None}
     limit = given.pop("max_completion_tokens", given.get("max_tokens"))
+    wanted = given.pop("label_logprobs", False)
     payload: dict[str, Any] = {
         "temperature": 0,
         **given,
@@ -236,6 +231,10 @@ def chat_payload(request: ModelRequest, *, context_tokens: int = _CONTEXT_TOKENS
     if request.labels:
         payload["grammar"] = labels_grammar(request.labels)
         payload.pop("stop", None)  # the grammar ends the answer; a stop could only cut a label
+        if wanted or not given.get("logprobs"):
+            payload["labels"] = list(request.labels)  # the worker stops once it is decided
+        if wanted:
+            payload["label_logprobs"] = label_question(request.labels)
     elif request.schema is not None:
         payload["json_schema"] = request.schema
     return payload
@@ -246,21 +245,22 @@ def leading_text(request: ModelRequest) -> str:
     return "\n".join(f"{message.role}: {message.content}" for message in request.messages)
 
 
-def may_stop_early(request: ModelRequest) -> bool:
-    """Whether the first token alone is worth a look: a choice of labels, without logprobs."""
-    return bool(request.labels) and not request.parameters.get("logprobs")
-
-
 def decided_label(request: ModelRequest, answer: Mapping[str, Any]) -> ModelResponse | None:
-    """The label that an answer of one token leads to, when the grammar leaves only one."""
-    if "error" in answer:
+    """The label that an answer's beginning leads to, when the grammar leaves only one."""
+    whole = request.parameters.get("logprobs") and not request.parameters.get("label_logprobs")
+    if "error" in answer or not request.labels or whole:
         return None
     begun = answer["choices"][0]["message"].get("content") or ""
     possible = {label for label in request.labels if begun and label.startswith(begun)}
     if len(possible) != 1:
         return None
-    label, usage, latency = possible.pop(), _usage(answer), _latency(answer)
-    return ModelResponse(text=label, usage=usage, ttft_ms=_ttft(answer), latency_ms=latency)
+    return ModelResponse(
+        text=possible.pop(),
+        usage=_usage(answer),
+        label_logprobs=answer.get("label_logprobs"),
+        ttft_ms=_ttft(answer),
+        latency_ms=_latency(answer),
+    )
 
 
 def chat_response(request: ModelRequest, answer: Mapping[str, Any]) -> ModelResponse:
@@ -278,6 +278,7 @@ def chat_response(request: ModelRequest, answer: Mapping[str, Any]) -> ModelResp
         usage=_usage(answer),
         finish_reason=choice["finish_reason"],
         logprobs=None if logprobs is None else _logprobs(logprobs["content"]),
+        label_logprobs=answer.get("label_logprobs"),
         ttft_ms=_ttft(answer),
         latency_ms=_latency(answer),
     )

@@ -141,16 +141,26 @@ def common_prefix(one: str, other: str) -> int:
     return low
 
 
-def choose_request(leads: Sequence[str], last: str, *, jumps: int) -> int:
+def choose_request(
+    leads: Sequence[str], last: str, *, jumps: int, others: Sequence[str] = ()
+) -> int:
     """Which of the waiting requests (oldest first) a worker takes that has just answered `last`.
 
-    `jumps` counts how often the oldest has been passed over.
+    `jumps` counts how often the oldest has been passed over. What one of the `others` has read
+    already, of which they are the last leading texts, is better left to that one.
     """
     if jumps >= MAX_JUMPS:
         return 0
-    shared = [common_prefix(lead, last) for lead in leads[:LOOK_AHEAD]]
-    enough = max(shared) - _WORTH_A_JUMP
-    return next(i for i, length in enumerate(shared) if length > enough)
+    saved = [_saved(lead, last, others) for lead in leads[:LOOK_AHEAD]]
+    enough = max(saved) - _WORTH_A_JUMP
+    return next(i for i, length in enumerate(saved) if length > enough)
+
+
+def _saved(lead: str, last: str, others: Sequence[str]) -> int:
+    """Characters that need not be read, less those that would be read a second time."""
+    own = common_prefix(lead, last)
+    twice = max((common_prefix(lead, other) for other in others), default=0) - own
+    return own - max(twice, 0)
 
 
 def choose_worker(lead: str, workers: Sequence[tuple[str, bool]]) -> int:
@@ -355,7 +365,8 @@ class Pool:
             if self._closed or not self._waiting:
                 return
             leads = [job.lead for job in self._waiting[:LOOK_AHEAD]]
-            chosen = choose_request(leads, worker.last_lead, jumps=self._jumps)
+            others = [other.last_lead for other in self._workers if other is not worker]
+            chosen = choose_request(leads, worker.last_lead, jumps=self._jumps, others=others)
             self._jumps = self._jumps + 1 if chosen else 0
             worker.take(self._waiting.pop(chosen))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import os
 import secrets
 import signal
@@ -28,9 +29,13 @@ SETTINGS: dict[str, int] = {
 # Prefixes of other prompts, kept for when they come again; llama.cpp's own default is 8 GB.
 PREFIX_CACHE_MIB = 256
 _PR_SET_PDEATHSIG = 1
+# Of label probabilities.
+_WORTH_ASKING, _LEAST_SHARE, _MOST_PIECES, _SURE = 0.01, 1e-12, 512, 1000.0
+
+Engine = Callable[[dict[str, Any]], dict[str, Any]]  # from a chat request to a chat response
 
 
-def load(path: str, context_tokens: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def load(path: str, context_tokens: int) -> Engine:
     """The model, as a function from a chat request to a chat response."""
     import xllamacpp  # noqa: PLC0415
 
@@ -53,7 +58,7 @@ def load(path: str, context_tokens: int) -> Callable[[dict[str, Any]], dict[str,
     parameters.n_threads_http = 1
     parameters.api_keys = [secrets.token_urlsafe(32)]
     server = xllamacpp.Server(parameters)
-    answer: Callable[[dict[str, Any]], dict[str, Any]] = server.handle_chat_completions
+    answer: Engine = server.handle_chat_completions
     return answer
 
 
@@ -86,13 +91,105 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _answer(answer: Callable[[dict[str, Any]], dict[str, Any]], line: bytes) -> dict[str, Any]:
+def _answer(answer: Engine, line: bytes) -> dict[str, Any]:
     try:
-        return answer(json.loads(line))
+        payload = json.loads(line)
+        labels = payload.pop("labels", None)
+        return answer_label(answer, payload, labels) if labels else answer(payload)
     except (ValueError, TypeError) as error:
         return {"error": {"code": 400, "type": "refused", "message": str(error)}}
     except Exception as error:  # noqa: BLE001
         return {"error": {"code": 500, "type": type(error).__name__, "message": str(error)}}
+
+
+def answer_label(answer: Engine, payload: dict[str, Any], labels: list[str]) -> dict[str, Any]:
+    """As many tokens as tell which label it will be; the rest of it would cost as much again.
+
+    One mostly does. Else the engine goes on at once, while all that it has read is still there.
+    """
+    asked = payload.pop("label_logprobs", None)
+    tokens, first, milliseconds = 1, None, 0.0
+    while True:
+        said = answer({**payload, "max_tokens": min(tokens, payload["max_tokens"])})
+        if "error" in said:
+            return said
+        choice, timings = said["choices"][0], said.setdefault("timings", {})
+        first = first or said
+        begun = choice["message"].get("content") or ""
+        undecided = len({label for label in labels if label.startswith(begun)}) > 1
+        if not (
+            undecided and choice["finish_reason"] == "length" and tokens < payload["max_tokens"]
+        ):
+            break
+        milliseconds += timings.get("prompt_ms", 0.0) + timings.get("predicted_ms", 0.0)
+        tokens *= 2
+    if first is not said:  # what was read, and how fast, the first one tells
+        said["usage"] = {**first["usage"], "completion_tokens": said["usage"]["completion_tokens"]}
+        milliseconds += timings.get("prompt_ms", 0.0) - first["timings"].get("prompt_ms", 0.0)
+        timings["predicted_ms"] = timings.get("predicted_ms", 0.0) + milliseconds
+        timings["prompt_ms"] = first["timings"].get("prompt_ms", 0.0)
+    return {**said, "label_logprobs": label_logprobs(answer, payload, asked)} if asked else said
+
+
+def label_logprobs(
+    answer: Engine, payload: dict[str, Any], asked: dict[str, Any]
+) -> dict[str, float]:
+    """Of each label, when nothing but the labels can be said.
+
+    `asked["rests"]` has a grammar for every beginning that several labels share. What is too
+    unlikely to be asked further is shared out evenly among the labels that it may become.
+    """
+    labels = asked["labels"]
+    shares = dict.fromkeys(labels, 0.0)
+    waiting = [("", 1.0)]
+    while waiting:
+        begun, mass = waiting.pop()
+        for piece, share in _next_pieces(answer, payload, begun, asked):
+            text = begun.encode() + piece
+            possible = [label for label in labels if label.encode().startswith(text)]
+            if not piece:
+                shares[begun] += mass * share
+            elif (beginning := text.decode(errors="replace")) in asked["rests"] and (
+                mass * share >= _WORTH_ASKING
+            ):
+                waiting.append((beginning, mass * share))
+            else:
+                for label in possible:
+                    shares[label] += mass * share / len(possible)
+    whole = sum(shares.values()) or 1.0
+    return {label: math.log(max(share / whole, _LEAST_SHARE)) for label, share in shares.items()}
+
+
+def _next_pieces(
+    answer: Engine, payload: dict[str, Any], begun: str, asked: dict[str, Any]
+) -> list[tuple[bytes, float]]:
+    """The tokens that may follow, with their probabilities.
+
+    The engine looks at its grammar only once it has drawn a token that this forbids, so it is made
+    to draw one first; what it draws then is of no interest.
+    """
+    messages = payload["messages"]
+    if begun:
+        messages = [*messages, {"role": "assistant", "content": begun}]
+    said = answer(
+        {
+            **payload,
+            "messages": messages,
+            "grammar": asked["rests"].get(begun, payload["grammar"]),
+            "max_tokens": 1,
+            "temperature": 1,
+            "samplers": [],
+            "logit_bias": [[asked["never"], _SURE]],
+            "post_sampling_probs": True,
+            "logprobs": True,
+            "top_logprobs": _MOST_PIECES,
+        }
+    )
+    if "error" in said:
+        return []
+    tokens = said["choices"][0]["logprobs"]["content"]
+    pieces = tokens[0]["top_probs"] if tokens else []
+    return [(bytes(one["bytes"]), one["prob"]) for one in pieces if one["prob"] > 0]
 
 
 def _read(lines: SimpleQueue[bytes]) -> None:

@@ -13,7 +13,7 @@ import socket
 from collections.abc import Callable, Iterator
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from burnish.app.optimize.runners import require_answer
@@ -105,7 +105,7 @@ class Wire(HttpToolsProtocol):
 class _Server(uvicorn.Server):
     """Ends event streams as soon as it is to stop: they would never end by themselves."""
 
-    def __init__(self, app: FastAPI, settings: ServerSettings) -> None:
+    def __init__(self, app: Starlette, shutdown_seconds: float) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -117,7 +117,7 @@ class _Server(uvicorn.Server):
                 http=Wire,
                 lifespan="off",
                 timeout_keep_alive=30,
-                timeout_graceful_shutdown=int(max(settings.shutdown_seconds, 1)),
+                timeout_graceful_shutdown=int(max(shutdown_seconds, 1)),
                 ws="none",
             )
         )
@@ -155,19 +155,30 @@ async def serve(settings: ServerSettings, *, listening: Callable[[str], None]) -
     """Serve until SIGINT or SIGTERM. `listening` is called with the address once it answers."""
     # What is wrong with the configuration is said now, and not to the first request.
     await asyncio.to_thread(ServedProject(settings.config, settings.urls).own)
-    with contextlib.closing(_bind(settings.host, settings.port)) as bound:
+    with contextlib.closing(bind(settings.host, settings.port)) as bound:
         app = create_app(settings)
-        server = _Server(app, settings)
-        address = address_of(bound)
-        with _stopping(server):
-            # Opened here and not by uvicorn, which would end the program where opening fails.
-            async with app.router.lifespan_context(app):
-                running = asyncio.create_task(server.serve(sockets=[bound]))
-                await asyncio.wait_for(server.answering.wait(), _START_SECONDS)
-                listening(address)
-                _log.info("the server listens", extra={"address": address})
-                await running
-        _log.info("the server has stopped")
+        await answer_on(bound, app, listening, shutdown_seconds=settings.shutdown_seconds)
+
+
+async def answer_on(
+    bound: socket.socket,
+    app: Starlette,
+    listening: Callable[[str], None],
+    *,
+    shutdown_seconds: float,
+) -> None:
+    """Serve an application on a bound socket until SIGINT or SIGTERM."""
+    server = _Server(app, shutdown_seconds)
+    address = address_of(bound)
+    with _stopping(server):
+        # Opened here and not by uvicorn, which would end the program where opening fails.
+        async with app.router.lifespan_context(app):
+            running = asyncio.create_task(server.serve(sockets=[bound]))
+            await asyncio.wait_for(server.answering.wait(), _START_SECONDS)
+            listening(address)
+            _log.info("the server listens", extra={"address": address})
+            await running
+    _log.info("the server has stopped")
 
 
 def address_of(bound: socket.socket) -> str:
@@ -194,7 +205,7 @@ def _stopping(server: uvicorn.Server) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int) -> socket.socket:
     """A listening socket; a busy port is told before anything else is opened."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
