@@ -33,6 +33,8 @@ from burnish.models.settings import ModelSettings
 # What `gepa` gives its questions by a schema; the package's questions get the same.
 _REFLECTION_TOKENS = 1_024
 _FIRST_REFLECTIONS = 2
+# Those that go by the probability of the right label too.
+SOFT = ("auto", "joint")
 # One process a model; results must not depend on how busy the machine is.
 _PATIENT = ModelSettings(workers=1, timeout_seconds=3_600, queue_seconds=36_000)
 
@@ -154,12 +156,14 @@ def with_burnish(setting: Setting, job: Mapping[str, Any]) -> dict[str, Any]:
             "evaluations_per_reflection": job["evaluations"] / rest,
             **settings,
         }
+    if job["contestant"] == "auto":
+        settings = {"model": None, **settings}  # Without a key, so without a writer.
     splits = {"train": setting.train, "validation": setting.validation}
     with tempfile.TemporaryDirectory(prefix="burnish-real-") as folder:
         result = burnish.optimize(
             agent=burnish.Agent(
                 name=setting.task.name,
-                configuration=setting.configuration(setting.sections),
+                configuration=_asking(setting, job["contestant"]),
                 model=setting.model,
                 labels=setting.task.labels,
             ),
@@ -185,6 +189,14 @@ def with_burnish(setting: Setting, job: Mapping[str, Any]) -> dict[str, Any]:
         "unusable": tally,
         "note": result.stop_reason or "",
     }
+
+
+def _asking(setting: Setting, contestant: str) -> Configuration:
+    """With probabilities of labels for those that read them; an answer is the same without."""
+    plain = setting.configuration(setting.sections)
+    if contestant not in SOFT or not setting.task.labels:
+        return plain
+    return Configuration.of({**plain.to_json(), "parameters": {"label_logprobs": True}})
 
 
 def with_package(setting: Setting, job: Mapping[str, Any]) -> dict[str, Any]:

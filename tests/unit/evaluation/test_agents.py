@@ -134,6 +134,23 @@ async def test_label_words_constrain_the_model_and_are_read_back_as_labels():
     assert output.spending.by_purpose["agent"].input_tokens == 7
 
 
+async def test_probabilities_of_label_words_are_told_by_label():
+    class Telling(FakeModel):
+        async def complete(self, request):
+            return ModelResponse(text="good", label_logprobs={"good": -0.1, "bad": -2.0})
+
+    agent = prompt_agent(
+        Telling(),
+        {"user": "{{review}}"},
+        labels=["positive", "negative"],
+        parameters={"label_words": {"positive": "good", "negative": "bad"}},
+    )
+
+    output = await agent.run(agent.configuration, ITEM, repeat=0)
+
+    assert output.trace["label_logprobs"] == {"positive": -0.1, "negative": -2.0}
+
+
 async def test_an_output_schema_is_passed_on_and_its_answer_parsed():
     model = FakeModel(answer='{"label": "x"}')
     schema = {"type": "object"}

@@ -80,7 +80,7 @@ class PromptAgent:
         return AgentOutput(
             text=text,
             data=data,
-            trace=_trace(response, text),
+            trace=_trace(response, text, words),
             spending=Spending.on(Purpose.AGENT, response.usage),
             finish_reason=response.finish_reason,
             ttft_ms=response.ttft_ms,
@@ -102,13 +102,17 @@ class PromptAgent:
             return text, None
 
 
-def _trace(response: ModelResponse, text: str) -> Json:
+def _trace(response: ModelResponse, text: str, words: Mapping[str, str]) -> Json:
     """What the output alone does not tell; the messages follow from configuration and item."""
     trace: dict[str, Json] = {}
     if text != response.text:
         trace["answer"] = response.text
     if response.logprobs is not None:
         trace["logprobs"] = [dict(one) for one in response.logprobs]
+    if told := response.label_logprobs:
+        trace["label_logprobs"] = {
+            label: told[word] for label, word in words.items() if word in told
+        }
     return trace or None
 
 
