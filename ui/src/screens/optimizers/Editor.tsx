@@ -158,8 +158,8 @@ function Form({ agent, stored, kinds }: { agent: string; stored: Config | null; 
           <span>
             <strong>Promote winners without a person</strong>
             <span className="hint">
-              Only where held-out items prove the winner; with every run that looks at the same items,
-              the proof has to be stronger. The agent changes with nobody looking.
+              Only where held-out items prove the winner; with every run that looks at the same
+              items, the proof has to be stronger. The agent changes with nobody looking.
             </span>
           </span>
         </label>
