@@ -21,14 +21,15 @@ from burnish.storage.engine import failpoints
 
 
 class Place(NamedTuple):
-    """The number-th passing of a place before or after a write."""
+    """The number-th passing of a place before or after a write; `last` is where a run ends."""
 
     name: str
     number: int
+    last: str = ""
 
     def is_due(self, passed: Counter[str]) -> bool:
-        """Whether it is reached, or was while nobody could act."""
-        return passed[self.name] >= self.number
+        """Whether it is reached, or will not be: how many results one write has differs."""
+        return passed[self.name] >= self.number or passed[self.last] > 0
 
 
 def at_place(

@@ -99,7 +99,9 @@ class Reference:
                 asyncio.run(work.run(world))
                 calls = server.requests if served else len(world.calls())
                 facts = outcome_of(work, world).facts
-                self._known[work.name, served] = Undisturbed(facts, calls, tuple(passed))
+                last = passed[-2] if passed[-2].number == 1 else Place("", 0)
+                places = (*(one._replace(last=last.name) for one in passed[:-1]), passed[-1])
+                self._known[work.name, served] = Undisturbed(facts, calls, places)
         return self._known[work.name, served]
 
     def prepare(self, faults: list[Fault]) -> None:
