@@ -329,7 +329,7 @@ def test_a_result_that_fails_in_its_trial_is_not_chosen_and_not_tagged(monkeypat
         return "other" if seen.count(seen[-1]) > 1 else answer(configuration, item)
 
     # As if nothing could be reused: the trial runs all items anew.
-    monkeypatch.setattr("burnish.evaluation.runner._scope", lambda agent, experiment: None)
+    monkeypatch.setattr("burnish.evaluation.runner.cache_scope", lambda agent, experiment: None)
 
     done = burnish.compress(
         agent(late),

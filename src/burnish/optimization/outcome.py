@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from burnish.domain import (
@@ -16,6 +16,11 @@ from burnish.domain import (
 from burnish.optimization.confirmation import Confirmation
 from burnish.optimization.objective import Objective, Point, Ranking
 from burnish.optimization.orchestrator import Orchestrator
+
+
+def unknown_usage(trials: Collection[TrialResult]) -> bool:
+    """Whether there are answers, of which nobody told what one takes; reused ones tell it too."""
+    return bool(trials) and all(one.summary.avg_tokens is None for one in trials)
 
 
 def why_no_improvement(
@@ -102,7 +107,7 @@ def outcome_document(
             }
             for point in checkpoint.progress
         ],
-        "usage": spending.to_json(answers=evaluations > 0),
+        "usage": spending.to_json(answers=unknown_usage(trial_index.in_order())),
     }
 
 

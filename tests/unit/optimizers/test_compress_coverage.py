@@ -36,17 +36,6 @@ def test_a_line_is_tested_where_items_are_about_it(line, tested):
     assert Coverage.of(coverage.to_json()) == coverage
 
 
-def test_a_line_is_tested_where_every_item_is_judged_by_it():
-    line = "Tickets about a visa go to the travel desk."
-
-    judged = Coverage.by(ITEMS, PROMPT, ["Visa tickets are sent to the travel desk."])
-    elsewhere = Coverage.by(ITEMS, PROMPT, ["The reply is short and never promises a refund."])
-
-    assert (judged.tests(line), elsewhere.tests(line)) == (True, False)
-    # Whoever judges by what is forbidden sees only replies that did not try.
-    assert not elsewhere.tests("Do not promise a refund.")
-
-
 def test_untested_lines_are_named_once_and_no_cut_takes_them():
     coverage = Coverage.by(ITEMS, PROMPT)
     twice = f"{PROMPT.sections['system']}\nNever reveal internal prices to anybody."

@@ -79,6 +79,11 @@ class Promotion:
         return difference(current.configuration, self.candidate.configuration)
 
     @property
+    def difference_to_files(self) -> Difference:
+        """From the configuration as it was given, which is what files hold, to the candidate."""
+        return difference(self.baseline.configuration, self.candidate.configuration)
+
+    @property
     def already_active(self) -> bool:
         """Whether the active version is this configuration, so that there is nothing to do."""
         active = self.active

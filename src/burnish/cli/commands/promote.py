@@ -73,7 +73,9 @@ def promote_command(
         version = run(_promote(location, promotion, writes, note))
     _say_done(streams, promotion, version, writes, created=not promotion.already_active)
     if write and not streams.json_output:
-        print_unwritten(streams.console, promotion.difference, {one.section for one in writes})
+        print_unwritten(
+            streams.console, promotion.difference_to_files, {one.section for one in writes}
+        )
     raise typer.Exit(0)
 
 
@@ -99,7 +101,7 @@ async def _promote(
 
 def _writes(promotion: Promotion, location: ProjectLocation) -> list[SectionWrite]:
     files = section_files(promotion.record.spec, location.folder)
-    return plan_writes(promotion.difference, files)
+    return plan_writes(promotion.difference_to_files, files)
 
 
 def _agreed(streams: Streams, promotion: Promotion, writes: list[SectionWrite]) -> bool:

@@ -222,7 +222,7 @@ async def winner_text(
 
 def _patch(streams: Streams, location: ProjectLocation, found: Promotion) -> str:
     here = location.folder
-    change, files = found.difference, section_files(found.record.spec, here)
+    change, files = found.difference_to_files, section_files(found.record.spec, here)
     writes = plan_writes(change, files)
     left = [one.path for one in change.sections if one.path not in files]
     if change.parameters or change.examples_changed:

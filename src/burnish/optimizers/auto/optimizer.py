@@ -44,7 +44,7 @@ class Auto:
 
     `choose` has all rules. Of several that fit, each gets an equal slice of the evaluations, one slice
     is left for the one that leads then, and when that one has had enough, the others go on from the
-    best. `target` ends the search, whoever does it.
+    best. `model` writes for `gepa`; `target` ends the search, whoever does it.
     """
 
     name = "auto"

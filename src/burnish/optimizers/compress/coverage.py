@@ -1,9 +1,8 @@
 """Coverage of a prompt's lines by the items: lines that no item tests, and lines that are protected.
 
-A line is tested when most of the words that are its own stand in items, or in the criteria that every
-item is judged by: a rule about visas is not, where no item is about one. Lines that forbid something
-are never tested: items that pass do not try. Lines of nothing but common words, such as "Read
-carefully.", are about every item.
+A line is tested when most of the words that are its own stand in items: a rule about visas is not,
+where no item is about one. Lines that forbid something are never tested: items that pass do not try.
+Lines of nothing but common words, such as "Read carefully.", are about every item.
 """
 
 from __future__ import annotations
@@ -79,10 +78,8 @@ class Coverage:
     common: frozenset[str] = frozenset()
 
     @classmethod
-    def by(
-        cls, items: Sequence[Item], baseline: Configuration, criteria: Iterable[str] = ()
-    ) -> Coverage:
-        """From the items of the gate, and what judges go by."""
+    def by(cls, items: Sequence[Item], baseline: Configuration) -> Coverage:
+        """From the items of the gate."""
         lines = [
             words_of(unit.text) for text in baseline.sections.values() for unit in split_units(text)
         ]
@@ -91,8 +88,7 @@ class Coverage:
         spread = Counter(word for words in lines for word in words)
         common = {word for word, number in counted.items() if 2 * number > len(items)}
         common |= {word for word, number in spread.items() if number > max(2, len(lines) // 4)}
-        judged = words_of(" ".join(criteria)) & prompt
-        return cls(words=judged.union(counted), common=frozenset(common))
+        return cls(words=frozenset(counted), common=frozenset(common))
 
     def to_json(self) -> dict[str, list[str]]:
         """For an optimizer's state."""

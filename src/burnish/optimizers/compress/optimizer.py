@@ -147,8 +147,7 @@ class Compress:
         if "coverage" in state.algorithm_data:
             return state
         items = history.items(self.verdicts(state, history).gate)
-        facts = RunFacts.within(state)
-        coverage = Coverage.by(items, facts.baseline, facts.criteria)
+        coverage = Coverage.by(items, RunFacts.within(state).baseline)
         data = {**state.algorithm_data, "coverage": coverage.to_json()}
         return replace(state, algorithm_data=data)
 

@@ -47,7 +47,7 @@ class Joint(HistorySearch):
     longest prompt of the race counts as `length_penalty` worse than it scored, others in proportion.
     `soft_scores` lets the probability of the right label count too, where the model tells it.
     `target` ends the search, and so do `patience` generations without a better candidate where no
-    number of evaluations is set.
+    number of evaluations is set. `population_size` is how many candidates run side by side.
     """
 
     name = "joint"

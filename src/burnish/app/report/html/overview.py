@@ -31,6 +31,7 @@ from burnish.app.report.runs.evidence import (
 )
 from burnish.app.report.runs.lines import is_owned, python_call, state_of
 from burnish.domain import Candidate, ExperimentStatus, OptimizationStatus
+from burnish.optimization.outcome import unknown_usage
 
 # Both must hold before a difference is called an improvement.
 
@@ -318,7 +319,7 @@ def _spent(material: Material) -> Iterator[tuple[str, str, str]]:
     yield "Tokens used", f"{tokens:,}", below
     purposes = sorted(material.spending.by_purpose.items())
     by_purpose = " · ".join(f"{safe(name)} {money(one.cost_usd)}" for name, one in purposes)
-    told = material.spending.to_json(answers=bool(material.trials))
+    told = material.spending.to_json(answers=unknown_usage(material.trials.values()))
     yield "Cost", money(told["cost_usd"]), by_purpose or "no model call was counted"
 
 
