@@ -233,15 +233,15 @@ class Compress:
     def solution(
         self, state: OptimizerState, history: TrialHistory, winner: Configuration
     ) -> Solution | None:
-        """The winner's, else the last that is known by now, with what was refused on the way."""
-        found: Solution | None = None
+        """The winner's, else the last that is known by now, with all that was refused on the way."""
+        last: Solution | None = None
+        own: Solution | None = None
         try:
-            for found in self._solutions(self._search(state, history), state, history):
-                if found.configuration == winner:
-                    break
+            for last in self._solutions(self._search(state, history), state, history):
+                own = last if last.configuration == winner else own
         except (Unknown, _NoGate):
-            return found
-        return found
+            pass
+        return own or last
 
     def verdicts(self, state: OptimizerState, history: TrialHistory) -> Verdicts:
         """What is known of every candidate on the gate."""
