@@ -196,6 +196,9 @@ def test_a_run_has_the_seeds_records_and_candidates_link_to_their_evaluation(cli
     assert record["status"] == "succeeded"
     assert (record["agent_name"], record["suite_name"]) == ("tickets", "rows")
     assert record["iterations"] == 3
+    page = client.get(f"{API}/optimizations/{record['id']}").json()
+    assert page["kept_optimizer"]["optimizer_name"] == "g"
+    assert page["kept_optimizer"]["base_config_version"] == record["base_config_version"]
     assert record["completed_at"] > record["started_at"]
     assert record["scores"] == {"exact_match": record["best_score"]}
     by_state = {one["id"]: one["status"] for one in candidates}

@@ -10,6 +10,7 @@ from asking_driver import AskingRun, rows
 from worlds import LABELS, REVIEWS, EditWorld
 
 import burnish
+from burnish.app.report.runs.search_report import search_of
 from burnish.domain import Configuration, RunContext, SearchSpace, StopReason, UsageError
 from burnish.optimizers import Auto, Edits, build_optimizer
 from burnish.optimizers.auto import choose
@@ -234,7 +235,10 @@ def test_two_that_fit_share_the_budget_and_the_result_says_how(tmp_path):
     result = portfolio(tmp_path, "x.db", useless, budget=burnish.Budget(max_evaluations=600))
 
     chosen = result.document["search"]["chosen"]
-    assert [one["optimizer"] for one in chosen["turns"]][:2] == ["gepa", "joint"]
-    assert "leads" in chosen["turns"][1]["reason"]
+    assert [one["optimizer"] for one in chosen["turns"]][:3] == ["joint", "gepa", "joint"]
+    assert "leads" in chosen["turns"][2]["reason"]
+    words = search_of(result.document)["words"]
+    assert words[0].startswith("auto chose joint: 24 training items")
+    assert words[2].startswith("auto then chose joint: its best trial leads")
     assert result.best.score > result.baseline.score
     assert result.evaluations <= 600

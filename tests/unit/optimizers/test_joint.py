@@ -7,6 +7,7 @@ import random
 import pytest
 
 import burnish
+from burnish.app.report.runs.search_report import search_of
 from burnish.domain import AgentOutput, ItemResult
 from burnish.optimizers import Joint
 from burnish.optimizers.joint.optimizer import balanced_order
@@ -127,6 +128,8 @@ def test_texts_and_examples_are_found_together(tmp_path):
     race = result.document["search"]["race"]
     assert race["candidates"] > race["ran_all_items"] > 1
     assert race["soft_scores"] is False
+    (words,) = search_of(result.document)["words"]
+    assert words.endswith(f"{race['ran_all_items']} of them over all items")
 
 
 def test_no_examples_are_shown_where_none_may_be(tmp_path):

@@ -79,7 +79,7 @@ class Auto:
                 "begun": [chosen[0].name],
                 "context": kept_context(context),
                 "parked": {},
-                "turns": [],
+                "turns": [_turn(chosen[0].name, chosen[0].reason, left)],
             }
             context = replace(context, evaluations_left=slice_)
         state: OptimizerState = await _called(self._named(chosen[0].name).initialize, context)
@@ -210,7 +210,7 @@ class Auto:
             begun = await _called(self._named(name).initialize, context)
             data = dict(begun.algorithm_data)
         told |= {"choice": name, "reason": why, "said": False}
-        told["turns"] = [*told["turns"], {"optimizer": name, "reason": why, "left": left}]
+        told["turns"] = [*told["turns"], _turn(name, why, left)]
         return replace(state, algorithm_data={**data, _KEY: told})
 
     def _chosen(self, state: OptimizerState) -> Optimizer:
@@ -223,6 +223,11 @@ class Auto:
         if name not in self._made:
             self._made[name] = optimizer_maker(name)(target=self.target)
         return self._made[name]
+
+
+def _turn(name: str, why: str, left: int | None) -> dict[str, Json]:
+    """Who works next, why, and how many evaluations were left then."""
+    return {"optimizer": name, "reason": why, "evaluations_left": left}
 
 
 def _is_first(state: OptimizerState, history: TrialHistory) -> bool:

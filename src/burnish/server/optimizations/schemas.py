@@ -259,6 +259,15 @@ class SearchReport(BaseModel):
     blocks: list[BlockWorth]
 
 
+class KeptOptimizer(BaseModel):
+    """The optimizer of an agent that started a run, and the version of the agent that it began from."""
+
+    agent_name: str
+    optimizer_name: str
+    optimizer_version: int
+    base_config_version: int
+
+
 class OptimizationView(OptimizationLine):
     """One optimization with all that a summary shows, as of the event `last_event_id`."""
 
@@ -293,6 +302,9 @@ class OptimizationView(OptimizationLine):
         "or copied here: only that program has its functions. None for other runs."
     )
     settings: dict[str, Any] = Field(description="The optimizer with its settings.")
+    kept_optimizer: KeptOptimizer | None = Field(
+        description="What started it, where that is an optimizer kept with the agent."
+    )
     result: dict[str, Any] | None = Field(
         description="The document that `burnish optimize --json` prints; None until it has ended."
     )
@@ -321,6 +333,9 @@ class OptimizationView(OptimizationLine):
             by_client=is_of_client(record),
             python_call=python_call(record),
             settings={"name": record.optimizer_name, **(settings.get("optimizer") or {})},
+            kept_optimizer=None
+            if summary.kept_optimizer is None
+            else KeptOptimizer.model_validate(summary.kept_optimizer, from_attributes=True),
         )
 
 

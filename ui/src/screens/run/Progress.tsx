@@ -17,6 +17,17 @@ export function Facts({ run }: { run: RunView }) {
         {run.optimizer}
         {!run.by_client && `, seed ${run.seed}`}
       </span>
+      {run.kept_optimizer && (
+        <span>
+          by{' '}
+          <Link
+            href={`/optimizers/${encodeURIComponent(run.kept_optimizer.agent_name)}/${encodeURIComponent(run.kept_optimizer.optimizer_name)}`}
+          >
+            {run.kept_optimizer.optimizer_name}
+          </Link>
+          , from version {run.kept_optimizer.base_config_version}
+        </span>
+      )}
       <span>
         made <Time at={run.created_at} />
       </span>

@@ -24,7 +24,15 @@ def _words(search: Mapping[str, Any]) -> Iterator[str]:
         if name == "reflections":
             yield from _reflection_words(value)
         elif name == "chosen":
-            yield f"auto chose {value['choice']}: {value['reason']}"
+            turns = value.get("turns") or [{"optimizer": value["choice"], **value}]
+            for place, one in enumerate(turns):
+                yield f"auto {'then ' * bool(place)}chose {one['optimizer']}: {one['reason']}"
+        elif name == "race":
+            soft = ", by probabilities of labels too" if value["soft_scores"] else ""
+            yield (
+                f"{value['candidates']} candidates raced, {value['ran_all_items']} of them over all "
+                f"items{soft}"
+            )
         elif name == "sections_left_out":
             yield f"sections that were not rewritten: {', '.join(value)}"
         else:

@@ -22,6 +22,7 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.domain.optimizations.pages import RunCounts, RunSpan
+from burnish.domain.registry import OptimizerRun
 from burnish.optimization.objective import points_of
 from burnish.optimization.outcome import front_json
 from burnish.optimization.search_plan import candidate_id
@@ -93,6 +94,8 @@ class RunSummary:
     budget: BudgetUse
     baseline: Scored | None = None
     best: Scored | None = None
+    # What started it, where that was an optimizer that is kept with the agent.
+    kept_optimizer: OptimizerRun | None = None
     intervals: Intervals = field(default_factory=dict)
     prompt_tokens: Mapping[str, int] = field(default_factory=dict)
 
@@ -116,9 +119,19 @@ async def read_summary(workspace: Workspace, optimization_id: str) -> RunSummary
         budget=await read_budget(workspace, record, usage, trials=sum(counts.trials.values())),
         baseline=baseline,
         best=best,
+        kept_optimizer=await _kept_optimizer(workspace, optimization_id),
         intervals=await _intervals(workspace, record, shown),
         prompt_tokens=await asyncio.to_thread(prompt_tokens, [one for one, _ in shown.values()]),
     )
+
+
+async def _kept_optimizer(workspace: Workspace, run_id: str) -> OptimizerRun | None:
+    try:
+        return (await workspace.optimizer_runs.line(run_id)).run
+    except UsageError as error:
+        if error.code != "not_found":
+            raise
+        return None
 
 
 async def read_front(workspace: Workspace, optimization_id: str) -> list[dict[str, Any]]:
