@@ -101,6 +101,18 @@ it('shows items with their splits, on a phone and in the dark, too', async () =>
   await page.getByRole('dialog', { name: 'test-000' }).waitFor();
 });
 
+it('has its title beside or above the search on a phone', async () => {
+  page = await open('/optimizers', { phone: true });
+  const title = page.getByRole('heading', { name: 'Optimizers', level: 1 });
+  await page.getByRole('link', { name: 'New optimizer' }).waitFor();
+  const [above, below] = [
+    await title.boundingBox(),
+    await page.getByLabel('Search optimizers').boundingBox(),
+  ];
+  expect(above!.y + above!.height <= below!.y || above!.x + above!.width <= below!.x).toBe(true);
+  expect(await overflows(page)).toBe(false);
+});
+
 it('reports what a compression cut and what it may not', async () => {
   const { compress } = await ids();
   page = await open(`/runs/${compress}?tab=compression`);
