@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 import time
+from uuid import UUID
 
 import pytest
 from serving_world import (
@@ -15,6 +16,7 @@ from serving_world import (
     wait_until_final,
 )
 
+from burnish.optimization.search_plan import candidate_id
 from burnish.server.http.auth import Keys
 
 AGENT = f"{API}/agents/tickets"
@@ -142,7 +144,7 @@ def test_a_mistake_is_named_by_its_place_in_the_body(client):
 def test_a_candidate_that_was_never_scored_is_promoted_only_when_that_is_meant(client):
     client.post(OPTIMIZERS, json={**EDITS, "name": "unscored"})
     record = run(client, "unscored")
-    candidate = f"{record['id'][-8:]}-1"
+    candidate = candidate_id(record["id"], 1)
     database = sqlite3.connect(client.project / ".burnish" / "burnish.db")
     with database:
         database.execute(
@@ -203,6 +205,7 @@ def test_a_run_has_the_seeds_records_and_candidates_link_to_their_evaluation(cli
     assert record["scores"] == {"exact_match": record["best_score"]}
     by_state = {one["id"]: one["status"] for one in candidates}
     assert [one["number"] for one in candidates] == [0, 1, 2, 3]
+    assert all(str(UUID(one["id"])) == one["id"] for one in candidates)
     if record["winning_candidate_id"] is not None:
         assert by_state[record["winning_candidate_id"]] == "accepted"
     for one in candidates:
@@ -242,7 +245,7 @@ def test_max_iterations_is_the_limit_of_trials_where_the_config_names_no_other(c
 def test_a_person_promotes_and_the_next_run_begins_there(client):
     client.post(OPTIMIZERS, json=EDITS)
     record = run(client, "e")
-    candidate = f"{record['id'][-8:]}-1"
+    candidate = candidate_id(record["id"], 1)
     path = f"{OPTIMIZERS}e/promote/{candidate}"
 
     nobody = client.post(path, json={})
@@ -265,10 +268,10 @@ def test_a_person_promotes_and_the_next_run_begins_there(client):
     assert following["base_config_version"] == version["version"]
     baseline = client.get(f"{OPTIMIZERS}e/runs/{following['id']}/candidates").json()["items"][0]
     assert baseline["candidate_hash"] == version["configuration_hash"]
-    late = client.post(f"{OPTIMIZERS}e/promote/{record['id'][-8:]}-2", json=ADA)
+    late = client.post(f"{OPTIMIZERS}e/promote/{candidate_id(record['id'], 2)}", json=ADA)
     assert (late.status_code, late.json()["code"]) == (409, "version_moved")
     seen = {**ADA, "expected_version": version["version"]}
-    meant = client.post(f"{OPTIMIZERS}e/promote/{record['id'][-8:]}-2", json=seen)
+    meant = client.post(f"{OPTIMIZERS}e/promote/{candidate_id(record['id'], 2)}", json=seen)
     assert meant.status_code == 200, meant.text
     # What it replaces is what it is compared with, and that nobody compared the two is said.
     replaced = version["configuration"]["sections"]
@@ -300,7 +303,7 @@ def test_of_two_promotions_at_once_one_wins(servers):
         answers, start = [], threading.Barrier(6)
 
         def promote(client, number):
-            body = {**ADA, "candidate_id": f"{identity[-8:]}-{number}"}
+            body = {**ADA, "candidate_id": candidate_id(identity, number)}
             start.wait(DEADLINE)
             answers.append(client.post(f"{OPTIMIZATIONS}/{identity}/promote", json=body))
 
@@ -379,7 +382,7 @@ def test_the_name_of_the_key_stands_in_the_origin(tmp_path):
         made = client.post(OPTIMIZATIONS, json={"budget": {"max_trials": 1}}).json()
         wait_until_final(client, made["optimization_id"])
         path = f"{OPTIMIZATIONS}/{made['optimization_id']}/promote"
-        body = {**ADA, "candidate_id": f"{made['optimization_id'][-8:]}-1"}
+        body = {**ADA, "candidate_id": candidate_id(made["optimization_id"], 1)}
         assert client.post(path, json=body, headers=reader).status_code == 403
         promoted = client.post(path, json=body).json()
 

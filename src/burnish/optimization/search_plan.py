@@ -87,8 +87,13 @@ _NAMESPACE = uuid.UUID("6f2b5f0e-6a0c-4b57-9a86-9f7f6e1d5b1e")
 
 
 def candidate_id(optimization_id: str, number: int) -> str:
-    """Unique everywhere, short enough to type, and the same in a resumed run."""
-    return f"{optimization_id[-8:]}-{number}"
+    """A UUID, unique everywhere and the same in a resumed run; people type the number."""
+    return str(uuid.uuid5(_NAMESPACE, f"{optimization_id}\x1e{number}"))
+
+
+def is_baseline_id(optimization_id: str, identity: str | None) -> bool:
+    """Whether this is candidate 0 of a run, also of one that an earlier version began."""
+    return identity in (candidate_id(optimization_id, 0), f"{optimization_id[-8:]}-0")
 
 
 def experiment_id(optimization_id: str, candidate: str, item_ids: Sequence[str] | None) -> str:

@@ -11,7 +11,6 @@ from burnish.app.datasets.uploads import StoredUpload, store_rows
 from burnish.app.wiring import Workspace
 from burnish.domain import Experiment, Item, ItemResult, UsageError
 from burnish.evaluation.datasets import Dataset
-from burnish.optimization.search_plan import candidate_id as candidate_of
 
 _SHOWN = 2000
 
@@ -88,15 +87,16 @@ async def _passed_before(
 
 async def _baseline_of(workspace: Workspace, experiment: Experiment) -> str:
     run = experiment.optimization_id
-    if run is None:
+    first = () if run is None else (await workspace.pages.trials(run, limit=1)).items
+    if not first or first[0].number:
         raise UsageError(
             what="regressed items cannot be told",
-            why="the experiment belongs to no optimization, so there is nothing to compare with",
+            why="the experiment belongs to no optimization with a baseline, so there is nothing to "
+            "compare with",
             fix="name baseline_experiment_id",
             code="no_baseline",
         )
-    _, trial = await workspace.pages.trial(run, candidate_of(run, 0))
-    return trial.experiment_id
+    return first[0].experiment_id
 
 
 async def _existing(

@@ -14,7 +14,7 @@ from burnish.app.kinds import FRAMEWORK, Kind
 from burnish.app.optimize.run_plan import RunPlan
 from burnish.domain import ExperimentStatus, ExperimentType, OptimizationStatus, SystemClock
 from burnish.domain.registry import CandidateLine, ObjectVersion, RunLine
-from burnish.optimization.search_plan import candidate_id
+from burnish.optimization.search_plan import is_baseline_id
 from burnish.server.evaluations.schemas import TrialRefineChoice
 from burnish.server.http.examples import WITH_EXAMPLES
 from burnish.server.http.requests import (
@@ -284,7 +284,7 @@ class RunView(View):
         run, record = line.run, line.record
         ended = record.status.final
         best = record.best_candidate_id
-        won = ended and best != candidate_id(record.id, 0)
+        won = ended and not is_baseline_id(record.id, best)
         return cls.read(
             run,
             record,

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.app.evaluate.result import Intervals, repeats_of, score_intervals
-from burnish.app.optimize.client_lease import is_of_client
 from burnish.app.optimize.run_spec import ranked
 from burnish.app.report.html.material import prompt_tokens
 from burnish.app.report.runs.lines import RunLine, line_of, read_usage
@@ -25,7 +24,6 @@ from burnish.domain.optimizations.pages import RunCounts, RunSpan
 from burnish.domain.registry import OptimizerRun
 from burnish.optimization.objective import points_of
 from burnish.optimization.outcome import front_json
-from burnish.optimization.search_plan import candidate_id
 
 AMOUNTS = ("trials", "evaluations", "calls", "tokens", "cost_usd", "seconds")
 Amounts = Mapping[str, float | None]
@@ -156,9 +154,7 @@ async def _intervals(
 
 
 async def _baseline_id(workspace: Workspace, record: OptimizationRecord) -> str | None:
-    if not is_of_client(record):
-        return candidate_id(record.id, 0)
-    # A client may name its candidates itself.
+    # A client, and an earlier version, may have named its candidates otherwise.
     first = (await workspace.pages.trials(record.id, limit=1)).items
     return first[0].candidate_id if first and first[0].number == 0 else None
 
