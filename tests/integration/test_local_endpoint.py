@@ -10,10 +10,12 @@ import urllib.error
 import urllib.request
 
 import pytest
+from starlette.requests import Request
 
 from burnish.domain import Message, ModelRequest, UsageError
 from burnish.models import ModelSettings, OpenAIModel
 from burnish.models.local.pull import pull
+from burnish.server.local_models import read_body
 
 _SERVE = "from burnish.cli import main; main()"
 _MESSAGES = (Message("system", "Name the sentiment."), Message("user", "I loved it."))
@@ -87,6 +89,17 @@ async def test_what_cannot_be_answered_is_said_in_openais_form(base_url):
     assert send(url, {"model": "smollm2-135m", "messages": chat}, Host="evil.test")[0] == 400
     assert send(url, [], **{"content-type": "text/plain"})[0] == 400
     assert json.loads(send(f"{base_url}/nothing", {})[1])["error"]["message"]
+
+
+async def test_a_body_that_no_model_could_read_is_refused():
+    async def receive():
+        return {"type": "http.request", "body": b"x" * 1_000_000, "more_body": True}
+
+    headers = [(b"content-type", b"application/json")]
+    request = Request({"type": "http", "method": "POST", "headers": headers}, receive)
+
+    with pytest.raises(UsageError, match="over 4,000,000 bytes"):
+        await read_body(request)
 
 
 def test_models_are_listed_and_answers_stream(base_url):

@@ -34,6 +34,7 @@ from burnish.server.http.serving import answer_on, bind
 # Other names of this machine would let any page that a browser shows in.
 _HOSTS = ("127.0.0.1", "localhost")
 _MOST_ANSWERS = 16
+_MOST_BYTES = 4_000_000
 _SHUTDOWN_SECONDS = 5.0
 # What tells an endpoint nothing about the answer.
 _IGNORED = ("user", "store", "metadata", "service_tier", "stream_options")
@@ -67,7 +68,7 @@ def create_endpoint(models: Mapping[str, Model]) -> Starlette:
         return JSONResponse({"object": "list", "data": [_listed(name) for name in models]})
 
     async def complete(request: Request) -> Response:
-        body = await _body(request)
+        body = await read_body(request)
         model = _find(models, body.get("model"))
         asked, count = read_request(body), _count(body.get("n"))
         answers = await asyncio.gather(
@@ -200,11 +201,19 @@ def _find(models: Mapping[str, Model], name: Any) -> Model:
     return model
 
 
-async def _body(request: Request) -> Mapping[str, Any]:
+async def read_body(request: Request) -> Mapping[str, Any]:
+    """The JSON of a request, as far as a model could read it."""
     # A page of another site may send anything but this type without asking first.
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    sent = bytearray()
+    async for part in request.stream():
+        sent += part
+        if len(sent) > _MOST_BYTES:
+            raise _refused(
+                f"the body has over {_MOST_BYTES:,} bytes", "send less: no model reads so much"
+            )
     try:
-        value = json.loads(await request.body()) if kind == "application/json" else None
+        value = json.loads(sent) if kind == "application/json" else None
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, Mapping):

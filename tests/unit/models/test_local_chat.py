@@ -75,6 +75,21 @@ def test_a_label_is_written_until_no_other_is_possible(label, asked):
     assert response.usage.cached_tokens == 21
 
 
+def test_probabilities_that_the_engine_refuses_to_tell_are_not_made_up():
+    request = ask(labels=("yes", "no"), parameters={"label_logprobs": True})
+    payload = chat_payload(request)
+    labels = payload.pop("labels")
+
+    def engine(payload):
+        refused = {"error": {"code": 400, "message": "no"}}
+        return refused if payload.get("post_sampling_probs") else answer("yes")
+
+    said = answer_label(engine, payload, labels)
+
+    assert decided_label(request, said).text == "yes"
+    assert decided_label(request, said).label_logprobs is None
+
+
 def test_a_label_with_logprobs_is_written_out():
     request = ask(labels=("yes", "no"), parameters={"logprobs": True})
 

@@ -128,13 +128,14 @@ def answer_label(answer: Engine, payload: dict[str, Any], labels: list[str]) -> 
         milliseconds += timings.get("prompt_ms", 0.0) - first["timings"].get("prompt_ms", 0.0)
         timings["predicted_ms"] = timings.get("predicted_ms", 0.0) + milliseconds
         timings["prompt_ms"] = first["timings"].get("prompt_ms", 0.0)
-    return {**said, "label_logprobs": label_logprobs(answer, payload, asked)} if asked else said
+    told = label_logprobs(answer, payload, asked) if asked else None
+    return said if told is None else {**said, "label_logprobs": told}
 
 
 def label_logprobs(
     answer: Engine, payload: dict[str, Any], asked: dict[str, Any]
-) -> dict[str, float]:
-    """Of each label, when nothing but the labels can be said.
+) -> dict[str, float] | None:
+    """Of each label, when nothing but the labels can be said; None where the engine tells nothing.
 
     `asked["rests"]` has a grammar for every beginning that several labels share. What is too
     unlikely to be asked further is shared out evenly among the labels that it may become.
@@ -156,7 +157,9 @@ def label_logprobs(
             else:
                 for label in possible:
                     shares[label] += mass * share / len(possible)
-    whole = sum(shares.values()) or 1.0
+    whole = sum(shares.values())
+    if not whole:
+        return None
     return {label: math.log(max(share / whole, _LEAST_SHARE)) for label, share in shares.items()}
 
 
