@@ -287,9 +287,8 @@ class TestOutages:
             optimize(World(tmp_path), Gepa(model=broken))
 
     def test_an_agent_that_is_away_during_a_look_costs_a_look(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(
-            "burnish.evaluation.outages._WAITS", RetryPolicy(first_wait_seconds=0.01)
-        )
+        waits = RetryPolicy(first_wait_seconds=0.01, longest_wait_seconds=0.05)
+        monkeypatch.setattr("burnish.evaluation.outages._WAITS", waits)
         world, asked = World(tmp_path), []
         agent = world.agent
 
