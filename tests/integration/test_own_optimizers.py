@@ -7,6 +7,7 @@ import pytest
 
 import burnish
 from burnish.app.wiring import Workspace
+from burnish.optimization.search_plan import candidate_id
 
 ROWS = [
     {"id": f"{split}-{n}", "q": f"question of {split} {n}", "expected": "x", "split": split}
@@ -130,27 +131,28 @@ def test_a_refused_proposal_is_kept_with_what_it_repeats(tmp_path):
             return [first, again, known]
 
     search(tmp_path, Repeating())
-    rejections = asyncio.run(read_rejections(tmp_path))
+    run, rejections = asyncio.run(read_rejections(tmp_path))
 
     said = {"rationale": "once more", "parent_candidate_ids": ["0"]}
     assert [one.step_index for one in rejections[:2]] == [1, 1]
-    assert [kept(one) for one in rejections[:2]] == [
+    assert [kept(run, one) for one in rejections[:2]] == [
         {"configuration": {"sections": {"s": "Look 0. {{q}}"}}, **said, "duplicate_of": "1"},
         {"configuration": {"sections": {"s": "{{q}}"}}, **said, "duplicate_of": "0"},
     ]
 
 
-def kept(rejection):
+def kept(run, rejection):
     """Its proposal, with candidates by their numbers."""
-    parents = [one.rpartition("-")[2] for one in rejection.proposal["parent_candidate_ids"]]
-    same = rejection.proposal["duplicate_of"].rpartition("-")[2]
+    numbers = {candidate_id(run, one): str(one) for one in range(9)}
+    parents = [numbers[one] for one in rejection.proposal["parent_candidate_ids"]]
+    same = numbers[rejection.proposal["duplicate_of"]]
     return {**rejection.proposal, "parent_candidate_ids": parents, "duplicate_of": same}
 
 
 async def read_rejections(tmp_path):
     async with Workspace.open(str(tmp_path / "b.db")) as workspace:
         (record,) = await workspace.optimizations.list_optimizations()
-        return await workspace.optimizations.list_rejections(record.id)
+        return record.id, await workspace.optimizations.list_rejections(record.id)
 
 
 def test_how_long_a_method_may_take_is_set_in_python_and_set_anew_on_resume(tmp_path):
