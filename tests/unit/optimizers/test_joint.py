@@ -96,7 +96,7 @@ def answer(configuration, item):
     return item["label"] if right else LABELS[(LABELS.index(item["label"]) + 1) % 3]
 
 
-def optimized(db, **settings):
+def optimized(db, suite=None, evaluations=700, **settings):
     return burnish.optimize(
         agent=burnish.Agent(
             name="signs",
@@ -109,9 +109,10 @@ def optimized(db, **settings):
             dataset=[{"text": f"sign {n}", "label": LABELS[n % 3]} for n in range(100)],
             scorers=[{"kind": "exact_match", "field": "label"}],
             split={"train": 0.4, "validation": 0.6},
+            **(suite or {}),
         ),
         optimizer=Joint(**settings),
-        budget=burnish.Budget(max_evaluations=700),
+        budget=burnish.Budget(max_evaluations=evaluations),
         seed=2,
         db=db,
     )
@@ -130,6 +131,14 @@ def test_texts_and_examples_are_found_together(tmp_path):
     assert race["soft_scores"] is False
     (words,) = search_of(result.document)["words"]
     assert words.endswith(f"{race['ran_all_items']} of them over all items")
+
+
+@pytest.mark.parametrize("evaluations", [300, 500])
+def test_the_leaders_have_their_trials_where_items_run_twice_too(tmp_path, evaluations):
+    result = optimized(tmp_path / "x.db", suite={"repeats": 2}, evaluations=evaluations)
+
+    assert result.best.score > result.baseline.score
+    assert result.document["search"]["race"]["ran_all_items"] > 1
 
 
 def test_no_examples_are_shown_where_none_may_be(tmp_path):

@@ -50,7 +50,7 @@ from burnish.optimizers.shared.search_status import (
     tried_hashes,
 )
 from burnish.optimizers.shared.seeded_random import generator
-from burnish.optimizers.shared.trial_reading import baseline_runs, mean_scores
+from burnish.optimizers.shared.trial_reading import mean_scores, repeats_of
 from burnish.support.number_checks import (
     bad_setting,
     require_positive,
@@ -291,7 +291,7 @@ class Gepa(ModelAsker):
             train=tuple(data["train"]),
             validation=tuple(data["validation"]),
             trial_items=data["trial_items"],
-            repeats=_repeats(history, facts, data["trial_items"]),
+            repeats=repeats_of(history, facts, data["trial_items"]),
         )
         evidence = await Evidence.gather(history, facts.baseline_candidate_id, items, self._memo)
         return StepView(
@@ -332,11 +332,6 @@ def _order(seed: int, purpose: str, item_ids: Sequence[str]) -> list[str]:
 def _reserve(context: RunContext) -> int:
     left = context.evaluations_left
     return 0 if left is None else round(FINALS_SHARE * left)
-
-
-def _repeats(history: TrialHistory, facts: RunFacts, items: int) -> int:
-    runs = baseline_runs(history, facts)
-    return max(round((items if runs is None else runs) / max(items, 1)), 1)
 
 
 def _optional(setting: str, value: int | None) -> int | None:

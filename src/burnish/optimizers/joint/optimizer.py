@@ -36,6 +36,7 @@ from burnish.optimizers.shared.search_status import (
 )
 from burnish.optimizers.shared.seeded_random import generator
 from burnish.optimizers.shared.train_looks import train_items
+from burnish.optimizers.shared.trial_reading import repeats_of
 from burnish.support.number_checks import require_fraction, require_target, require_whole
 
 
@@ -126,7 +127,12 @@ class Joint(HistorySearch):
         """The race as it stands, and whether probabilities of labels are known."""
         facts, data = RunFacts.within(state), state.algorithm_data
         validation = tuple(data["validation"])
-        items = Items(train=(), validation=validation, trial_items=len(validation))
+        items = Items(
+            train=(),
+            validation=validation,
+            trial_items=len(validation),
+            repeats=repeats_of(history, facts, len(validation)),
+        )
         evidence = await Evidence.gather(history, facts.baseline_candidate_id, items, self._memo)
         pool = ExamplePool.of(facts, await history.load_items(data["train"]), None)
         labels = self._labels(facts, await history.load_items(validation))
@@ -140,6 +146,7 @@ class Joint(HistorySearch):
             values={one: values[one].by_item for one in values},
             order=balanced_order(validation, labels, facts.seed),
             block=self.block,
+            repeats=items.repeats,
             length_penalty=self.length_penalty,
             generation=state.generation,
             left=history.evaluations_left,

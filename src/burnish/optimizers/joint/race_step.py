@@ -36,6 +36,7 @@ class RaceStep:
         values: Mapping[str, Mapping[str, float]],
         order: Sequence[str],
         block: int,
+        repeats: int,
         length_penalty: float,
         generation: int,
         left: int | None,
@@ -46,6 +47,7 @@ class RaceStep:
         self._known = known
         self._parts = blocks(order, block)
         self._items = frozenset(order)
+        self._repeats = repeats
         self._penalty = length_penalty
         self._generation = generation
         self._left = math.inf if left is None else left
@@ -66,9 +68,10 @@ class RaceStep:
             for one in self.entrants
             if self.is_complete(one) and not self._had_trial(one)
         ][:places]
-        reserve = sum(map(self._missing, self._finalists))
-        spare = self._left - reserve
-        if spare < len(self._parts[0]):
+        # What begins should be able to end: room for a trial is kept from the first block on.
+        trial = len(self._items) * self._repeats
+        spare = self._left - max(sum(map(self._missing, self._finalists)), trial)
+        if spare < len(self._parts[0]) * self._repeats:
             return found + self._finals(places - len(found))
         return found + self._blocks(places - len(found), spare)
 
@@ -107,7 +110,8 @@ class RaceStep:
         return {one.id: _prompt_tokens(one.candidate.configuration) for one in self._known.values()}
 
     def _missing(self, one: Entrant) -> int:
-        return len(self._items) - len(one.values)
+        """How many evaluations its trial still costs."""
+        return (len(self._items) - len(one.values)) * self._repeats
 
     def _had_trial(self, one: Entrant) -> bool:
         return self._known[one.id].candidate.configuration.hash in self._tried
@@ -149,9 +153,9 @@ class RaceStep:
                 proposal = self._proposal(best, items)
             else:
                 break
-            if len(items) > spare:
+            spare -= len(items) * self._repeats
+            if spare < 0:
                 break
-            spare -= len(items)
             found.append(proposal)
         return found
 

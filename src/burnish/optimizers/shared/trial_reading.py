@@ -158,6 +158,12 @@ def baseline_runs(history: TrialHistory, facts: RunFacts) -> int | None:
     return None
 
 
+def repeats_of(history: TrialHistory, facts: RunFacts, items: int) -> int:
+    """How often each of so many items runs in a trial, by the baseline's."""
+    runs = baseline_runs(history, facts)
+    return max(round((items if runs is None else runs) / max(items, 1)), 1)
+
+
 def _plain(score: float, facts: RunFacts) -> float:
     """What a utility says of the score itself: what was saved lifts it off the scale, not luck."""
     if facts.perfect_score is None and 0.0 <= facts.baseline_score <= 1.0:
