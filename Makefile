@@ -15,6 +15,7 @@ KEPT := env -u PYTHONDONTWRITEBYTECODE
 # Three processes for two cores: tests of servers and of faults wait for part of their time.
 PYTEST_OPTIONS ?=
 PYTEST := $(KEPT) $(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST_OPTIONS)
+CLIENT_TESTS := tests/integration/test_opik_client.py tests/integration/test_weakincentives.py
 
 # Where `burnish demo` puts its example and keeps its runs; `make serve` shows them.
 DEMO := .burnish/demo
@@ -25,7 +26,7 @@ UI_PACKAGES := ui/node_modules/.package-lock.json
 UI_WORLD := build/ui-world
 IN_BROWSER = cd ui && $(KEPT) BURNISH_UI_WORLD=$(CURDIR)/$(UI_WORLD) npm run --silent
 
-.PHONY: setup demo test styled-pytest other-venvs test-ray test-qwen opik-venv wi-venv check style types pytest test-ui check-ui screenshots bench-ui ui-world chromium bench ui ui-if-possible serve openapi clean help
+.PHONY: setup demo test styled-pytest test-clients other-venvs fuzz test-ray test-qwen opik-venv wi-venv check style types pytest test-ui check-ui screenshots bench-ui ui-world chromium bench ui ui-if-possible serve openapi clean help
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -57,11 +58,15 @@ types: setup
 # Side by side from the start, set-up included: the web UI needs no Python before it is opened in a
 # browser, and what is downloaded or waited for leaves a core to the others.
 test:  ## All checks and all tests, those in a browser included
-	@$(MAKE) --no-print-directory --jobs 4 types styled-pytest test-ui
+	@$(MAKE) --no-print-directory --jobs 5 styled-pytest test-ui test-clients types
 
 # What takes seconds comes first.
-styled-pytest: style other-venvs
-	$(PYTEST) tests
+styled-pytest: style
+	$(PYTEST) $(CLIENT_TESTS:%=--deselect %) tests
+
+# In one process: what one of them sets up serves the others, and nobody waits for their environments.
+test-clients: other-venvs  ## Opik's own clients and weakincentives, in environments of their own
+	$(KEPT) $(BIN)/python -m pytest $(PYTEST_OPTIONS) $(CLIENT_TESTS)
 
 # Where the environments of others cannot be built, the tests of them are skipped and say why.
 other-venvs: setup
@@ -70,6 +75,10 @@ other-venvs: setup
 
 pytest: setup
 	$(PYTEST) tests
+
+FUZZ ?= 1000
+fuzz: setup  ## Properties with FUZZ examples each that no run before had
+	BURNISH_FUZZ=$(FUZZ) $(PYTEST) -m hypothesis tests/unit tests/contract
 
 test-ray: setup  ## The run on a Ray cluster, with an environment of its own: Ray is large
 	test -x $(RAY_VENV)/bin/python || $(PYTHON) -m venv $(RAY_VENV)

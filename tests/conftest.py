@@ -24,12 +24,14 @@ HERE = Path(__file__).parent
 SOURCES = (HERE.parent / "src", HERE / "servers", HERE / "support")
 
 
-# How long an example takes says how busy the machine is, and nothing of what is tested. New ones
-# are drawn in each run: all runs together try many.
+# How long an example takes says how busy the machine is, and nothing of what is tested. The same ones
+# are drawn in each run, so that a verdict is about the change; `make fuzz` draws many new ones.
+FUZZ = int(os.environ.get("BURNISH_FUZZ", "0"))
 hypothesis.settings.register_profile(
     "burnish",
     deadline=None,
-    max_examples=40,
+    derandomize=not FUZZ,
+    max_examples=FUZZ or 40,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("burnish")

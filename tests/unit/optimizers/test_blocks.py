@@ -230,6 +230,20 @@ class TestMerging:
         assert {*keys(text)} <= {*keys(made)}
         assert added(base, text) or {*keys(base)} <= {*keys(made)}
 
+    def test_a_heading_with_a_bar_is_no_table(self):
+        line = "This line of prose is long enough to be broken off at the bar"
+        base = f"# A|B\n{line} A|B\n\nRefund. Answer."
+        text = without(base, blocks_of(base)[2:])
+
+        assert restored(base, text) == base
+
+    def test_what_follows_a_table_without_rows_is_no_row_of_it(self):
+        table = "| word | desk |\n| --- | --- |"
+        base = f"{table}\n| refund | x |\n\nRefund. A|b.\n{table}\n| parcel | y |"
+        text = without(base, [blocks_of(base)[1], blocks_of(base)[3]])
+
+        assert f"{table}\n\nRefund. A|b.\n" in restored(base, text)
+
     def test_a_dropped_block_comes_back_at_its_place_and_a_reworded_one_stays_reworded(self):
         base = "Read it.\nRoute the ticket.\nAnswer with one word."
 

@@ -157,7 +157,7 @@ class TestStopping:
     @pytest.mark.parametrize(("most", "model"), [(1, helpful), (2, helpful), (1, None), (5, None)])
     def test_max_iterations_are_trials_and_never_more(self, most, model):
         run = gepa_run(
-            model, settings={"max_iterations": most, "accept_threshold": 2.0}, budget=9_999
+            model, settings={"max_iterations": most, "accept_threshold": 2.0}, budget=2_000
         ).go(max_trials=60)
 
         assert run.decision.reason is StopReason.ALGORITHM_SPECIFIC

@@ -49,6 +49,11 @@ class Block:
         return 0 if heading is None else len(heading["marks"] or "") or 7
 
     @property
+    def is_table(self) -> bool:
+        """Whether it is the head of a table: its rows stand below it."""
+        return self.is_head and _RULE.match(self.text.partition("\n")[2]) is not None
+
+    @property
     def place(self) -> tuple[str, ...]:
         """Its path and itself."""
         return (*self.path, self.key)

@@ -192,10 +192,9 @@ def _apart(made: list[Block], place: int) -> list[Block]:
 
 def _before(so_far: Sequence[Block], block: Block) -> str:
     above = so_far[-1]
-    rows = "|" in (above.key if above.is_head else "".join(above.path[-1:]))
-    if rows and "|" in above.text:
-        below = block.path in (above.path, above.place)
-        return "\n" if below else max("\n\n", block.before, key=len)
+    if above.is_table or any(one.is_table and one.place == above.path for one in so_far):
+        is_row = block.path == (above.place if above.is_table else above.path)
+        return "\n" if is_row else max("\n\n", block.before, key=len)
     begun = max(n for n, one in enumerate(so_far) if not n or "\n" in one.before)
     line = text_of(so_far[begun:])
     for before in (block.before, "\n"):
