@@ -88,7 +88,7 @@ COMMANDS = {
     "export": CommandEntry(
         "export",
         "export",
-        "Write an experiment as JSON, JSONL, CSV, JUnit XML or a self-contained HTML page.",
+        "Write an experiment as JSON, JSONL, CSV, JUnit XML, Markdown or a self-contained HTML page.",
     ),
     "report": CommandEntry(
         "report",

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from burnish.app.evaluate.baselines import Baseline, outcomes_of, read_baseline
 from burnish.app.evaluate.evaluations import Evaluation, Selection
-from burnish.app.evaluate.result import EvaluationResult, compare
+from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.references import LATEST, resolve
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
@@ -149,8 +150,9 @@ def evaluate(
     baseline: Annotated[
         str | None,
         typer.Option(
-            metavar="[EXPERIMENT]",
-            help="Compare, item by item; without a value, with the latest.",
+            metavar="[EXPERIMENT|FILE]",
+            help="Compare, item by item, with an experiment or a JSON file that `burnish export` "
+            "wrote; without a value, with the latest.",
             rich_help_panel=_COMPARE,
         ),
     ] = None,
@@ -261,9 +263,9 @@ async def _run(
 ) -> EvaluationResult:
     experiments = workspace.experiments
     # Before the new experiment exists: `latest` means the latest one so far.
-    baseline = await resolve(experiments, request.baseline) if request.baseline else None
+    baseline = await read_baseline(experiments, request.baseline) if request.baseline else None
     if baseline is not None:
-        await _require_common_items(workspace, evaluation, baseline.id)
+        _require_common_items(evaluation, baseline)
     options = RunOptions(
         concurrency=settings.agent.concurrency,
         item_timeout_seconds=settings.agent.timeout_seconds,
@@ -291,7 +293,7 @@ async def _run(
         )
     if baseline is None:
         return result
-    comparison = await compare(experiments, baseline.id, result.experiment_id)
+    comparison = baseline.compare(await outcomes_of(experiments, result.experiment_id))
     return replace(result, comparison=comparison, baseline_id=baseline.id)
 
 
@@ -305,14 +307,11 @@ async def _selection(
     return Selection(split=request.split, limit=request.limit, only=only)
 
 
-async def _require_common_items(
-    workspace: Workspace, evaluation: Evaluation, baseline_id: str
-) -> None:
+def _require_common_items(evaluation: Evaluation, baseline: Baseline) -> None:
     """A baseline of other items is refused before anything is paid."""
-    known = await workspace.experiments.item_scores(baseline_id)
-    if known.keys().isdisjoint(evaluation.suite.dataset.index().lines):
+    if baseline.outcomes.keys().isdisjoint(evaluation.suite.dataset.index().lines):
         raise UsageError(
-            what=f"experiment {baseline_id} cannot be the baseline",
+            what=f"{baseline.id} cannot be the baseline",
             why="it has no item of this dataset",
             fix="name an experiment of the same dataset; `burnish list` shows them",
             code="nothing_in_common",

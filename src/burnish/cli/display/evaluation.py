@@ -18,7 +18,6 @@ from burnish.evaluation.refine.statistics import RefinementStatistics
 from burnish.evaluation.statistics import PairedComparison
 
 _GOOD = ExperimentStatus.COMPLETED
-_SIGNIFICANT = 0.05
 Row = tuple[str, Text]
 # Rounds of a summary; with more, the first and the last ones say it.
 _MOST_ROUNDS = 6
@@ -132,7 +131,7 @@ def _print_next(console: Console, result: EvaluationResult, location: ProjectLoc
 
 def verdict(comparison: PairedComparison) -> Text:
     """Better, worse, or not known."""
-    if comparison.p_value >= _SIGNIFICANT or comparison.delta == 0:
+    if not comparison.clear:
         return Text("no clear difference", style="yellow")
     if comparison.delta > 0:
         return Text("better", style="bold green")

@@ -43,7 +43,7 @@ _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 class Format(StrEnum):
-    """What can be written: an experiment in the first five, a winner in the last three or JSON."""
+    """What can be written: an experiment in the first six, a winner in the last three or JSON."""
 
     JSON = "json"
     JSONL = "jsonl"
@@ -57,7 +57,7 @@ class Format(StrEnum):
     @property
     def of_winner(self) -> bool:
         """Whether only a candidate can be written so."""
-        return self in {Format.MARKDOWN, Format.PYTHON, Format.PATCH}
+        return self in {Format.PYTHON, Format.PATCH}
 
 
 async def json_lines(records: AsyncIterator[Record]) -> AsyncIterator[str]:
