@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,6 +44,16 @@ class Baseline:
         return paired_permutation_test(
             [before[item].score for item in common], [now[item].score for item in common], seed=0
         )
+
+    def require_items(self, items: Collection[str]) -> None:
+        """Refuse a baseline of other items, before anything is paid."""
+        if self.outcomes.keys().isdisjoint(items):
+            raise UsageError(
+                what=f"{self.id} cannot be the baseline",
+                why="it has no item of this dataset",
+                fix="name an experiment of the same dataset; `burnish list` shows them",
+                code="nothing_in_common",
+            )
 
     def fixed(self, after: Baseline) -> list[str]:
         """Items that did not pass before and pass now."""

@@ -56,6 +56,14 @@ class Record:
         }
 
 
+def complaint(result: ItemResult) -> str:
+    """Why a run did not pass: its error, or the first scorer's reason."""
+    if result.error is not None:
+        return f"{result.error.kind.value} error: {result.error.message}"
+    reasons = [score.reason for score in result.scores if score.reason]
+    return reasons[0] if reasons else ""
+
+
 def read_rows(location: str, experiment_id: str) -> list[dict[str, Any]]:
     """All runs of a stored experiment, wherever this is called: a notebook has a loop already."""
 

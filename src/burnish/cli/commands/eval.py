@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from burnish.app.evaluate.baselines import Baseline, outcomes_of, read_baseline
+from burnish.app.evaluate.baselines import outcomes_of, read_baseline
 from burnish.app.evaluate.evaluations import Evaluation, Selection
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.references import LATEST, resolve
@@ -34,7 +34,7 @@ from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.wording import count, short_id
 from burnish.config.schema import Settings
-from burnish.domain import Budget, ExperimentStatus, UsageError
+from burnish.domain import Budget, ExperimentStatus
 from burnish.evaluation.outages import nothing_worked
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import RunOptions
@@ -265,7 +265,7 @@ async def _run(
     # Before the new experiment exists: `latest` means the latest one so far.
     baseline = await read_baseline(experiments, request.baseline) if request.baseline else None
     if baseline is not None:
-        _require_common_items(evaluation, baseline)
+        baseline.require_items(evaluation.suite.dataset.index().lines)
     options = RunOptions(
         concurrency=settings.agent.concurrency,
         item_timeout_seconds=settings.agent.timeout_seconds,
@@ -305,17 +305,6 @@ async def _selection(
         experiment = await resolve(workspace.experiments, request.filter_failing)
         only = await evaluation.failing_items(experiment.id)
     return Selection(split=request.split, limit=request.limit, only=only)
-
-
-def _require_common_items(evaluation: Evaluation, baseline: Baseline) -> None:
-    """A baseline of other items is refused before anything is paid."""
-    if baseline.outcomes.keys().isdisjoint(evaluation.suite.dataset.index().lines):
-        raise UsageError(
-            what=f"{baseline.id} cannot be the baseline",
-            why="it has no item of this dataset",
-            fix="name an experiment of the same dataset; `burnish list` shows them",
-            code="nothing_in_common",
-        )
 
 
 def _without_cache(models: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,9 +11,8 @@ from enum import StrEnum
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from burnish.app.evaluate.records import Record
+from burnish.app.evaluate.records import Record, complaint
 from burnish.app.evaluate.result import EvaluationResult
-from burnish.cli.display.evaluation import complaint
 from burnish.domain import ItemResult
 
 # A spreadsheet takes a cell that starts so for a formula, and formulas can send data away.

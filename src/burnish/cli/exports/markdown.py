@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from rich.text import Text
 
 from burnish.app.evaluate.baselines import Baseline
-from burnish.app.evaluate.records import Record
+from burnish.app.evaluate.records import Record, complaint
 from burnish.app.evaluate.result import EvaluationResult
-from burnish.cli.display.evaluation import comparison_rows, complaint, summary_rows, verdict
+from burnish.cli.display.evaluation import comparison_rows, summary_rows, verdict
 from burnish.cli.wording import count, one_line
 from burnish.domain import ItemResult
 
