@@ -44,6 +44,7 @@ class EvalRequest:
     model: str | None = None
     settings: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
+    agent_version: str | None = None
     refine: RefineOptions = field(default_factory=RefineOptions)
     budget: Budget = field(default_factory=Budget)
     concurrency: int | None = None
@@ -85,6 +86,7 @@ class EvalRequest:
             ("--model", self.model),
             *(("--set", given) for given in self.settings),
             *(("--section", given) for given in self.sections),
+            ("--agent-version", self.agent_version),
             *((f"--refine-{name}", value) for name, value in self.refine.given().items()),
             ("--repeats", self.repeats),
             *((_LIMITS[name], value) for name, value in self.budget.to_json().items()),

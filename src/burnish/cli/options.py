@@ -139,7 +139,7 @@ def _text_or_file(value: str) -> str:
         return value
     path = Path(value[1:]).expanduser()
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             what=f"the section's file {path} cannot be read",

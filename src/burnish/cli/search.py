@@ -7,6 +7,7 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from burnish.app.datasets.stored import with_stored_rows
 from burnish.app.optimize.optimizations import Optimization, load_result
@@ -86,8 +87,9 @@ async def start(
     choice: RunnerChoice | None = None,
     *,
     name: str | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> SearchOutcome:
-    """A new optimization, run to its end."""
+    """A new optimization, run to its end. `more` is kept with what it was started with."""
     choice = choice or RunnerChoice()
     make_adapter = choice.make_adapter(database, settings.folder)
     await choice.require_reachable()
@@ -95,7 +97,7 @@ async def start(
     async with Workspace.open(database, models=settings.models) as workspace:
         optimization = Optimization.of_settings(workspace, settings, make_adapter=make_adapter)
         try:
-            spec = spec_of(settings, optimization)
+            spec = {**spec_of(settings, optimization), **(more or {})}
             record = await optimization.create(name=name, spec=spec)
             return await _run(workspace, optimization, record, watch, target)
         finally:

@@ -59,7 +59,7 @@ def model_settings(models: Mapping[str, Any], name: str) -> ModelSettings:
 def read_tables(path: Path) -> dict[str, Any]:
     """The tables of a file as they stand in it, unchecked."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise UsageError(
             what=f"there is no {path}",

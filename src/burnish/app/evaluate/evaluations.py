@@ -65,12 +65,23 @@ class Selection:
 
 
 class Evaluation:
-    """One prepared evaluation: everything is checked, nothing is paid yet."""
+    """One prepared evaluation: everything is checked, nothing is paid yet.
 
-    def __init__(self, workspace: Workspace, agent: AgentSpec, suite: SuiteSpec) -> None:
+    `agent_version` is the version of the agent whose configuration this is, if it is one.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        agent: AgentSpec,
+        suite: SuiteSpec,
+        *,
+        agent_version: int | None = None,
+    ) -> None:
         self._workspace = workspace
         self._spec = agent
         self._suite_spec = suite
+        self._agent_version = agent_version
         self.suite = build_suite(suite, workspace.model, agent)
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
@@ -307,6 +318,7 @@ class Evaluation:
                 "refine": _refine_json(self.suite),
                 "reported": list(self.suite.scorers.reported),
                 "budget": None if budget is None else budget.to_json(),
+                "agent_version": self._agent_version,
             },
         )
         await self._workspace.experiments.create_experiment(experiment)

@@ -174,6 +174,7 @@ class EvaluationResult:
         document: dict[str, Any] = {
             "experiment_id": self.experiment.id,
             "status": self.experiment.status.value,
+            "agent_version": self.experiment.metadata.get("agent_version"),
             "score": self.score,
             "score_interval": [score.low, score.high] if measured else None,
             "pass_rate": self.pass_rate,

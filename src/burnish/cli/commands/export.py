@@ -108,7 +108,7 @@ async def _export(
     async with location.read() as workspace:
         found = await _find(workspace, reference, kind, baseline)
         if isinstance(found, OptimizationRecord):
-            text = await winner_text(streams, location, workspace, found, candidate, kind)
+            text = await winner_text(location, workspace, found, candidate, kind)
             with _target(streams, output) as file:
                 file.write(text)
             return
