@@ -75,6 +75,11 @@ COMMANDS = {
         "diff",
         "Show what changed between two candidates, by section; else between baseline and best.",
     ),
+    "compare": CommandEntry(
+        "compare",
+        "compare",
+        "Compare two experiments or optimizations on the items that both ran.",
+    ),
     "promote": CommandEntry(
         "agents.promote",
         "promote_command",

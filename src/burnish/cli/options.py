@@ -48,7 +48,7 @@ OptimizationReference = Annotated[
     str,
     typer.Argument(
         metavar="ID",
-        help="An optimization's id, its beginning or end, or `latest`.",
+        help="An optimization's id, a part of it, its name, or `latest`.",
         show_default=False,
     ),
 ]
@@ -56,7 +56,7 @@ JobReference = Annotated[
     str,
     typer.Argument(
         metavar="ID",
-        help="An optimization's or evaluation's id, its beginning or end, or `latest`.",
+        help="An optimization's or evaluation's id, a part of it, its name, or `latest`.",
         show_default=False,
     ),
 ]

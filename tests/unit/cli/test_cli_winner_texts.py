@@ -3,7 +3,6 @@
 import ast
 
 from burnish.app.agents.project_files import FileWrite
-
 from burnish.app.agents.promotion import Promotion
 from burnish.cli.exports.winner import git_patch, winner_markdown, winner_python
 from burnish.domain import Configuration
