@@ -16,6 +16,7 @@ from burnish.app.optimize.run_spec import require_objective, with_objective
 from burnish.app.wiring import Workspace, build_agent, build_suite, check_fit, read_schema
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of, draw_seed, places_of
+from burnish.config.served_project import models_in
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import (
     Agent,
@@ -70,6 +71,9 @@ class Optimization:
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
         self.optimizer = build_optimizer_of(search)
+        for _, name in models_in(search.settings):
+            if isinstance(name, str):  # A name of no provider is refused now, not at the first ask.
+                workspace.model(name)
         self.splits = split_ids(self.suite)
 
     @classmethod

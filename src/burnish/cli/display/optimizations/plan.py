@@ -13,6 +13,7 @@ from burnish.cli.display.rows import print_rows
 from burnish.cli.wording import count, harmless, money
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of
+from burnish.config.served_project import models_in
 
 _LIMITS = {
     "max_trials": "trials",
@@ -33,6 +34,8 @@ async def show_plan(streams: Streams, settings: Settings) -> None:
         agent = build_agent(agent_spec, models.model)
         check_fit(agent, suite)
         search, budget = SearchSpec.of(settings.optimizer), settings.budget_spec()
+        for _, name in models_in(search.settings):
+            models.model(name)
         require_price(search, budget, agent_spec, suite_spec, settings.models)
         plan = RunPlan.of(settings, agent, suite, build_optimizer_of(search))
         await agent.close()
