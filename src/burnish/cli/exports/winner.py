@@ -36,6 +36,8 @@ def winner_document(found: Promotion) -> dict[str, Any]:
         "baseline_score": found.baseline_score,
         "evidence": None if found.evidence is None else dict(found.evidence),
         "doubts": list(found.doubts),
+        "labels": labels_of(found.record),
+        "test": (found.record.result or {}).get("test") if found.evidence is not None else None,
         "configuration": found.candidate.configuration.to_json(),
         "configuration_hash": found.candidate.configuration.hash,
     }
@@ -79,6 +81,7 @@ def winner_python(found: Promotion) -> str:
             "    },",
             *_literals(found.candidate.configuration),
             "}",
+            *(["", f"LABELS = {labels!r}"] if (labels := labels_of(found.record)) else []),
             "",
         ]
     )
@@ -89,12 +92,27 @@ def _facts(found: Promotion) -> Iterator[str]:
     if found.score is not None:
         before = "" if found.baseline_score is None else f", baseline {found.baseline_score:.3f}"
         yield f"- Score in the search: {found.score:.3f}{before}"
-    evidence = found.evidence or {}
-    if "best_score" in evidence and "baseline_score" in evidence:
-        held = f"{evidence['best_score']:.3f}, baseline {evidence['baseline_score']:.3f}"
-        yield f"- Score on held-out items: {held}"
+    if labels := labels_of(found.record):
+        yield f"- Labels: {', '.join(map(_one_line, labels))}"
+    yield from _proof(found)
     for doubt in found.doubts:
         yield f"- Beware: {_one_line(doubt)}"
+
+
+def _proof(found: Promotion) -> Iterator[str]:
+    """What the comparison on held-out items came to, where the candidate was compared."""
+    test, evidence = (found.record.result or {}).get("test") or {}, found.evidence or {}
+    if not evidence or not test or not evidence.get("held_out"):
+        return
+    scores = f"{test['best_score']:.3f}, baseline {test['baseline_score']:.3f}"
+    yield f"- Score on {test['items']} held-out items: {scores}"
+    interval = f"95% {evidence['ci_low']:+.3f} to {evidence['ci_high']:+.3f}"
+    yield f"- Change there: {evidence['delta']:+.3f} ({interval}), p = {evidence['p_value']:.3g}"
+
+
+def labels_of(record: OptimizationRecord) -> list[str]:
+    """The labels that the agent answers with; none where it answers freely or Python started it."""
+    return list(((record.spec.get("settings") or {}).get("agent") or {}).get("labels") or ())
 
 
 def _section(path: str, text: str) -> str:

@@ -29,7 +29,7 @@ from burnish.cli.display.differences import print_difference
 from burnish.cli.display.evaluation import p_words
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.wording import count, duration, harmless, money, one_line, short_id
+from burnish.cli.wording import cost_words, count, duration, harmless, money, one_line, short_id
 from burnish.domain import ExperimentStatus, OptimizationStatus
 from burnish.domain.optimizations.records import too_many_missing
 from burnish.optimization.objective import MEASURES, Objective
@@ -170,7 +170,7 @@ def spending_rows(result: OptimizationResult) -> list[tuple[str, Text]]:
     for purpose, usage in result.usage["by_purpose"].items():
         words = (
             f"{count(usage['calls'], 'call')} · {usage['input_tokens']:,} tokens in · "
-            f"{usage['output_tokens']:,} out · {money(usage['cost_usd'])}"
+            f"{usage['output_tokens']:,} out · {cost_words(usage['cost_usd'])}"
         )
         rows.append((purpose, Text(words)))
     if len(result.usage["by_purpose"]) > 1:
