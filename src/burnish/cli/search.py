@@ -202,6 +202,8 @@ class Standing:
     seconds: float
     # The best by an objective that counts more than the score, which trials alone do not tell.
     best_id: str | None = None
+    # What is waited for and why.
+    waiting: tuple[str, ...] = ()
 
     @property
     def best(self) -> EndedTrial | None:
@@ -273,6 +275,7 @@ class SearchWatch:
             cost_usd=attempt.gate.spending.total.cost_usd,
             seconds=attempt.gate.elapsed_seconds,
             best_id=_best_id(attempt.orchestrator),
+            waiting=tuple(attempt.traffic.waiting()),
         )
 
 

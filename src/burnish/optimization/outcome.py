@@ -83,6 +83,7 @@ def outcome_document(
     spending: Spending,
     notes: Sequence[str],
     search: Mapping[str, Json] | None,
+    traffic: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What `burnish optimize --json` prints; `search` is what the search learnt."""
     checkpoint = orchestrator.checkpoint
@@ -141,6 +142,7 @@ def outcome_document(
             for point in checkpoint.progress
         ],
         "usage": spending.to_json(answers=unknown_usage(trial_index.in_order())),
+        "traffic": dict(traffic or {}),
     }
 
 

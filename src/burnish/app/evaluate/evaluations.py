@@ -29,6 +29,7 @@ from burnish.domain import (
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import ExperimentRunner, RunOptions
 from burnish.evaluation.suite import Suite
+from burnish.models.traffic import counting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,7 +279,11 @@ class Evaluation:
             progress=progress,
             skip=skip,
         )
-        await until_cancelled(run, cancelled)
+        with counting(progress.traffic):
+            await until_cancelled(run, cancelled)
+        if progress.traffic.retries:
+            told = {"traffic": progress.traffic.to_json()}
+            await self._workspace.experiments.update_experiment(experiment.id, metadata=told)
         return await result_of(self._workspace.experiments, experiment.id, self.suite.scorers)
 
     async def _new_experiment(

@@ -29,6 +29,7 @@ from burnish.evaluation.statistics import (
     score_interval,
     wilson_interval,
 )
+from burnish.models.traffic import Traffic
 
 Intervals = Mapping[str, tuple[float, float]]
 
@@ -184,6 +185,7 @@ class EvaluationResult:
             "errors": self.errors,
             "cached": self.summary.cached,
             "usage": self.usage,
+            "traffic": self.experiment.metadata.get("traffic") or Traffic().to_json(),
             "avg_latency_ms": self.summary.avg_latency_ms,
             "warnings": list(self.warnings),
             "refinement": None if self.refinement is None else self.refinement.to_json(),

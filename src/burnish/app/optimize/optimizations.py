@@ -41,6 +41,16 @@ from burnish.optimization.run import OptimizationDriver
 from burnish.optimization.search_plan import SearchPlan
 
 
+def _require_known_models(workspace: Workspace, search: SearchSpec) -> None:
+    """Refuse a model of no provider now, and not once it is asked; a key may be where it is run."""
+    for _, name in models_in(search.settings):
+        try:
+            workspace.model(name)
+        except UsageError as error:
+            if error.code == "unknown_model":
+                raise
+
+
 class Optimization:
     """A prepared optimization: everything is checked, nothing is paid yet."""
 
@@ -71,9 +81,7 @@ class Optimization:
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
         self.optimizer = build_optimizer_of(search)
-        for _, name in models_in(search.settings):
-            if isinstance(name, str):  # A name of no provider is refused now, not at the first ask.
-                workspace.model(name)
+        _require_known_models(workspace, search)
         self.splits = split_ids(self.suite)
 
     @classmethod

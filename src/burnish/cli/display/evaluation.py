@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -29,6 +31,7 @@ from burnish.domain import ErrorKind, Experiment, ExperimentStatus, ItemResult, 
 from burnish.evaluation.refine.statistics import RefinementStatistics
 from burnish.evaluation.scorers.assert_checks import BadAssertError, read_asserts
 from burnish.evaluation.statistics import PairedComparison
+from burnish.models.traffic import Traffic
 
 _GOOD = ExperimentStatus.COMPLETED
 Row = tuple[str, Text]
@@ -105,10 +108,20 @@ def summary_rows(result: EvaluationResult) -> list[tuple[str, Text]]:
         rows.append(("missing", Text(f"{planned - result.items:,} of {planned:,}", style="yellow")))
     rows.extend(refinement_rows(result.refinement))
     rows.extend(_spending_rows(result))
+    rows.extend(traffic_rows(result.experiment.metadata.get("traffic")))
     latency = result.summary.avg_latency_ms
     if latency is not None:
         rows.append(("latency", Text(f"{latency:,.1f} ms a run, on average")))
     return rows
+
+
+def traffic_rows(told: Mapping[str, Any] | None) -> list[Row]:
+    """What was tried again and why, and for how long endpoints asked to wait; else nothing."""
+    if not told or not told["retries"]:
+        return []
+    paused = told["paused_seconds"]
+    words = Traffic(retries=Counter(told["by_reason"])).tried_again
+    return [("retries", Text(f"{words}, {duration(paused)} paused" if paused else words))]
 
 
 def _spending_rows(result: EvaluationResult) -> list[tuple[str, Text]]:
