@@ -79,6 +79,7 @@ pytest: setup
 FUZZ ?= 1000
 fuzz: setup  ## Properties with FUZZ examples each that no run before had
 	BURNISH_FUZZ=$(FUZZ) $(PYTEST) -m hypothesis tests/unit tests/contract
+	BURNISH_FUZZ=$(FUZZ) $(PYTEST) tests/integration/test_server_contract.py
 
 test-ray: setup  ## The run on a Ray cluster, with an environment of its own: Ray is large
 	test -x $(RAY_VENV)/bin/python || $(PYTHON) -m venv $(RAY_VENV)
