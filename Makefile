@@ -65,10 +65,9 @@ types: setup
 test:  ## All checks and all tests, those in a browser included
 	@$(MAKE) --no-print-directory --jobs 5 styled-pytest test-ui test-clients types
 
-# What takes seconds comes first. Of all that runs side by side this alone can fill both cores to the
-# end, so the others go before it: none of them is left over on one core.
+# What takes seconds comes first.
 styled-pytest: style
-	nice -n 5 $(PYTEST) $(CLIENT_TESTS:%=--deselect %) tests
+	$(PYTEST) $(CLIENT_TESTS:%=--deselect %) tests
 
 # In one process: what one of them sets up serves the others, and nobody waits for their environments.
 test-clients: other-venvs  ## Opik's own clients and weakincentives, in environments of their own
