@@ -22,7 +22,7 @@ from burnish.server.http.settings import ServerSettings
 from burnish.support.tls import tls_context
 
 # For what should happen soon: far more than a busy machine needs.
-DEADLINE = 60.0
+DEADLINE = 600.0
 BURNISH = [sys.executable, "-P", "-c", "from burnish.cli import main; main()"]
 API = "/v1/private"
 OPTIMIZATIONS = f"{API}/optimizations"

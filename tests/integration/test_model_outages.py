@@ -140,7 +140,7 @@ async def test_a_database_that_is_locked_too_long_ends_the_run_and_resume_goes_o
     with monkeypatch.context() as patience:
         patience.setattr(Database, "open", partial(Database.open, patience_seconds=0.2))
         try:
-            error, _ = await asyncio.wait_for(run_with(world, answer), 300)
+            error, _ = await asyncio.wait_for(run_with(world, answer), 600)
         finally:
             free.set()
             holder.join(60)
