@@ -50,7 +50,7 @@ def test_the_block_runs(language, needed, code, tmp_path, commands):
     (folder := tmp_path / "here").mkdir()
     if language == "python":
         (script := tmp_path / "block.py").write_text(code, encoding="utf-8")
-        finished = commands.run(["python", str(script)], cwd=folder, env=environment, timeout=300)
+        finished = commands.run(["python", str(script)], cwd=folder, env=environment, timeout=1200)
     else:
         finished = subprocess.run(
             ["sh", "-ec", code],
@@ -58,7 +58,7 @@ def test_the_block_runs(language, needed, code, tmp_path, commands):
             env=environment,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=1200,
             check=False,
         )
 
