@@ -12,6 +12,10 @@ PACKAGE := --constraint constraints.txt --editable '.[dev]'
 # Bytecode is kept, or else each process would compile the package and pytest's plugins again; what
 # tests write is kept out of it by tests/conftest.py.
 KEPT := env -u PYTHONDONTWRITEBYTECODE
+# To compile all packages takes seven times as long as to install them. What tests import is compiled
+# by their collection; this is what only the processes that they start import, which keep nothing.
+COMPILED := $(KEPT) $(BIN)/python -c 'import moto.moto_server.werkzeug_app, moto.s3.responses, openai; \
+	openai.AsyncOpenAI(api_key="none").chat'
 # Three processes for two cores: tests of servers and of faults wait for part of their time.
 PYTEST_OPTIONS ?=
 PYTEST := $(KEPT) $(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST_OPTIONS)
@@ -36,8 +40,9 @@ setup: $(STAMP)  ## Virtual environment, package, local model
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet --constraint constraints.txt uv \
-		&& VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode $(PACKAGE) \
+		&& VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet $(PACKAGE) \
 		|| $(PIP) install --quiet $(PACKAGE)
+	$(COMPILED)
 	$(BIN)/burnish models pull smollm2-135m
 	@touch $(STAMP)
 
@@ -79,6 +84,7 @@ pytest: setup
 FUZZ ?= 1000
 fuzz: setup  ## Properties with FUZZ examples each that no run before had
 	BURNISH_FUZZ=$(FUZZ) $(PYTEST) -m hypothesis tests/unit tests/contract
+	BURNISH_FUZZ=$(FUZZ) $(PYTEST) tests/integration/test_server_contract.py
 
 test-ray: setup  ## The run on a Ray cluster, with an environment of its own: Ray is large
 	test -x $(RAY_VENV)/bin/python || $(PYTHON) -m venv $(RAY_VENV)
@@ -93,9 +99,10 @@ test-qwen: setup  ## The larger embedded model: 1.1 GB are downloaded once, minu
 opik-venv: $(OPIK_VENV)/.setup  ## Opik's own clients, which tests then run against a server of ours
 
 $(OPIK_VENV)/.setup: bench/peers/requirements-opik.txt | setup
-	test -x $(OPIK_VENV)/bin/python || $(PYTHON) -m venv $(OPIK_VENV)
-	VIRTUAL_ENV=$(OPIK_VENV) $(BIN)/uv pip install --quiet -r $< \
-		|| $(OPIK_VENV)/bin/python -m pip --disable-pip-version-check install --quiet -r $<
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(OPIK_VENV) \
+		&& VIRTUAL_ENV=$(OPIK_VENV) $(BIN)/uv pip install --quiet -r $< \
+		|| { $(PYTHON) -m venv --clear $(OPIK_VENV) \
+			&& $(OPIK_VENV)/bin/python -m pip --disable-pip-version-check install --quiet -r $<; }
 	@touch $@
 
 wi-venv: $(WI_VENV)/.setup  ## weakincentives with a Python 3.13; the tests of its prompts run there

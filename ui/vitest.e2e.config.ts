@@ -11,8 +11,8 @@ export default defineConfig({
     fileParallelism: false,
     isolate: false,
     // For what should happen soon: far more than a busy machine needs.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000, interval: 50 } },
+    testTimeout: 1_200_000,
+    hookTimeout: 1_200_000,
+    expect: { poll: { timeout: 300_000, interval: 50 } },
   },
 });

@@ -119,7 +119,7 @@ async def test_experiments_of_one_optimization_are_written_side_by_side(
 
     writing = asyncio.ensure_future(database.write(write_slowly))
     await inside.wait()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(600):
         await experiments.save_results("e1", [make_result()], lease=lease)
     go_on.set()
     await writing

@@ -68,7 +68,7 @@ async def test_the_listener_hears_when_events_are_committed_and_not_before(
 ):
     listener = database_listener(location)
     notifications = listener.notifications()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(600):
         assert await anext(notifications) is None
         lease = await begin(workspace.optimizations, identity=identity)
         await workspace.optimizations.append_events(lease, [make_event("k")])
@@ -81,7 +81,7 @@ async def test_the_listener_hears_when_events_are_committed_and_not_before(
 async def test_the_listener_goes_on_after_its_connection_was_cut(postgres, workspace, location):
     listener = database_listener(location)
     notifications = listener.notifications()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(600):
         assert await anext(notifications) is None
         postgres.execute(
             sql.SQL(

@@ -115,7 +115,7 @@ def optimized(project, *arguments):
         env=_environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=1200,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -141,14 +141,14 @@ def calls(project):
 def saved(project):
     """How many answers are kept."""
     path = project / ".burnish" / "burnish.db"
-    with contextlib.closing(sqlite3.connect(path, timeout=60)) as database:
+    with contextlib.closing(sqlite3.connect(path, timeout=600)) as database:
         rows = database.execute("SELECT count(*) FROM experiment_items WHERE NOT cached")
         return rows.fetchone()[0]
 
 
 def wait_for_calls(project, number, running):
     """Until the agent has answered so often, and the answers are kept."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while calls(project).total() < number or saved(project) < number:
         assert running.poll() is None, running.communicate()
         assert time.monotonic() < deadline

@@ -187,7 +187,7 @@ def test_ctrl_c_leaves_a_run_that_is_gone_on_with(here, remote, commands):
         running = commands.start(
             ["image", "run", "-p", PROMPT, "--variants", "2"], cwd=project, env=variables
         )
-        assert server.hanging.wait(60)
+        assert server.hanging.wait(600)
         os.kill(running.pid, signal.SIGINT)
         out, err = running.communicate()
         stopped = server.drawn

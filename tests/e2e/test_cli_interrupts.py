@@ -58,7 +58,7 @@ def calls(project):
 
 def saved(project):
     path = project / ".burnish" / "burnish.db"
-    with contextlib.closing(sqlite3.connect(path, timeout=60)) as database:
+    with contextlib.closing(sqlite3.connect(path, timeout=600)) as database:
         return database.execute("SELECT count(*) FROM experiment_items").fetchone()[0]
 
 
@@ -66,7 +66,7 @@ def stop_midway(commands, project, number, *, when):
     """Start an evaluation and send it a signal when a third of its calls are answered or saved."""
     (project / "halt").touch()
     running = commands.start(["eval"], cwd=project)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while calls(project).total() < ITEMS // 3 or not when():
         assert running.poll() is None, running.communicate()
         assert time.monotonic() < deadline

@@ -209,7 +209,7 @@ def test_rounds_survive_a_kill_and_go_on_after_the_last_one_saved(commands, tmp_
         config.write_text(text.replace("[models.openai]", "[models.openai]\ncache = false"))
         environment = {**os.environ, **KEY}
         running = commands.start(["eval"], cwd=tmp_path, env=environment)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         # Four at once: eight are through, and each of the next four has one round saved.
         while open_rounds(tmp_path) != {"i008", "i009", "i010", "i011"}:
             assert running.poll() is None, running.communicate()

@@ -12,7 +12,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def test_the_example_runs(name, tmp_path, commands):
     if "weakincentives" in name and importlib.util.find_spec("weakincentives") is None:
         pytest.skip("it needs Python 3.13: tests/integration/test_weakincentives.py runs it")
-    finished = commands.run(["python", str(EXAMPLES / name)], cwd=tmp_path, timeout=300)
+    finished = commands.run(["python", str(EXAMPLES / name)], cwd=tmp_path, timeout=1200)
 
     assert finished.returncode == 0, finished.stderr
     assert finished.stdout

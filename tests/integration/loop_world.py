@@ -16,7 +16,7 @@ from burnish.runtime import EvalLoop, EvalRequest, MainLoop, RedisMailbox
 from burnish.runtime.loops import RetryRules
 
 # Nothing takes this long unless it never happens, on any machine.
-DEADLINE = 120.0
+DEADLINE = 600.0
 QUICK = RetryRules(step_seconds=0.01, longest_seconds=0.05, settle_seconds=DEADLINE)
 
 

@@ -1,5 +1,7 @@
 """What schemathesis makes of the OpenAPI. Loading it takes a second: only tests that ask do so."""
 
+import os
+
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import load_all_checks
@@ -9,9 +11,11 @@ from schemathesis.generation.meta import TestPhase
 from schemathesis.pytest._test_builder import build_operation_test
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
+# Random cases of each route are a twentieth of those of a property: each is a request.
+FUZZ = int(os.environ.get("BURNISH_FUZZ", "0")) // 20
 CALM = {
     "deadline": None,
-    "derandomize": True,
+    "derandomize": not FUZZ,
     "database": None,
     "suppress_health_check": list(HealthCheck),
     "phases": (Phase.explicit, Phase.generate),
@@ -37,12 +41,13 @@ def check_route(schema, method, path, check):
     """Call `check` with cases of every kind for a route.
 
     That is what `schema.parametrize` does, but when a test runs and not while tests are collected:
-    there, every worker would make the thousands of cases of all routes.
+    there, every worker would make the thousands of cases of all routes. Those of schemathesis'
+    own list try each part of a request, right and wrong; `make fuzz` adds random ones.
     """
     test = build_operation_test(
         config=schema.config,
         operation=schema[path][method],
-        test_func=settings(max_examples=2, **CALM)(check),
+        test_func=settings(max_examples=FUZZ or 1, **CALM)(check),
         given_kwargs={},
         feedback=FeedbackSources(),
     )
@@ -50,6 +55,9 @@ def check_route(schema, method, path, check):
         _kind(example.kwargs["case"]): example for example in test.hypothesis_explicit_examples
     }
     test.hypothesis_explicit_examples = list(different.values())
+    if different and not FUZZ:
+        listed = settings(test._hypothesis_internal_use_settings, phases=(Phase.explicit,))
+        test._hypothesis_internal_use_settings = listed
     test()
 
 
@@ -76,4 +84,4 @@ def linked(document, path_regex):
 
 
 def follow_links(machine):
-    machine.run(settings=settings(max_examples=20, stateful_step_count=6, **CALM))
+    machine.run(settings=settings(max_examples=FUZZ or 8, stateful_step_count=6, **CALM))

@@ -19,9 +19,10 @@ import httpx2
 from burnish.server.http.app import create_app
 from burnish.server.http.serving import _Server, address_of, bind
 from burnish.server.http.settings import ServerSettings
+from burnish.support.tls import tls_context
 
 # For what should happen soon: far more than a busy machine needs.
-DEADLINE = 60.0
+DEADLINE = 600.0
 BURNISH = [sys.executable, "-P", "-c", "from burnish.cli import main; main()"]
 API = "/v1/private"
 OPTIMIZATIONS = f"{API}/optimizations"
@@ -99,7 +100,7 @@ class ServerThread:
         assert not self._thread.is_alive()
 
     def client(self, **options) -> httpx2.Client:
-        return httpx2.Client(base_url=self.address, timeout=DEADLINE, **options)
+        return _client(self.address, **options)
 
     def call(self, work):
         """What a coroutine of the server's own loop comes to."""
@@ -122,6 +123,10 @@ class ServerThread:
                 await asyncio.wait_for(self._server.answering.wait(), DEADLINE)
                 self._ready.set()
                 await running
+
+
+def _client(address: str, **options) -> httpx2.Client:
+    return httpx2.Client(base_url=address, timeout=DEADLINE, verify=tls_context(), **options)
 
 
 def settings_of(folder: Path, **changes) -> ServerSettings:
@@ -168,7 +173,7 @@ class ServerProcess:
         return Path(self._errors.name).read_text()
 
     def client(self, **options) -> httpx2.Client:
-        return httpx2.Client(base_url=self.address, timeout=DEADLINE, **options)
+        return _client(self.address, **options)
 
 
 def events_of(lines):

@@ -172,7 +172,7 @@ async def run_sharded(
             await optimization.close()
 
 
-def wait_until(check, *, seconds=60.0):
+def wait_until(check, *, seconds=600.0):
     """Until it holds; an event that only a file or a server tells of."""
     deadline = time.monotonic() + seconds
     while not check():

@@ -86,7 +86,7 @@ def test_a_program_runs_under_configurations_and_takes_the_winner_back(tmp_path)
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=1200,
         check=False,
     )
     assert done.returncode == 0, done.stderr

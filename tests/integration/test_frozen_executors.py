@@ -28,7 +28,7 @@ from burnish.jobs.executor import ExecutorSettings
 from burnish.storage import Database
 from burnish.storage.experiments.tables import metadata
 
-DEADLINE = 120.0
+DEADLINE = 600.0
 KINDS = pytest.mark.parametrize("kind", list(JobKind))
 
 

@@ -347,7 +347,7 @@ class TestTheEnd:
 
         del optimizer
         gc.collect()
-        engine.join(timeout=60)
+        engine.join(timeout=600)
 
         assert not engine.is_alive()
 

@@ -68,7 +68,7 @@ async def serving(tmp_path, model, judge=None, *, execute=True, **table):
 
 
 async def ended(images, run_id):
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(600):
         while not (run := await images.repository.run(run_id)).status.ended:
             await asyncio.sleep(0.01)
     return run

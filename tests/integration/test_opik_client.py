@@ -50,7 +50,7 @@ def done(tmp_path_factory):
             },
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=1200,
             check=False,
         )
         assert ran.returncode == 0, ran.stderr[-4000:]

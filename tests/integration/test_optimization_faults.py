@@ -326,7 +326,7 @@ async def test_cancel_from_elsewhere_ends_the_run_and_keeps_what_there_is(tmp_pa
     async with Workspace.open(world.db) as workspace:
         await workspace.optimizations.request_cancel(world.optimization_id)
 
-    result = await asyncio.wait_for(task, 120)
+    result = await asyncio.wait_for(task, 600)
 
     assert result.status is OptimizationStatus.CANCELLED
     assert result.stop_reason == "cancelled"
@@ -346,7 +346,7 @@ async def test_cancel_in_the_baseline_or_the_confirmation_counts_too(calls, tmp_
     async with Workspace.open(world.db) as workspace:
         await workspace.optimizations.request_cancel(world.optimization_id)
 
-    result = await asyncio.wait_for(task, 120)
+    result = await asyncio.wait_for(task, 600)
 
     assert result.status is OptimizationStatus.CANCELLED
     assert result.test is None
@@ -431,7 +431,7 @@ async def test_a_run_that_is_cancelled_while_it_proposes_ends(tmp_path, monkeypa
 
     monkeypatch.setattr(Orchestrator, "_propose", propose_meanwhile)
 
-    result = await asyncio.wait_for(run(world), 120)
+    result = await asyncio.wait_for(run(world), 600)
 
     assert result.stop_reason == "cancelled"
 

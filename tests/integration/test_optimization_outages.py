@@ -36,7 +36,7 @@ async def test_postgresql_restarted_in_mid_run(over_socket, server, expected, tm
         await asyncio.to_thread(server.stop)
         await asyncio.to_thread(server.start)
 
-    result = await asyncio.wait_for(task, 300)
+    result = await asyncio.wait_for(task, 600)
 
     assert fingerprint(result) == expected
 
@@ -51,7 +51,7 @@ async def test_a_database_that_is_away_for_seconds(server, expected, tmp_path):
     await asyncio.sleep(2)  # Longer than any pause between two attempts.
     await asyncio.to_thread(server.start)
 
-    result = await asyncio.wait_for(task, 300)
+    result = await asyncio.wait_for(task, 600)
 
     assert fingerprint(result) == expected
 
@@ -101,7 +101,7 @@ def test_a_full_disk_ends_the_run_clearly_and_room_lets_it_go_on(expected, tmp_p
         ["unshare", "-m", "sh", "-c", command],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1200,
         check=False,
     )
 

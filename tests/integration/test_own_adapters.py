@@ -161,7 +161,7 @@ async def test_cancelling_a_run_reaches_the_adapter(tmp_path):
         (record,) = await workspace.optimizations.list_optimizations()
         await workspace.optimizations.request_cancel(record.id)
 
-    result = await asyncio.wait_for(run, 120)
+    result = await asyncio.wait_for(run, 600)
 
     assert result.record.status == "cancelled"
     assert adapter.cancelled == list(adapter.requests)

@@ -192,11 +192,11 @@ async def test_a_short_hold_by_somebody_else_is_noticed_while_waiting(
     await RedisWorld(redis_client, None).pass_time(3601)
     await receive_one(box, visibility_timeout=0.2)
 
-    assert [one.delivery_count for one in await asyncio.wait_for(waiting, 60)] == [3]
+    assert [one.delivery_count for one in await asyncio.wait_for(waiting, 600)] == [3]
 
 
 async def _until_waiting(client):
     """Until somebody sleeps on the server."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(600):
         while not (await client.info("clients"))["blocked_clients"]:
             await asyncio.sleep(0.005)

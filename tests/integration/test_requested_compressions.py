@@ -338,6 +338,6 @@ def test_a_killed_owner_is_followed_by_another_that_goes_on(server, tmp_path):
 
 def kept(office):
     """How many answers are in the database."""
-    with contextlib.closing(sqlite3.connect(office.folder / "office.db", timeout=60)) as database:
+    with contextlib.closing(sqlite3.connect(office.folder / "office.db", timeout=600)) as database:
         rows = database.execute("SELECT count(*) FROM experiment_items WHERE NOT cached")
         return rows.fetchone()[0]

@@ -55,7 +55,7 @@ def waiting_project(project):
 
 
 def wait_until(client, experiment_id, holds):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while True:
         view = client.get(f"{EVALUATIONS}/{experiment_id}").json()
         if holds(view):
@@ -255,7 +255,7 @@ def burnish(commands, project, *words):
 
 async def results_in(database, number):
     """The one experiment of a database, once it has so many results."""
-    async with asyncio.timeout(60), Workspace.open(database) as workspace:
+    async with asyncio.timeout(600), Workspace.open(database) as workspace:
         while True:
             for one in await workspace.experiments.list_experiments():
                 stored = [r async for r in workspace.experiments.stream_results(one.id)]
@@ -286,7 +286,7 @@ def test_one_that_a_command_runs_is_cancelled_by_a_server(commands, waiting_proj
     with evaluating(commands, waiting_project) as command:
         settings = settings_of(waiting_project, execute=False)
         with ServerThread(settings) as server, server.client() as client:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 600
             while not (found := client.get(EVALUATIONS).json()["items"]):
                 assert time.monotonic() < deadline
             identity = found[0]["experiment_id"]

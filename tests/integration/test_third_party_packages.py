@@ -122,7 +122,7 @@ def run_command(*arguments: str, site: Path) -> subprocess.CompletedProcess[str]
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=1200,
         check=False,
     )
 

@@ -34,7 +34,7 @@ def wheel(checkout, **variables):
         env={**os.environ, "PYTHONPATH": "build_backend", **variables},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1200,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr

@@ -73,11 +73,11 @@ class MisbehavingServer:
     def closed(self) -> Iterator[None]:
         """Every connection is cut and none is taken, from another thread, while the block lasts."""
         assert self._loop is not None
-        asyncio.run_coroutine_threadsafe(self.__aexit__(), self._loop).result(timeout=60)
+        asyncio.run_coroutine_threadsafe(self.__aexit__(), self._loop).result(timeout=600)
         try:
             yield
         finally:
-            asyncio.run_coroutine_threadsafe(self.__aenter__(), self._loop).result(timeout=60)
+            asyncio.run_coroutine_threadsafe(self.__aenter__(), self._loop).result(timeout=600)
 
     def leave_to_parent(self) -> None:
         """Listen no more in a forked process, so that it is for the parent to close."""
@@ -113,12 +113,12 @@ def running_server(
     thread = threading.Thread(target=loop.run_forever, name="misbehaving-server", daemon=True)
     thread.start()
     try:
-        asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(timeout=60)
+        asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(timeout=600)
         yield server
-        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result(timeout=60)
+        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result(timeout=600)
     finally:
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(timeout=60)
+        thread.join(timeout=600)
         loop.close()
 
 

@@ -27,7 +27,7 @@ from tests.servers.ports import free_port
 
 LOCKED_USER = "locked"
 
-_START_SECONDS = 120.0
+_START_SECONDS = 600.0
 _MEMORY = Path("/dev/shm")
 _ROOM = 4 << 30
 _SETTINGS = {

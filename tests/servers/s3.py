@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
-_START_SECONDS = 120.0
+_START_SECONDS = 600.0
 _CONTROL = "/-/faults"
 # moto takes any key; these appear in no message.
 ACCESS_KEY = "test"

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.servers.ports import free_port
 
-_START_SECONDS = 120.0
+_START_SECONDS = 600.0
 # Ends the server when the tests are gone, even if they were killed: their end of the pipe closes.
 _SUPERVISE = (
     'exec 3<&0; "$@" </dev/null 3<&- & server=$!; '

@@ -44,7 +44,7 @@ class Child:
         if self.returncode is None:
             os.kill(self.pid, number)
 
-    def wait(self, timeout: float = 60.0) -> int:
+    def wait(self, timeout: float = 600.0) -> int:
         """The exit code, negative for a signal."""
         deadline = time.monotonic() + timeout
         while self.returncode is None:

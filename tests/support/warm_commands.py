@@ -46,7 +46,7 @@ class RunningCommand:
         """The exit code, negative for a signal, or None while it runs."""
         return self._wait(0)
 
-    def communicate(self, timeout: float = 60.0) -> tuple[str, str]:
+    def communicate(self, timeout: float = 600.0) -> tuple[str, str]:
         """All that it printed, once it has ended."""
         if self._wait(timeout) is None:
             os.kill(self.pid, signal.SIGKILL)
@@ -95,7 +95,7 @@ class WarmCommands:
         *,
         cwd: Path,
         env: Mapping[str, str] | None = None,
-        timeout: float = 60.0,
+        timeout: float = 600.0,
     ) -> subprocess.CompletedProcess[str]:
         """A command to its end."""
         running = self.start(arguments, cwd=cwd, env=env)

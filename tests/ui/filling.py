@@ -28,14 +28,14 @@ def fill(folder: Path, known: dict[str, Any], *, trials: int) -> dict[str, Any]:
     if not known:
         for file in database.parent.glob("burnish.db*"):
             file.unlink()
-        with serving(folder, 0) as address, httpx2.Client(base_url=address, timeout=60) as client:
+        with serving(folder, 0) as address, httpx2.Client(base_url=address, timeout=600) as client:
             known = Filling(client, folder).fill()
         add_refusals(database, known["gepa"])
     elif "refined" not in known:  # a folder from before there was refinement
-        with serving(folder, 0) as address, httpx2.Client(base_url=address, timeout=60) as client:
+        with serving(folder, 0) as address, httpx2.Client(base_url=address, timeout=600) as client:
             known = {**known, **add_refined(client)}
     if "image_run" not in known:
-        with serving(folder, 0) as address, httpx2.Client(base_url=address, timeout=60) as client:
+        with serving(folder, 0) as address, httpx2.Client(base_url=address, timeout=600) as client:
             known = {**known, **add_images(client)}
     if trials and str(trials) not in known:
         known = {**known, str(trials): add_large_run(database, trials)}

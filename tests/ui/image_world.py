@@ -16,7 +16,7 @@ PLANNER = "openai/planner"
 # that stage until it was seen.
 HOLDS = {"planning": "hold-planning", "refining": "hold-refining"}
 _GONE = "openai/gone"
-_SECONDS = 60.0
+_SECONDS = 600.0
 _MODEL = f"""
 [models."{PLANNER}"]
 base_url = "{{base_url}}"

@@ -17,7 +17,7 @@ from tests.servers.misbehaving import SeenRequest
 API = "/v1/private"
 UNDER_TEST, JUDGE, OPTIMIZER = "openai/writer", "openai/judge", "openai/editor"
 LIMIT, THRESHOLD = 2, 0.8
-_SECONDS = 60.0
+_SECONDS = 600.0
 _CRITERIA = "The reminder says who has to do what and by when, and it is friendly."
 _MODEL = """
 [models."{name}"]

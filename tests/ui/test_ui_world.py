@@ -40,10 +40,10 @@ def world(tmp_path_factory):
         text=True,
     ) as made:
         told = json.loads(made.stdout.readline())
-        with httpx2.Client(base_url=f"{told['address']}/v1/private", timeout=60) as client:
+        with httpx2.Client(base_url=f"{told['address']}/v1/private", timeout=600) as client:
             yield client, told["run"]
         made.stdin.close()
-        assert made.wait(60) == 0
+        assert made.wait(600) == 0
 
 
 def test_a_large_run_can_be_drawn_at_once(world):

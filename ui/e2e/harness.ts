@@ -110,7 +110,7 @@ let shared: Promise<BrowserContext> | undefined;
 
 async function newContext(): Promise<BrowserContext> {
   const made = await (await browser()).newContext({ reducedMotion: 'reduce' });
-  made.setDefaultTimeout(60_000);
+  made.setDefaultTimeout(300_000);
   return made;
 }
 

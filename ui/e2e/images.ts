@@ -28,7 +28,7 @@ export interface CommitAnswer {
   image_url: string | null;
 }
 
-export const WAIT = { timeout: 60_000, interval: 50 };
+export const WAIT = { timeout: 300_000, interval: 50 };
 
 export function filled(): Record<string, string> {
   return JSON.parse(readFileSync(join(inject('world').folder, 'filled.json'), 'utf8'));

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { close, open, startWorld, type World } from './harness';
 
 const SLOW = '0.08';
-const WAIT = { timeout: 60_000, interval: 150 };
+const WAIT = { timeout: 300_000, interval: 150 };
 
 /** A world without runs: it has the marker of one that is filled, and no database. */
 function emptyFolder(): string {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import httpx2
 
 from burnish.models.outbound_rules import OutboundRules, Resolve
+from burnish.support.tls import tls_context
 
 # A name with very many dead addresses must not hold a call for as many timeouts.
 _MOST_ADDRESSES = 3
@@ -27,7 +28,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     ) -> None:
         self._rules = rules
         self._resolve = resolve
-        self._inner = inner or httpx2.AsyncHTTPTransport()
+        self._inner = inner or httpx2.AsyncHTTPTransport(verify=tls_context())
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """The answer of the first address that takes the connection."""

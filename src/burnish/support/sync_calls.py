@@ -9,7 +9,7 @@ import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -25,21 +25,22 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    return _Elsewhere(work).result()
+    elsewhere: _Elsewhere[T] = _Elsewhere(work)
+    return elsewhere.result()
 
 
-class _Elsewhere:
+class _Elsewhere(Generic[T]):
     """Work on a thread with an event loop of its own."""
 
-    def __init__(self, work: Coroutine[Any, Any, Any]) -> None:
+    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
         self._work = work
         self._context = contextvars.copy_context()
         self._runner = asyncio.Runner()
-        self._ended: Future[Any] = Future()
+        self._ended: Future[T] = Future()
         self._task: asyncio.Task[Any] | None = None
         self._stopped = False
 
-    def result(self) -> Any:
+    def result(self) -> T:
         # A daemon: what a second Ctrl-C left behind does not keep the program alive.
         thread = threading.Thread(target=self._run, name="burnish-call", daemon=True)
         with _interrupts(self._stop):
@@ -55,7 +56,7 @@ class _Elsewhere:
         else:
             self._ended.set_result(found)
 
-    async def _cancellable(self) -> Any:
+    async def _cancellable(self) -> T:
         self._task = asyncio.current_task()
         if self._stopped:
             self._work.close()

@@ -261,7 +261,7 @@ def test_answers_of_other_kinds_become_text_and_data():
 
 async def test_plain_functions_run_side_by_side_up_to_the_limit():
     threads = DaemonThreads(3)
-    together = threading.Barrier(3, timeout=60)
+    together = threading.Barrier(3, timeout=600)
 
     results = await asyncio.gather(*(threads.run(together.wait) for _ in range(3)))
 

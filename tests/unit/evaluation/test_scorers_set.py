@@ -104,7 +104,7 @@ async def test_scorers_that_wait_do_so_together():
         return 1
 
     scorers = ScorerSet([FunctionScorer(meet), ExactMatch("label"), FunctionScorer(meet)])
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(600):
         scores = await scorers.score_all(YES, ITEM)
 
     assert [score.name for score in scores] == ["meet", "exact_match", "meet_2"]

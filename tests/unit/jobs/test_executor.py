@@ -102,7 +102,7 @@ def failing(error):
 
 
 async def until(holds):
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(600):
         while not holds():
             await asyncio.sleep(0)
 

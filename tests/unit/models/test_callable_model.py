@@ -54,7 +54,7 @@ async def test_a_plain_function_does_not_block_the_event_loop():
 
     def slow(prompt):
         inside.set()
-        assert go_on.wait(timeout=60)
+        assert go_on.wait(timeout=600)
         return prompt
 
     call = asyncio.create_task(CallableModel(slow).complete(ModelRequest.text("x")))
@@ -142,7 +142,7 @@ def test_a_closure_over_an_object_never_has_the_same_fingerprint_twice():
 
 async def test_many_slow_functions_run_side_by_side():
     # Were they to wait for each other, none would pass it.
-    barrier = threading.Barrier(40, timeout=60)
+    barrier = threading.Barrier(40, timeout=600)
 
     def meet(prompt):
         barrier.wait()

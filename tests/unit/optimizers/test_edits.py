@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from driver import FakeHistory, Run
@@ -194,11 +195,17 @@ class TestProposing:
         assert len(run.optimizer.propose(run.state, FakeHistory(run), 4)) == 4
 
 
+@cache
+def shared_world(seed: int, promise: float) -> EditWorld:
+    """A world that several runs meet: what can be gained in it is searched for once."""
+    return EditWorld(seed=seed, promise=promise)
+
+
 def mean_share(make, *, promise: float, worlds: int = 5, **more) -> float:
     """Over worlds that no setting was chosen on; 20 trials of 88 items each."""
     shares = []
     for seed in range(200, 200 + worlds):
-        world = EditWorld(seed=seed, promise=promise)
+        world = shared_world(seed, promise)
         run = new_run(make(), world, seed=seed, **more).go(max_trials=20)
         shares.append(share_of_gain(run, world))
     return statistics.mean(shares)
@@ -228,7 +235,7 @@ class TestFinding:
     def test_it_bears_results_that_come_one_by_one(self):
         shares, refused = [], 0
         for seed in range(200, 203):
-            world = EditWorld(seed=seed, promise=2.0)
+            world = shared_world(seed, 2.0)
             run = new_run(world=world, seed=seed).go_one_by_one()
             shares.append(share_of_gain(run, world))
             refused += len(run.refused)

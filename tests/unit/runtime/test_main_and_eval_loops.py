@@ -193,7 +193,7 @@ async def test_requests_by_mailbox_are_answered():
     loop = MainLoop(agent=agent_of(greet), requests=box)
     running = asyncio.create_task(loop.run(wait_time_seconds=1))
 
-    answer = await ask(box, hello(), timeout=60)
+    answer = await ask(box, hello(), timeout=600)
 
     await loop.shutdown(timeout=5)
     await running
@@ -224,7 +224,7 @@ async def test_samples_come_back_scored():
     loop = eval_loop(answer, box)
     running = asyncio.create_task(loop.run(wait_time_seconds=1))
 
-    report = await run_eval(box, SAMPLES, under("stable"), timeout=60)
+    report = await run_eval(box, SAMPLES, under("stable"), timeout=600)
 
     await loop.shutdown(timeout=5)
     await running
@@ -247,7 +247,7 @@ async def test_a_sample_that_the_outside_fails_is_tried_again_and_at_last_a_fail
     box = InMemoryMailbox("eval-requests")
     loop = eval_loop(away, box, concurrency=1)
     running = asyncio.create_task(loop.run(wait_time_seconds=1))
-    report = await run_eval(box, SAMPLES[:2], timeout=60)
+    report = await run_eval(box, SAMPLES[:2], timeout=600)
     await loop.shutdown(timeout=5)
     await running
 
@@ -301,7 +301,7 @@ async def test_samples_that_nobody_answers_are_failed_results_beside_those_that_
         await message.reply(EvalResult.failed(message.body, "bad", ErrorKind.AGENT))
 
     answering = asyncio.create_task(answer_one())
-    report = await run_eval(box, SAMPLES[:2], timeout=60)
+    report = await run_eval(box, SAMPLES[:2], timeout=600)
     await answering
 
     assert sorted(one.error_kind for one in report.results) == [

@@ -64,7 +64,7 @@ def loop_on(box, function):
 async def served(box, function, request):
     loop, work = loop_on(box, function)
     running = asyncio.create_task(loop.run(wait_time_seconds=1))
-    answer = await ask(box, request, timeout=60)
+    answer = await ask(box, request, timeout=600)
     await loop.shutdown(timeout=5)
     await running
     return answer, work
@@ -136,10 +136,10 @@ async def test_a_stop_gives_the_request_back_at_once_for_another_worker(box):
 
     loop, work = loop_on(box, endless)
     running = asyncio.create_task(loop.run(wait_time_seconds=1))
-    asking = asyncio.create_task(ask(box, OptimizeRequest(descriptor=DESCRIPTOR), timeout=60))
+    asking = asyncio.create_task(ask(box, OptimizeRequest(descriptor=DESCRIPTOR), timeout=600))
     while not work.calls:
         await asyncio.sleep(0.01)
-    async with asyncio.timeout(60):  # And not the hour of grace.
+    async with asyncio.timeout(600):  # And not the hour of grace.
         assert not await loop.shutdown(timeout=3600)
         await running
 
@@ -203,7 +203,7 @@ ROWS = samples_of([{"text": f"a refund, {n}", "team": "billing"} for n in range(
 async def test_a_strategy_an_adapter_a_store_and_eval_requests_make_an_optimize_loop(tmp_path):
     async with three_loops(tmp_path) as (requests, store, descriptor):
         request = OptimizeRequest(descriptor=descriptor, dataset=ROWS, eval_runs=2)
-        answer = await ask(requests, request, timeout=60)
+        answer = await ask(requests, request, timeout=600)
         tags = await store.list_tags(namespace="agents", key="router")
 
     assert answer.error is None
@@ -229,7 +229,7 @@ async def test_the_tag_that_an_agent_is_told_can_be_resolved_in_the_shared_store
 
     async with three_loops(tmp_path, look) as (requests, _, descriptor):
         request = OptimizeRequest(descriptor=descriptor, dataset=ROWS, eval_runs=1)
-        answer = await ask(requests, request, timeout=60)
+        answer = await ask(requests, request, timeout=600)
 
     assert answer.error is None
     assert len(told) > 1
@@ -249,7 +249,7 @@ async def test_a_result_is_deployed_as_it_was_tried(tmp_path):
         request = OptimizeRequest(
             descriptor=descriptor, dataset=ROWS, eval_runs=1, baseline_tag="prod"
         )
-        made = (await ask(requests, request, timeout=60)).report.modifications
+        made = (await ask(requests, request, timeout=600)).report.modifications
         await burnish.apply_modifications(store, descriptor, made, tag="next")
         found = await store.resolve(descriptor, tag="next")
         # Somebody changes what it was tried with.
@@ -275,9 +275,9 @@ def override(descriptor, path, body):
 
 async def test_such_a_loop_needs_rows_and_takes_no_outage_for_a_regression(tmp_path):
     async with three_loops(tmp_path) as (requests, _, descriptor):
-        without = await ask(requests, OptimizeRequest(descriptor=descriptor), timeout=60)
+        without = await ask(requests, OptimizeRequest(descriptor=descriptor), timeout=600)
         away = OptimizeRequest(descriptor=descriptor, dataset=ROWS, flags={"away": True})
-        answer = await ask(requests, away, timeout=60)
+        answer = await ask(requests, away, timeout=600)
 
     assert "no rows" in without.error
     assert "failed outside the agent" in answer.error
@@ -289,7 +289,7 @@ async def test_a_number_of_runs_that_cannot_be_is_refused_by_its_name(runs):
     loop, work = loop_on(box, None)
     running = asyncio.create_task(loop.run(wait_time_seconds=1))
 
-    answer = await ask(box, OptimizeRequest(descriptor=DESCRIPTOR, eval_runs=runs), timeout=60)
+    answer = await ask(box, OptimizeRequest(descriptor=DESCRIPTOR, eval_runs=runs), timeout=600)
     await loop.shutdown()
     await running
 

@@ -123,7 +123,7 @@ class World:
         lease = Lease(job_id="o", owner="w", token=1)
         blocks = ShardedBlocks(self.carrier, self.repository, self.gate, lease, self.settings)
         try:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(600):
                 await blocks.run(self.block)
         finally:
             await blocks.close()
@@ -193,7 +193,7 @@ async def test_a_mailbox_that_answers_nonsense_costs_time_and_nothing_else():
     carrier.replies = replies
     lease = Lease(job_id="o", owner="w", token=1)
     blocks = ShardedBlocks(carrier, world.repository, world.gate, lease, QUICK)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(600):
         await blocks.run(world.block)
         await blocks.close()
 
@@ -257,7 +257,7 @@ async def test_no_worker_for_long_is_no_lost_shard():
         carrier, world.repository, world.gate, lease, world.settings, HurriedClock()
     )
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(600):
         with pytest.raises(RunnerLost, match="no worker"):
             await blocks.run(world.block)
         await blocks.close()
@@ -365,7 +365,7 @@ async def test_an_experiment_that_failed_leaves_its_room_to_the_next():
 
     lease = Lease(job_id="o", owner="w", token=1)
     blocks = ShardedBlocks(Carrier(work), world.repository, world.gate, lease, QUICK)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(600):
         with pytest.raises(UnavailableError, match="2 in a row"):
             await blocks.run(world.block)
         await blocks.run(dataclasses.replace(world.block, items=ITEMS[10:], progress=Progress()))

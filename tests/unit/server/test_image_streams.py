@@ -55,7 +55,7 @@ def hub_of(runs, **changes):
 
 
 async def next_of(chunks):
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(600):
         return (await anext(chunks)).decode()
 
 

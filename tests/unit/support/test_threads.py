@@ -23,7 +23,7 @@ async def test_no_function_is_left_to_a_thread_that_is_busy():
 
     for number in range(2000):
         # Were the second to wait for the first one's thread, neither would pass it.
-        barrier = threading.Barrier(2, timeout=60)
+        barrier = threading.Barrier(2, timeout=600)
         await asyncio.gather(threads.run(barrier.wait), threads.run(barrier.wait))
         if number % 10 == 0:
             threads.close()

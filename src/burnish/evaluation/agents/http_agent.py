@@ -27,6 +27,7 @@ from burnish.models.outbound_rules import OutboundRules, without_query
 from burnish.models.retry import call_with_retries, retry_after_seconds
 from burnish.models.settings import ModelSettings
 from burnish.support.retry import RetryPolicy
+from burnish.support.tls import tls_context
 
 if TYPE_CHECKING:
     import httpx2
@@ -155,6 +156,7 @@ class HttpAgent:
                 timeout=self._timeout,
                 headers={"Accept-Encoding": "identity"},
                 transport=_guarded(self._outbound),
+                verify=tls_context(),
                 # Neither proxies nor stored passwords of this machine for a url of a request.
                 trust_env=self._outbound is None,
                 follow_redirects=False,

@@ -23,6 +23,7 @@ from burnish.models.failures import (
 )
 from burnish.models.openai.wire import StreamedAnswer, parse_body
 from burnish.models.retry import retry_after_seconds
+from burnish.support.tls import tls_context
 
 LARGEST_BODY = 8 * 1024 * 1024
 _LONGEST_CONNECT_SECONDS = 10.0
@@ -59,6 +60,7 @@ class OpenAIClient:
         _quiet_logs()
         # The SDK follows redirects by default, with the key in its hand; a client of ours doesn't.
         http = httpx2.AsyncClient(
+            verify=tls_context(),
             timeout=httpx2.Timeout(
                 timeout_seconds, connect=min(_LONGEST_CONNECT_SECONDS, timeout_seconds)
             ),

@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from .spec import ADVICE, CODES, CUES, FILLERS
@@ -40,10 +41,11 @@ def read(text: str, form: str) -> Knowledge:
     found = Knowledge()
     rest = []
     for line in text.split("\n"):
-        if note := _NOTE.search(line):
-            found.notes[note.group(1), note.group(2)] = note.group(3)
-        elif (general := _GENERAL.search(line)) and general.group(1) in CODES:
-            found.general.append(general.group(1))
+        note, general = _beside_rules(line)
+        if note:
+            found.notes[note[0], note[1]] = note[2]
+        elif general:
+            found.general.append(general)
         else:
             rest.append(line)
             continue
@@ -58,9 +60,20 @@ def read(text: str, form: str) -> Knowledge:
     return found
 
 
-def _named(line: str) -> tuple[list[str], list[str]]:
+# Texts of a search have most of their lines in common.
+@lru_cache(maxsize=4_096)
+def _beside_rules(line: str) -> tuple[tuple[str, ...], str]:
+    """The number, cue and code of a note on one item, or else the code for everything else."""
+    if note := _NOTE.search(line):
+        return note.groups(), ""
+    general = _GENERAL.search(line)
+    return (), general.group(1) if general and general.group(1) in CODES else ""
+
+
+@lru_cache(maxsize=4_096)
+def _named(line: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     words = words_in(line)
-    return [one for one in words if one in CUES], [one for one in words if one in CODES]
+    return tuple(one for one in words if one in CUES), tuple(one for one in words if one in CODES)
 
 
 def _read_lines(text: str) -> Iterator[tuple[str, str]]:

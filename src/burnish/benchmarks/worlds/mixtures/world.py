@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from statistics import fmean
 from typing import Any, ClassVar
@@ -49,7 +49,7 @@ class Mixture(World):
     def score(self, output: str, item: Mapping[str, Any]) -> tuple[float, str]:
         """How good an output is, from 0 to 1, and in words what was wrong."""
         head, _, said = output.partition(": ")
-        ref = _ref_of(item)
+        ref = _read_item(str(item["message"]))[0]
         answers = dict(part.split("=", 1) for part in said.split("; ") if "=" in part)
         cues = self._cues_of(item)
         wrong = [cue for cue in cues if answers.get(cue) != self.rules[cue]]
@@ -124,7 +124,12 @@ class Mixture(World):
 
     def section_of(self, cue: str) -> str:
         """The section in which a rule on this thing counts."""
-        return list(self.openings)[list(self.rules).index(cue) % self.spec.sections]
+        return self._sections_by_cue[cue]
+
+    @cached_property
+    def _sections_by_cue(self) -> dict[str, str]:
+        names = list(self.openings)
+        return {cue: names[place % self.spec.sections] for place, cue in enumerate(self.rules)}
 
     def group_of(self, cue: str) -> int:
         """Which of the two groups a thing is in, for rules that act on each other."""
@@ -227,7 +232,8 @@ class Mixture(World):
         return max((share <= 0.5, share, label) for label, share in shares.items())[2]
 
     def _answer(self, sections: Sections, item: Mapping[str, Any]) -> str:
-        ref, texts = _ref_of(item), "\x00".join(sections.get(name, "") for name in self.openings)
+        ref = _read_item(str(item["message"]))[0]
+        texts = "\x00".join(sections.get(name, "") for name in self.openings)
         luck = digest(self.key, texts, ref, self._repeat(ref, texts))
         chances = self.chances(sections)
         parts = [
@@ -306,14 +312,16 @@ class Mixture(World):
         }
 
     def _cues_of(self, item: Mapping[str, Any]) -> list[str]:
-        return [word for word in words_in(str(item["message"])) if word in self.rules]
+        return [word for word in _read_item(str(item["message"]))[1] if word in self.rules]
 
 
-def _ref_of(item: Mapping[str, Any]) -> str:
-    found = _REF.search(str(item["message"]))
+@lru_cache(maxsize=4_096)
+def _read_item(message: str) -> tuple[str, tuple[str, ...]]:
+    """The number of an item and the words of its message: each is asked for often."""
+    found = _REF.search(message)
     if found is None:
-        raise ValueError(f"the message has no number: {item['message']!r}")
-    return found.group(1)
+        raise ValueError(f"the message has no number: {message!r}")
+    return found.group(1), tuple(words_in(message))
 
 
 def world_class(spec: Spec) -> type[World]:

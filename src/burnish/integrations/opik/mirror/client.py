@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from burnish.domain import Clock, SystemClock, UnavailableError, UsageError
 from burnish.domain.opik import MirrorTarget
 from burnish.support.retry import RetryPolicy, retry
+from burnish.support.tls import tls_context
 
 if TYPE_CHECKING:
     import httpx2
@@ -57,7 +58,11 @@ class MirrorClient:
             headers["Authorization"] = key
         # No redirect is followed: the key is for this address alone.
         self._http = httpx2.AsyncClient(
-            headers=headers, timeout=_SECONDS, follow_redirects=False, transport=self._transport
+            headers=headers,
+            timeout=_SECONDS,
+            follow_redirects=False,
+            transport=self._transport,
+            verify=tls_context(),
         )
         return self
 
