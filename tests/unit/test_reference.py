@@ -1,6 +1,7 @@
 """The reference of the docs is as the code has it, and leaves nothing out."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,21 @@ def test_examples_of_keys_can_be_used():
     assert RefinePolicy.of(settings.suite.refine.model_dump()).limit == 2
     for one in examples["models"].values():
         assert ModelSettings.of(one).input_price == 0.15
+
+
+def test_tables_in_the_docs_can_be_read():
+    blocks = [
+        block
+        for page in [ROOT / "README.md", *DOCS.rglob("*.md")]
+        for block in re.findall(
+            r"^```toml\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+        )
+    ]
+    whole = [one for one in map(tomllib.loads, blocks) if {"agent", "suite"} <= set(one)]
+
+    assert len(whole) >= 1
+    for one in whole:
+        assert Settings.model_validate(one).agent.name
 
 
 def test_every_error_code_of_the_source_is_in_the_reference():
