@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests import settings_page
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(python|sh)(?: needs=(\w+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -60,9 +59,3 @@ def test_the_block_runs(language, needed, code, tmp_path, commands):
 
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert "Traceback" not in finished.stderr
-
-
-def test_every_setting_of_an_optimizer_is_described():
-    assert settings_page.undescribed() == []
-    written = settings_page.PAGE.read_text(encoding="utf-8")
-    assert written == settings_page.page(), "run python -m tests.settings_page"
