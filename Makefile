@@ -6,6 +6,7 @@ STAMP := $(VENV)/.setup
 RAY_VENV := .ray-venv
 OPIK_VENV := .opik-venv
 WI_VENV := .wi-venv
+DOCS_VENV := .docs-venv
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # uv needs a third of pip's time. It reads no pip.conf: where it finds no packages, pip installs them.
 PACKAGE := --constraint constraints.txt --editable '.[dev]'
@@ -30,7 +31,7 @@ UI_PACKAGES := ui/node_modules/.package-lock.json
 UI_WORLD := build/ui-world
 IN_BROWSER = cd ui && $(KEPT) BURNISH_UI_WORLD=$(CURDIR)/$(UI_WORLD) npm run --silent
 
-.PHONY: setup demo test styled-pytest test-clients other-venvs fuzz test-ray test-qwen opik-venv wi-venv check style types pytest test-ui check-ui screenshots bench-ui ui-world chromium bench ui ui-if-possible serve openapi clean help
+.PHONY: setup demo test styled-pytest test-clients other-venvs fuzz test-ray test-qwen opik-venv wi-venv check style types pytest test-ui check-ui screenshots bench-ui ui-world chromium bench ui ui-if-possible serve openapi reference docs clean help
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -165,6 +166,20 @@ serve: setup ui-if-possible  ## The API and the web UI with the demo's runs, at 
 openapi: setup  ## docs/openapi.json anew, from the routes
 	$(BIN)/python -m burnish.server.openapi docs/openapi.json
 
+reference: setup  ## The generated pages of docs anew, from the code
+	$(BIN)/python -m tests.reference
+
+# In an environment of its own, which needs nothing of the package: docstrings are read from the source.
+docs: $(DOCS_VENV)/.setup  ## The site of the docs in build/site, offline, with strict links
+	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/python -m mkdocs build --strict
+	@echo "build/site/index.html"
+
+$(DOCS_VENV)/.setup: constraints.txt
+	test -x $(DOCS_VENV)/bin/python || $(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_VENV)/bin/python -m pip --disable-pip-version-check install --quiet \
+		--constraint constraints.txt mkdocs-material 'mkdocstrings[python]' ruff
+	@touch $@
+
 clean:  ## Remove what was built; results in .burnish stay
-	rm -rf $(VENV) $(RAY_VENV) $(OPIK_VENV) $(WI_VENV) .bench-venvs build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(RAY_VENV) $(OPIK_VENV) $(WI_VENV) $(DOCS_VENV) .bench-venvs build dist .mypy_cache .ruff_cache .pytest_cache
 	rm -rf ui/node_modules ui/dist $(UI_BUILT)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests import settings_page
 
 from burnish.cli.app import load_command
 
@@ -64,12 +63,6 @@ def test_the_block_runs(language, needed, code, tmp_path, commands):
 
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert "Traceback" not in finished.stderr
-
-
-def test_every_setting_of_an_optimizer_is_described():
-    assert settings_page.undescribed() == []
-    written = settings_page.PAGE.read_text(encoding="utf-8")
-    assert written == settings_page.page(), "run python -m tests.settings_page"
 
 
 def test_the_skill_has_what_the_format_of_agent_skills_asks_for():

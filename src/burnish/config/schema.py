@@ -20,7 +20,21 @@ class _Table(BaseModel):
 
 
 class AgentTable(_Table):
-    """`[agent]`. `requested` is set for agents made over HTTP: rules hold for their `url`."""
+    """What is improved, and how it is run: exactly one of `model`, `run` and `url` is given.
+
+    `name` is what lists, versions and tags call it. `model` answers the sections as a prompt, such as
+    "openai/gpt-4o-mini". `run` is a Python function `(configuration, item)`, plain or async. `url` is
+    a service that takes POSTed JSON. `labels` are the answers that there are, and a model can give no
+    other. `output_schema` is the JSON schema of an answer, or a file with it, in place of labels.
+    `sections` are the texts by dotted path, each in place or in a file. `parameters` go to the model
+    or the function, such as temperature. `examples` are shown before the item, as messages of user
+    and assistant. `version` names code that Burnish cannot see, so that results of another version
+    are not reused. `concurrency` is how many items run at once. `timeout_seconds` bounds one run of
+    one item. `outage_seconds` is how long a model that answered before is waited for before the work
+    stops.
+    """
+
+    # `requested` is set for agents made over HTTP: rules hold for their `url`. No key of the file.
 
     name: str = "agent"
     model: str | None = None
@@ -39,7 +53,14 @@ class AgentTable(_Table):
 
 
 class RefineTable(_Table):
-    """`[suite.refine]`."""
+    """Outputs that a judge finds wanting are written anew, in rounds.
+
+    `model` is who writes them anew. `limit` is how often at most for each output; 0 switches it off.
+    `threshold` is the score from which an output is good enough; without it only a perfect one is.
+    `answer` is the round that counts: "latest" or "best". `trials` refines in optimizations too.
+    `fields` are what that model sees of an item; without them, what the agent's own prompt shows.
+    `parameters` go to that model.
+    """
 
     model: str | None = None
     limit: int = 0
@@ -51,7 +72,12 @@ class RefineTable(_Table):
 
 
 class MirrorTable(_Table):
-    """`[mirror]`. `to` is None or `opik`; without a url, OPIK_URL_OVERRIDE says where."""
+    """Runs shown on another server as well.
+
+    `to` is "opik", or left out for none. `url` is where that server is; without it OPIK_URL_OVERRIDE
+    says it. `workspace` is one of that server; without it OPIK_WORKSPACE says it, else "default".
+    `project` is where the runs are put there. `api_key_env` names the variable that holds the key.
+    """
 
     to: str | None = None
     url: str | None = None
@@ -61,7 +87,17 @@ class MirrorTable(_Table):
 
 
 class SuiteTable(_Table):
-    """`[suite]`."""
+    """What the agent is measured by: a dataset, scorers and a policy.
+
+    `name` is what lists call it; without one, the dataset's name. `dataset` is a file of JSONL, JSON,
+    CSV or Parquet, relative to burnish.toml. `scorers` are tables with a `kind`, kinds by name, or
+    "module:function". `split` is fractions that sum to 1 or numbers of rows, by train, validation and
+    test, or "field" where each row names its own. `split_seed` draws which rows go where. `stratify_by`
+    keeps the values of a column in proportion in every split. `repeats` is how often each item runs.
+    `pass_threshold` is the score from which an item passes; without it scorers that say so themselves
+    decide. `mode` is "llm", or "schema" where outputs are checked and no judge gives feedback. `refine`
+    is a table of its own.
+    """
 
     name: str = ""
     dataset: str
@@ -76,7 +112,13 @@ class SuiteTable(_Table):
 
 
 class BudgetTable(_Table):
-    """`[budget]`."""
+    """What a run may spend; the first limit that is reached ends it.
+
+    `max_trials` is candidates on all validation items. `max_evaluations` is runs of one item, those on
+    the test split included. `max_calls` is calls of models, those of judge and optimizer included.
+    `max_tokens` is tokens in and out. `max_cost_usd` is US dollars; every model's price must be known.
+    `max_seconds` is the run's time.
+    """
 
     max_trials: int | None = None
     max_evaluations: int | None = None
@@ -87,9 +129,13 @@ class BudgetTable(_Table):
 
 
 class ImagesTable(_Table):
-    """`[images]`. `files` is a folder or an object store's URL; `text_model` None means templates.
+    """What draws and judges in image runs.
 
-    `base_url` and `api_key_env` are for models that draw and judge, over those of `[models]`.
+    `image_model` draws; "sketch" does so by rules and offline. `judge_model` scores; "pixel-judge"
+    does so from the picture itself. `text_model` plans variants; without it templates do.
+    `max_calls` is how many calls run at once. `files` is a folder or an object store's URL for the
+    pictures. `base_url` and `api_key_env` are for models that draw and judge, over those of
+    `[models]`.
     """
 
     image_model: str = "sketch"

@@ -36,8 +36,11 @@ FRAMEWORK_KEYS = (
 class SearchSpec:
     """Which optimizer, and how it is run. `optimizer` is a name or an Optimizer.
 
-    Without `candidates_per_step` the optimizer's own wish counts, if it has one; without a `seed`
-    each run draws its own.
+    `seed` decides every draw; without one each run draws its own. `racing` ends trials that will hardly
+    win: "off", "conservative" or "aggressive". `candidates_per_step` is how many run side by side;
+    without it the optimizer's own wish counts, else 4. `asynchronous` proposes again as soon as one has
+    ended, not after all of a step. `timeout_seconds` is how long a method of the optimizer may take.
+    `space` says what may change. `objective` says what counts besides the score: tokens, cost, latency.
     """
 
     optimizer: str | Optimizer = DEFAULT_OPTIMIZER

@@ -24,15 +24,21 @@ _FROM_ZERO = ("retry_budget", "input_price", "output_price")
 class ModelSettings:
     """Settings of one model; None means the provider's default or no limit.
 
-    `api_key_env` names the environment variable that holds the key (None: OPENAI_API_KEY; empty:
-    send no key); the key itself is never a setting. `timeout_seconds` bounds one attempt,
-    `deadline_seconds` the whole call with its waits and retries. `retry_budget` is how many
-    retries a call earns: 0.2 lets a fifth of the calls be tried again. Prices are in USD per
-    million tokens. `grammar` sends labels as a GBNF grammar, which llama.cpp servers understand.
-    `stream` has answers of the chat API come piece by piece, so that the time to the first of them is
-    known. `api` says which of OpenAI's two ways to ask for text the endpoint speaks. For local models:
-    `workers` are processes, `context_tokens` what prompt and answer may have together, and
-    `queue_seconds` how long a call waits for its turn, which no other deadline counts.
+    `base_url` is where an OpenAI-compatible endpoint is; without it OPENAI_BASE_URL says so, else
+    it is OpenAI's. `api_key_env` names the environment variable that holds the key (None:
+    OPENAI_API_KEY; empty: send no key); the key itself is never a setting. `max_concurrency` is how
+    many calls are under way at once, and adapts downwards when the endpoint says 429.
+    `requests_per_minute` and `tokens_per_minute` are limits that are kept before the endpoint
+    complains. `timeout_seconds` bounds one attempt, `deadline_seconds` the whole call with its
+    waits and retries. `max_attempts` is how often a call is tried, the first time included.
+    `retry_budget` is how many retries a call earns: 0.2 lets a fifth of the calls be tried again.
+    `input_price` and `output_price` are in USD per million tokens, and given together. `grammar`
+    sends labels as a GBNF grammar, which llama.cpp servers understand. `stream` has answers of the
+    chat API come piece by piece, so that the time to the first of them is known. `api` says which
+    of OpenAI's two ways to ask for text the endpoint speaks: "chat" or "responses". For local
+    models: `workers` are processes, `context_tokens` what prompt and answer may have together, and
+    `queue_seconds` how long a call waits for its turn, which no other deadline counts. `cache`
+    keeps answers and pays for equal requests once.
     """
 
     base_url: str | None = None

@@ -47,7 +47,9 @@ def optimize(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The algorithm: edits, few_shot, random, grid, or one of an installed package.",
+            help="The algorithm: auto, bootstrap, compress, edits, evolve, few_shot, gepa, "
+            "gepa_reference, grid, joint, meta_prompt, parameters, random, or one of an installed "
+            "package. Its own model, if it takes one: --set optimizer.model=openai/gpt-4o.",
             rich_help_panel=_SEARCH,
         ),
     ] = None,
@@ -80,14 +82,16 @@ def optimize(
     max_seconds: MaxSeconds = None,
     model: Annotated[
         str | None,
-        typer.Option(help="Another model, such as openai/gpt-4o-mini.", rich_help_panel=_AGENT),
+        typer.Option(
+            help="Another model of the agent, such as openai/gpt-4o-mini.", rich_help_panel=_AGENT
+        ),
     ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="Override the config, such as optimizer.patience=4. Repeatable.",
+            help="Override the config, such as optimizer.model=openai/gpt-4o. Repeatable.",
             rich_help_panel=_AGENT,
         ),
     ] = None,

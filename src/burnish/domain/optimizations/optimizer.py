@@ -325,10 +325,12 @@ class ParameterSpace:
 class SearchSpace:
     """Which sections may change, how long they may grow, and what parameters may be tried.
 
-    `sections` None means every section of the baseline. Parameters that are not named here must stay
-    as they are in the baseline; `label_words` is the agent's own and always free. With
-    `own_placeholders` each section is filled from fields of its own: it keeps its placeholders, and
-    those of another section mean nothing in it.
+    `sections` are those that may change; None means every section of the baseline. `locked` ones
+    may not. `parameters` has, by name, a list of choices or {low, high}; those that are not named
+    must stay as they are in the baseline, but `label_words`, which is the agent's own and always
+    free. `max_section_chars` is how long a section may grow, `max_examples` how many examples may
+    be shown. With `own_placeholders` each section is filled from fields of its own: it keeps its
+    placeholders, and those of another section mean nothing in it.
     """
 
     sections: tuple[str, ...] | None = None

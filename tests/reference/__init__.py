@@ -1,0 +1,1 @@
+"""Reference of the docs, written from the code: `python -m tests.reference` writes it anew."""
