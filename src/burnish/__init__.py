@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         work,
     )
     from burnish.app.compress.compressions import CompressionResult, compress_async
+    from burnish.app.evaluate.project_tests import assert_no_regression
     from burnish.app.evaluate.result import EvaluationResult
     from burnish.app.optimize.result import OptimizationResult
     from burnish.app.worker.worker import work_async
@@ -93,6 +94,7 @@ _HOMES = {
     "TriggeredExperiment": "optimization.experiments.adapter.TriggeredExperiment",
     "WeakincentivesPrompt": "integrations.weakincentives.WeakincentivesPrompt",
     "apply_modifications": "optimizers.compress.report.apply_modifications",
+    "assert_no_regression": "app.evaluate.project_tests.assert_no_regression",
     "compress": "app.api.compress",
     "compress_async": "app.compress.compressions.compress_async",
     "evaluate": "app.api.evaluate",
@@ -161,6 +163,7 @@ __all__ = [
     "UsageError",
     "WeakincentivesPrompt",
     "apply_modifications",
+    "assert_no_regression",
     "compress",
     "compress_async",
     "current_experiment",

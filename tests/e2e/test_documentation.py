@@ -1,4 +1,4 @@
-"""Every Python and shell block in README and docs runs; what a shell starts is loaded as a user's is.
+"""Every Python and shell block in README, docs and the skill runs, with commands as users have them.
 
 A block that begins with ```python needs=NAME is skipped where that package is not installed.
 """
@@ -11,15 +11,19 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+
+from burnish.cli.app import load_command
 
 ROOT = Path(__file__).parents[2]
+SKILL = ROOT / "skills" / "burnish" / "SKILL.md"
 BLOCK = re.compile(r"^```(python|sh)(?: needs=(\w+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Commands that set up or test this checkout itself; their targets are run by CI.
 SETS_UP = re.compile(r"^\s*(make|git clone)\b", re.MULTILINE)
 
 
 def blocks():
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [ROOT / "README.md", SKILL, *sorted((ROOT / "docs").rglob("*.md"))]
     for page in pages:
         for number, found in enumerate(BLOCK.finditer(page.read_text(encoding="utf-8")), start=1):
             yield pytest.param(
@@ -59,3 +63,22 @@ def test_the_block_runs(language, needed, code, tmp_path, commands):
 
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert "Traceback" not in finished.stderr
+
+
+def test_the_skill_has_what_the_format_of_agent_skills_asks_for():
+    head, body = SKILL.read_text(encoding="utf-8").removeprefix("---\n").split("\n---\n", 1)
+    fields = yaml.safe_load(head)
+
+    assert set(fields) <= {"name", "description", "license", "compatibility", "metadata"}
+    assert fields["name"] == SKILL.parent.name
+    assert len(fields["description"]) <= 1024 and len(fields["compatibility"]) <= 500
+    assert len(body.splitlines()) < 500
+
+
+def test_the_skill_names_commands_and_options_that_there_are():
+    told = re.findall(r"^burnish (\w+)(.*)$", SKILL.read_text(encoding="utf-8"), re.MULTILINE)
+    for name, rest in told:
+        command = load_command(name)
+        known = {option for one in command.params for option in one.opts}
+        given = set(re.findall(r"(?<=\s)-{1,2}[a-z][a-z-]*", rest.split("#")[0]))
+        assert given <= known, f"burnish {name} has no {given - known}"

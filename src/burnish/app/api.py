@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from burnish.app.evaluate.evaluations import Evaluation, Selection
 from burnish.app.evaluate.records import read_rows
@@ -26,11 +25,10 @@ from burnish.optimization.attempt import Attempt, MakeAdapter
 from burnish.optimization.experiments.adapter import ExperimentAdapter
 from burnish.optimization.experiments.own_adapter import OwnExperimentAdapter
 from burnish.optimization.objective import read_objective
+from burnish.support.sync_calls import run_sync
 
 if TYPE_CHECKING:
     from burnish.app.compress.compressions import CompressionResult
-
-T = TypeVar("T")
 
 
 def evaluate(
@@ -51,7 +49,7 @@ def evaluate(
     `db` is a path or URL; without it the results go to `.burnish/burnish.db` below the current
     folder. Results that are already there for the same agent, configuration and item are reused.
     """
-    return _run(
+    return run_sync(
         evaluate_async(
             agent,
             suite,
@@ -102,7 +100,7 @@ def optimize(
     `optimizer` is a name or any Optimizer. Equal seeds search alike; without one the run draws its
     own, and the result says which. `options` are those of `optimize_async`.
     """
-    return _run(optimize_async(agent, suite, optimizer, budget, seed, **options))
+    return run_sync(optimize_async(agent, suite, optimizer, budget, seed, **options))
 
 
 async def optimize_async(
@@ -201,7 +199,7 @@ def compress(
     """
     from burnish.app.compress.compressions import compress_async  # noqa: PLC0415 - loads optimizers
 
-    return _run(compress_async(agent, suite, budget, seed, **options))
+    return run_sync(compress_async(agent, suite, budget, seed, **options))
 
 
 def work(agent: AgentSpec, suite: SuiteSpec, *, mailbox: str, **options: Any) -> None:
@@ -213,18 +211,4 @@ def work(agent: AgentSpec, suite: SuiteSpec, *, mailbox: str, **options: Any) ->
     """
     from burnish.app.worker.worker import work_async  # noqa: PLC0415 - workers alone need it
 
-    _run(work_async(agent, suite, mailbox=mailbox, **options))
-
-
-def _run(work: Coroutine[Any, Any, T]) -> T:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    work.close()
-    raise UsageError(
-        what="the sync call cannot be used here",
-        why="an event loop is already running, as in a notebook or an async function",
-        fix="await burnish.evaluate_async(…), optimize_async(…) or compress_async(…) instead",
-        code="running_loop",
-    )
+    run_sync(work_async(agent, suite, mailbox=mailbox, **options))

@@ -88,7 +88,7 @@ COMMANDS = {
     "export": CommandEntry(
         "export",
         "export",
-        "Write an experiment as JSON, JSONL, CSV, JUnit XML or a self-contained HTML page.",
+        "Write an experiment as JSON, JSONL, CSV, JUnit XML, Markdown or a self-contained HTML page.",
     ),
     "report": CommandEntry(
         "report",
@@ -97,19 +97,24 @@ COMMANDS = {
         "verdict, charts, diff, items, cost.",
     ),
     "serve": CommandEntry(
-        "serve",
+        "servers.serve",
         "serve",
         "Serve the project over HTTP: start runs, follow them live, read what came out.",
     ),
     "mailbox": CommandEntry(
-        "worker",
+        "servers.worker",
         "mailbox_command",
         "Show what waits in a mailbox, or its dead letters, and send those again.",
     ),
     "worker": CommandEntry(
-        "worker",
+        "servers.worker",
         "worker",
         "Serve the agent of this folder to other processes and machines, until SIGTERM or Ctrl-C.",
+    ),
+    "mcp": CommandEntry(
+        "servers.mcp",
+        "mcp",
+        "Serve a project's runs to coding agents over MCP, on stdin and stdout.",
     ),
     "doctor": CommandEntry(
         "doctor",

@@ -12,7 +12,6 @@ from burnish.domain import Budget, UsageError
 
 # Means of decimal fractions land a hair below what they are on paper.
 _SLACK = 1e-9
-_SIGNIFICANT = 0.05
 _LIMITS = {
     name: f"--{name.removesuffix('_usd').replace('_', '-')}" for name in Budget.__dataclass_fields__
 }
@@ -146,13 +145,12 @@ def check_gates(request: EvalRequest, result: EvaluationResult) -> list[Gate]:
         gates.append(Gate("min_score", passed, words))
     if request.fail_on_regression and result.comparison is not None:
         change = result.comparison
-        worse = change.delta < 0 and change.p_value < _SIGNIFICANT
-        relation = "is worse than" if worse else "is not clearly worse than"
+        relation = "is worse than" if change.regressed else "is not clearly worse than"
         words = (
             f"it {relation} the baseline: {change.delta:+.4g}, p = {change.p_value:.3g}, "
             f"{change.worsened} worsened and {change.improved} improved"
         )
-        gates.append(Gate("no_regression", not worse, words))
+        gates.append(Gate("no_regression", not change.regressed, words))
     planned = result.experiment.planned_items
     if gates and result.experiment.limit_reached is not None:
         words = f"the budget ended it after {result.items} of {planned} runs"

@@ -30,6 +30,7 @@ _FEWEST_PAIRS = 6
 # Normal quantiles of 97.5 and 80 %: a test at 5 % that finds four in five.
 _FOUR_IN_FIVE = 2.801585
 _SAME = 1e-9
+_SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,16 @@ class PairedComparison:
     unchanged: int
     items: int
     detectable: float | None = None
+
+    @property
+    def clear(self) -> bool:
+        """Whether chance alone makes such a difference less than once in twenty times."""
+        return self.delta != 0 and self.p_value < _SIGNIFICANT
+
+    @property
+    def regressed(self) -> bool:
+        """Whether it is clearly worse."""
+        return self.clear and self.delta < 0
 
 
 def wilson_interval(passed: int, total: int, confidence: float = 0.95) -> Interval:

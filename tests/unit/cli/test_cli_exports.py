@@ -5,14 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections import Counter
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
+from markdown_it import MarkdownIt
 
+from burnish.app.evaluate.baselines import Baseline, ItemOutcome
 from burnish.app.evaluate.records import Record
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.exports.formats import csv_lines, json_document, json_lines, junit_lines, safe_cell
+from burnish.cli.exports.markdown import MARKER, Compared, evaluation_markdown
 from burnish.cli.exports.page import html_lines
 from burnish.domain import (
     AgentOutput,
@@ -28,6 +33,7 @@ from burnish.domain import (
 )
 from burnish.evaluation.statistics import Interval
 
+PASSED, FAILED = ItemOutcome(1.0, True), ItemOutcome(0.0, False)
 NASTY = "</td><script>alert(1)</script> & \"x\" 'y' \x00\x1b ]]> =1+1"
 
 
@@ -77,8 +83,8 @@ def outcome():
     )
 
 
-async def records():
-    for record in RECORDS:
+async def records(chosen=RECORDS):
+    for record in chosen:
         yield record
 
 
@@ -149,3 +155,44 @@ async def test_the_page_asks_no_server_for_anything(outcome):
     assert "default-src 'none'" in page
     for outside in ("http://", "https://", "src=", "@import", "url("):
         assert outside not in page, outside
+
+
+# A link, a picture, a mention, an issue, HTML, a table's end, a fence, and ends of code spans.
+BREAKING = (
+    "[x](http://evil) ![p](http://evil/p.png) @team #1 <img src=x> | cell\n\n```\n``a`` `b` \\` $x$"
+)
+
+
+@pytest.mark.parametrize("compared", [True, False])
+async def test_markdown_shows_foreign_text_and_nothing_else_happens(outcome, compared):
+    failed = [
+        Record(result(f"{BREAKING} {number}", passed=False, text=BREAKING), {})
+        for number in range(30)
+    ]
+    before = Baseline(id="0", outcomes={one.result.item_id: PASSED for one in failed})
+    after = Baseline(id="1", outcomes={one.result.item_id: FAILED for one in failed})
+    named = replace(outcome, experiment=replace(outcome.experiment, name=BREAKING))
+
+    text = await evaluation_markdown(
+        named, records(failed), Compared(before, after) if compared else None
+    )
+
+    page = MarkdownIt("gfm-like", {"linkify": False}).render(text.removeprefix(MARKER))
+    tags = set(re.findall(r"</?([a-z0-9]+)", re.sub(r"<code>.*?</code>", "", page)))
+    allowed = {"h3", "table", "thead", "tbody", "tr", "th", "td", "p", "strong", "ul", "li"}
+    assert tags <= allowed
+    assert "@" not in re.sub(r"<code>.*?</code>", "", page)
+    assert page.count("<li>") == 20
+    if compared:
+        assert "worse than the baseline" in page
+        assert "30 items broken" in page and "and 10 more" in page
+
+
+async def test_markdown_names_what_a_change_fixed(outcome):
+    before = Baseline(id="0", outcomes={"a": FAILED, "b": PASSED})
+    after = Baseline(id="1", outcomes={"a": PASSED, "b": PASSED})
+
+    text = await evaluation_markdown(outcome, records(), Compared(before, after))
+
+    assert "**1 item fixed, which did not pass before**\n\n`a`" in text
+    assert "broken" not in text

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from burnish.app.evaluate.result import refinement_json, round_json
 from burnish.app.wiring import Workspace
 from burnish.domain import Experiment, Item, ItemResult, Json, Round
+from burnish.support.sync_calls import run_sync
 
 _BATCH = 500
 
@@ -57,6 +56,14 @@ class Record:
         }
 
 
+def complaint(result: ItemResult) -> str:
+    """Why a run did not pass: its error, or the first scorer's reason."""
+    if result.error is not None:
+        return f"{result.error.kind.value} error: {result.error.message}"
+    reasons = [score.reason for score in result.scores if score.reason]
+    return reasons[0] if reasons else ""
+
+
 def read_rows(location: str, experiment_id: str) -> list[dict[str, Any]]:
     """All runs of a stored experiment, wherever this is called: a notebook has a loop already."""
 
@@ -65,8 +72,7 @@ def read_rows(location: str, experiment_id: str) -> list[dict[str, Any]]:
             experiment = await workspace.experiments.get_experiment(experiment_id)
             return [one.to_json() async for one in stream_records(workspace, experiment)]
 
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(lambda: asyncio.run(read())).result()
+    return run_sync(read())
 
 
 async def stream_records(workspace: Workspace, experiment: Experiment) -> AsyncIterator[Record]:

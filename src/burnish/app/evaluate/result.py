@@ -15,7 +15,6 @@ from burnish.domain import (
     OptimizationRecord,
     Refinement,
     Round,
-    UsageError,
 )
 from burnish.domain.optimizations.pages import RunPoint
 from burnish.evaluation.refine.statistics import RefinementStatistics, refinement_statistics
@@ -26,7 +25,6 @@ from burnish.evaluation.statistics import (
     PairedComparison,
     is_rate,
     mean_interval,
-    paired_permutation_test,
     rate_interval,
     score_interval,
     wilson_interval,
@@ -224,25 +222,6 @@ async def refinement_of(
     if settings is None:
         return None
     return await refinement_statistics(settings, repository.stream_round_scores(experiment.id))
-
-
-async def compare(
-    repository: ExperimentRepository, before_id: str, after_id: str
-) -> PairedComparison:
-    """A paired test over the items that both experiments ran."""
-    before = await repository.item_scores(before_id)
-    after = await repository.item_scores(after_id)
-    common = sorted(before.keys() & after.keys())
-    if not common:
-        raise UsageError(
-            what=f"experiments {before_id} and {after_id} cannot be compared",
-            why="they have no item in common",
-            fix="compare experiments of the same dataset",
-            code="nothing_in_common",
-        )
-    return paired_permutation_test(
-        [before[item] for item in common], [after[item] for item in common], seed=0
-    )
 
 
 def comparison_json(comparison: PairedComparison, baseline_id: str | None) -> dict[str, Any]:

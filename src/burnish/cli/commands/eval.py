@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from burnish.app.evaluate.baselines import outcomes_of, read_baseline
 from burnish.app.evaluate.evaluations import Evaluation, Selection
-from burnish.app.evaluate.result import EvaluationResult, compare
+from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.references import LATEST, resolve
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
@@ -33,7 +34,7 @@ from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.wording import count, short_id
 from burnish.config.schema import Settings
-from burnish.domain import Budget, ExperimentStatus, UsageError
+from burnish.domain import Budget, ExperimentStatus
 from burnish.evaluation.outages import nothing_worked
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import RunOptions
@@ -149,8 +150,9 @@ def evaluate(
     baseline: Annotated[
         str | None,
         typer.Option(
-            metavar="[EXPERIMENT]",
-            help="Compare, item by item; without a value, with the latest.",
+            metavar="[EXPERIMENT|FILE]",
+            help="Compare, item by item, with an experiment or a JSON file that `burnish export` "
+            "wrote; without a value, with the latest.",
             rich_help_panel=_COMPARE,
         ),
     ] = None,
@@ -261,9 +263,9 @@ async def _run(
 ) -> EvaluationResult:
     experiments = workspace.experiments
     # Before the new experiment exists: `latest` means the latest one so far.
-    baseline = await resolve(experiments, request.baseline) if request.baseline else None
+    baseline = await read_baseline(experiments, request.baseline) if request.baseline else None
     if baseline is not None:
-        await _require_common_items(workspace, evaluation, baseline.id)
+        baseline.require_items(evaluation.suite.dataset.index().lines)
     options = RunOptions(
         concurrency=settings.agent.concurrency,
         item_timeout_seconds=settings.agent.timeout_seconds,
@@ -291,7 +293,7 @@ async def _run(
         )
     if baseline is None:
         return result
-    comparison = await compare(experiments, baseline.id, result.experiment_id)
+    comparison = baseline.compare(await outcomes_of(experiments, result.experiment_id))
     return replace(result, comparison=comparison, baseline_id=baseline.id)
 
 
@@ -303,20 +305,6 @@ async def _selection(
         experiment = await resolve(workspace.experiments, request.filter_failing)
         only = await evaluation.failing_items(experiment.id)
     return Selection(split=request.split, limit=request.limit, only=only)
-
-
-async def _require_common_items(
-    workspace: Workspace, evaluation: Evaluation, baseline_id: str
-) -> None:
-    """A baseline of other items is refused before anything is paid."""
-    known = await workspace.experiments.item_scores(baseline_id)
-    if known.keys().isdisjoint(evaluation.suite.dataset.index().lines):
-        raise UsageError(
-            what=f"experiment {baseline_id} cannot be the baseline",
-            why="it has no item of this dataset",
-            fix="name an experiment of the same dataset; `burnish list` shows them",
-            code="nothing_in_common",
-        )
 
 
 def _without_cache(models: Mapping[str, Any]) -> dict[str, Any]:

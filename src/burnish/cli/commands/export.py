@@ -10,12 +10,14 @@ from typing import Annotated, TextIO
 
 import typer
 
+from burnish.app.evaluate.baselines import outcomes_of, read_baseline
 from burnish.app.evaluate.records import Record, stream_records
 from burnish.app.evaluate.result import EvaluationResult, result_of
 from burnish.app.references import BEST, LATEST, resolve, resolve_any, resolve_optimization
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
 from burnish.cli.exports.formats import Format, csv_lines, json_document, json_lines, junit_lines
+from burnish.cli.exports.markdown import Compared, evaluation_markdown
 from burnish.cli.exports.page import html_lines
 from burnish.cli.exports.winner import winner_text
 from burnish.cli.options import Config, Db
@@ -57,17 +59,32 @@ def export(
         str,
         typer.Option(help="Which candidate of an optimization: its id, its number, or baseline."),
     ] = BEST,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EXPERIMENT|FILE",
+            help="In Markdown: what an experiment is compared with, here or in a JSON file that "
+            "this command wrote.",
+        ),
+    ] = None,
     config: Config = None,
     db: Db = None,
 ) -> None:
-    """Write an experiment as JSON, JSONL, CSV, JUnit XML or a self-contained HTML page.
+    """Write an experiment as JSON, JSONL, CSV, JUnit XML, Markdown or a self-contained HTML page.
 
     Of an optimization the winner is written, as JSON, Markdown, a Python module, or a Git patch of
     the files that its sections came from.
     """
     chosen = format_ or _format_of(output)
+    if baseline is not None and chosen is not Format.MARKDOWN:
+        raise UsageError(
+            what="--baseline cannot be used",
+            why=f"{chosen.value} has no place for a comparison",
+            fix="add -f markdown",
+            code="bad_usage",
+        )
     location = ProjectLocation.of(context, config, db)
-    export_any(context.obj, location, reference, chosen, output, candidate=candidate)
+    run(_export(context.obj, location, reference, chosen, output, candidate, baseline))
 
 
 def _format_of(output: Path | None) -> Format:
@@ -78,19 +95,6 @@ def _format_of(output: Path | None) -> Format:
     return names.get(suffix, Format.JSON)
 
 
-def export_any(
-    streams: Streams,
-    location: ProjectLocation,
-    reference: str,
-    kind: Format,
-    output: Path | None,
-    *,
-    candidate: str,
-) -> None:
-    """Write it; a file appears only when it is whole."""
-    run(_export(streams, location, reference, kind, output, candidate))
-
-
 async def _export(
     streams: Streams,
     location: ProjectLocation,
@@ -98,9 +102,11 @@ async def _export(
     kind: Format,
     output: Path | None,
     candidate: str,
+    baseline: str | None,
 ) -> None:
+    """Write it; a file appears only when it is whole."""
     async with location.read() as workspace:
-        found = await _find(workspace, reference, kind)
+        found = await _find(workspace, reference, kind, baseline)
         if isinstance(found, OptimizationRecord):
             text = await winner_text(streams, location, workspace, found, candidate, kind)
             with _target(streams, output) as file:
@@ -108,17 +114,18 @@ async def _export(
             return
         result = await result_of(workspace.experiments, found.id)
         with _target(streams, output) as file:
-            async for piece in _pieces(workspace, result, kind):
+            async for piece in _pieces(workspace, result, kind, baseline):
                 file.write(piece)
 
 
 async def _find(
-    workspace: Workspace, reference: str, kind: Format
+    workspace: Workspace, reference: str, kind: Format, baseline: str | None
 ) -> Experiment | OptimizationRecord:
-    """`latest` is of the kind that the format is for."""
+    """`latest` is of the kind that the format is for, of either where it is for both."""
     if kind.of_winner:
         return await resolve_optimization(workspace.optimizations, reference)
-    if reference.strip().lower() == LATEST:
+    latest = reference.strip().lower() == LATEST
+    if baseline is not None or (latest and kind is not Format.MARKDOWN):
         return await resolve(workspace.experiments, reference)
     return await resolve_any(workspace, reference)
 
@@ -134,9 +141,13 @@ def _target(streams: Streams, output: Path | None) -> Iterator[TextIO]:
 
 
 async def _pieces(
-    workspace: Workspace, result: EvaluationResult, kind: Format
+    workspace: Workspace, result: EvaluationResult, kind: Format, baseline: str | None
 ) -> AsyncIterator[str]:
     records = stream_records(workspace, result.experiment)
+    if kind is Format.MARKDOWN:
+        compared = await _compared(workspace, result, baseline) if baseline else None
+        yield await evaluation_markdown(result, records, compared)
+        return
     if kind is Format.CSV:
         scorers, fields = await _columns(workspace, result)
         pieces = csv_lines(records, scorers=scorers, fields=fields)
@@ -144,6 +155,11 @@ async def _pieces(
         pieces = _formatted(result, kind, records)
     async for piece in pieces:
         yield piece
+
+
+async def _compared(workspace: Workspace, result: EvaluationResult, baseline: str) -> Compared:
+    before = await read_baseline(workspace.experiments, baseline)
+    return Compared(before, await outcomes_of(workspace.experiments, result.experiment_id))
 
 
 def _formatted(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
+from burnish.app.evaluate.records import complaint
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.wiring import Workspace
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
@@ -18,7 +19,6 @@ from burnish.evaluation.refine.statistics import RefinementStatistics
 from burnish.evaluation.statistics import PairedComparison
 
 _GOOD = ExperimentStatus.COMPLETED
-_SIGNIFICANT = 0.05
 Row = tuple[str, Text]
 # Rounds of a summary; with more, the first and the last ones say it.
 _MOST_ROUNDS = 6
@@ -132,7 +132,7 @@ def _print_next(console: Console, result: EvaluationResult, location: ProjectLoc
 
 def verdict(comparison: PairedComparison) -> Text:
     """Better, worse, or not known."""
-    if comparison.p_value >= _SIGNIFICANT or comparison.delta == 0:
+    if not comparison.clear:
         return Text("no clear difference", style="yellow")
     if comparison.delta > 0:
         return Text("better", style="bold green")
@@ -308,14 +308,6 @@ def _print_rounds(console: Console, item: FailingItem) -> None:
     outcome = refined.outcome.value.replace("_", " ")
     words = f"{outcome}, ended by {refined.ended.value}: {one_line(refined.ended_why, 160)}"
     print_indented(console, Text(words, style="dim"), 6)
-
-
-def complaint(result: ItemResult) -> str:
-    """Why a run did not pass: its error, or the first scorer's reason."""
-    if result.error is not None:
-        return f"{result.error.kind.value} error: {result.error.message}"
-    reasons = [score.reason for score in result.scores if score.reason]
-    return reasons[0] if reasons else ""
 
 
 def _text(value: Json) -> str:

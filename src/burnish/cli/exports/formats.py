@@ -11,9 +11,8 @@ from enum import StrEnum
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from burnish.app.evaluate.records import Record
+from burnish.app.evaluate.records import Record, complaint
 from burnish.app.evaluate.result import EvaluationResult
-from burnish.cli.display.evaluation import complaint
 from burnish.domain import ItemResult
 
 # A spreadsheet takes a cell that starts so for a formula, and formulas can send data away.
@@ -43,7 +42,7 @@ _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 class Format(StrEnum):
-    """What can be written: an experiment in the first five, a winner in the last three or JSON."""
+    """What can be written: an experiment in the first six, a winner in the last three or JSON."""
 
     JSON = "json"
     JSONL = "jsonl"
@@ -57,7 +56,7 @@ class Format(StrEnum):
     @property
     def of_winner(self) -> bool:
         """Whether only a candidate can be written so."""
-        return self in {Format.MARKDOWN, Format.PYTHON, Format.PATCH}
+        return self in {Format.PYTHON, Format.PATCH}
 
 
 async def json_lines(records: AsyncIterator[Record]) -> AsyncIterator[str]:

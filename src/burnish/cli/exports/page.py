@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from html import escape
 from importlib import resources
 
-from burnish.app.evaluate.records import Record
+from burnish.app.evaluate.records import Record, complaint
 from burnish.app.evaluate.result import EvaluationResult
-from burnish.cli.display.evaluation import complaint, refinement_rows
+from burnish.cli.display.evaluation import refinement_rows
 from burnish.cli.wording import count, harmless, money, percent
 from burnish.domain import Json, Round
 from burnish.evaluation.refine.statistics import RefinementStatistics

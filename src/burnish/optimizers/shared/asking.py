@@ -16,6 +16,7 @@ from burnish.domain import (
     UnavailableError,
     UsageError,
 )
+from burnish.support.sync_calls import run_sync
 
 T = TypeVar("T")
 _SECONDS = 300.0
@@ -132,7 +133,7 @@ class Asker:
     def ask_blocking(self, prompt: str, *, turn: int = 0) -> str:
         """`ask` for plain methods, which run in a thread beside the event loop."""
         if self._loop is None:
-            return asyncio.run(self.ask(prompt, turn=turn))
+            return run_sync(self.ask(prompt, turn=turn))
         future = asyncio.run_coroutine_threadsafe(self.ask(prompt, turn=turn), self._loop)
         return future.result()  # by the request's own deadline
 

@@ -15,6 +15,7 @@ from burnish.domain import Clock, SystemClock, UsageError
 from burnish.evaluation.item_runner import describe
 from burnish.runtime.loops.health import STALL_SECONDS, HealthServer, Watchdog
 from burnish.runtime.loops.worker_loop import WorkerLoop
+from burnish.support.sync_calls import run_sync
 
 _log = logging.getLogger(__name__)
 Probe = Callable[[], Awaitable[object]]
@@ -119,8 +120,8 @@ class LoopGroup:
         )
 
     def run(self) -> None:
-        """`serve` for programs that have no event loop of their own."""
-        asyncio.run(self.serve())
+        """`serve` for plain programs and notebooks."""
+        run_sync(self.serve())
 
     async def serve(self) -> None:
         """Run all loops until they end, one fails, or somebody asks to stop."""

@@ -1,0 +1,143 @@
+"""Baselines of evaluations: an experiment here, or one that `burnish export` wrote to a file."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from burnish.app.references import resolve
+from burnish.domain import ErrorKind, ExperimentRepository, UsageError
+from burnish.evaluation.statistics import PairedComparison, paired_permutation_test
+
+_FILES = (".json", ".jsonl", ".ndjson")
+
+
+class ItemOutcome(NamedTuple):
+    """One item over its repeats: the mean score, and whether all of them passed."""
+
+    score: float
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """What an evaluation is compared with. Items that nobody answered for outside reasons lack."""
+
+    id: str
+    outcomes: Mapping[str, ItemOutcome]
+
+    def compare(self, after: Baseline) -> PairedComparison:
+        """A paired test over the items that both ran."""
+        before, now = self.outcomes, after.outcomes
+        common = sorted(before.keys() & now.keys())
+        if not common:
+            raise UsageError(
+                what=f"{self.id} and {after.id} cannot be compared",
+                why="they have no item in common",
+                fix="compare experiments of the same dataset",
+                code="nothing_in_common",
+            )
+        return paired_permutation_test(
+            [before[item].score for item in common], [now[item].score for item in common], seed=0
+        )
+
+    def require_items(self, items: Collection[str]) -> None:
+        """Refuse a baseline of other items, before anything is paid."""
+        if self.outcomes.keys().isdisjoint(items):
+            raise UsageError(
+                what=f"{self.id} cannot be the baseline",
+                why="it has no item of this dataset",
+                fix="name an experiment of the same dataset; `burnish list` shows them",
+                code="nothing_in_common",
+            )
+
+    def fixed(self, after: Baseline) -> list[str]:
+        """Items that did not pass before and pass now."""
+        return _turned(self, after, passed=True)
+
+    def broken(self, after: Baseline) -> list[str]:
+        """Items that passed before and do not now."""
+        return _turned(self, after, passed=False)
+
+
+def _turned(before: Baseline, after: Baseline, *, passed: bool) -> list[str]:
+    known = before.outcomes
+    return [
+        item
+        for item, now in after.outcomes.items()
+        if item in known and now.passed is passed and known[item].passed is not passed
+    ]
+
+
+async def read_baseline(experiments: ExperimentRepository, reference: str | Path) -> Baseline:
+    """A file of `burnish export` where it ends in .json or .jsonl, else an experiment of here."""
+    if str(reference).lower().endswith(_FILES):
+        return read_exported(Path(reference))
+    experiment = await resolve(experiments, str(reference))
+    return await outcomes_of(experiments, experiment.id)
+
+
+async def outcomes_of(experiments: ExperimentRepository, experiment_id: str) -> Baseline:
+    """What became of each item of an experiment."""
+    runs = [
+        (one.item_id, one.score, one.passed)
+        async for one in experiments.stream_results(experiment_id)
+        if one.error is None or one.error.kind.scored
+    ]
+    return Baseline(id=experiment_id, outcomes=_by_item(runs))
+
+
+def read_exported(path: Path) -> Baseline:
+    """The evaluation that `burnish export` wrote as JSON or JSON Lines."""
+    try:
+        text = path.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unusable(path, getattr(error, "strerror", None) or str(error)) from error
+    try:
+        identifier, rows = _rows(path, text)
+        runs = [
+            (str(row["item_id"]), float(row["score"]), row["passed"] is True)
+            for row in rows
+            if _is_scored(row["error"])
+        ]
+    except (ValueError, KeyError, TypeError) as error:
+        raise _unusable(path, f"it is no evaluation that Burnish wrote ({error!r})") from error
+    if not runs:
+        raise _unusable(path, "no item of it has a score")
+    return Baseline(id=identifier, outcomes=_by_item(runs))
+
+
+def _rows(path: Path, text: str) -> tuple[str, list[dict[str, Any]]]:
+    if path.suffix.lower() != ".json":
+        return path.name, [json.loads(line) for line in text.splitlines() if line.strip()]
+    document = json.loads(text)
+    return str(document["experiment"]["id"]), document["results"]
+
+
+def _is_scored(error: Mapping[str, Any] | None) -> bool:
+    return error is None or ErrorKind(error["kind"]).scored
+
+
+def _by_item(runs: Iterable[tuple[str, float, bool]]) -> dict[str, ItemOutcome]:
+    found: dict[str, list[tuple[float, bool]]] = {}
+    for item, score, passed in runs:
+        found.setdefault(item, []).append((score, passed))
+    return {
+        item: ItemOutcome(
+            math.fsum(score for score, _ in all_) / len(all_), all(passed for _, passed in all_)
+        )
+        for item, all_ in found.items()
+    }
+
+
+def _unusable(path: Path, why: str) -> UsageError:
+    return UsageError(
+        what=f"{path} cannot be the baseline",
+        why=why,
+        fix="write one with `burnish export EXPERIMENT -o baseline.json`",
+        code="invalid_baseline",
+    )
