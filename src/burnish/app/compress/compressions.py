@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from burnish.app.agents.promotion import prepare_promotion, promote
 from burnish.app.compress.report import CompressionReport, read_report
+from burnish.app.optimize.following import OnEvent
 from burnish.app.optimize.optimizations import Optimization, run_prepared
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.runners import RunnerChoice
@@ -203,6 +204,8 @@ async def compress_async(
     db: str | Path | None = None,
     resume: str | None = None,
     watch: Callable[[Attempt], None] | None = None,
+    progress: bool | None = None,
+    on_event: OnEvent | None = None,
     mailbox: str | None = None,
     runner: str | None = None,
 ) -> CompressionResult:
@@ -217,8 +220,8 @@ async def compress_async(
     becomes all that it holds with the result on top; a tag that is there already is refused
     otherwise, unless `replace_tag`. `apply` makes the result the agent's active version. Neither is
     done where something speaks against the result (`report.worth_keeping`).
-    `resume` names a compression to go on with, given the same arguments. `mailbox` and
-    `runner` are as for `optimize`.
+    `resume` names a compression to go on with, given the same arguments. `progress`, `on_event`,
+    `mailbox` and `runner` are as for `optimize`.
     """
     tags = CompressionTags(
         agent_name=agent.name,
@@ -252,7 +255,14 @@ async def compress_async(
             budget or Budget(),
             make_adapter=choice.make_adapter(location, Path.cwd()),
         )
-        result = await run_prepared(optimization, name=name, resume=resume, watch=watch)
+        result = await run_prepared(
+            optimization,
+            name=name,
+            resume=resume,
+            watch=watch,
+            progress=progress,
+            on_event=on_event,
+        )
         report = await read_report(
             workspace,
             result,
