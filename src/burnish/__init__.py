@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from burnish import optimizers
+    from burnish.app.agents.active import ActiveConfiguration, active, active_async
     from burnish.app.api import (
         compress,
         evaluate,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from burnish.app.evaluate.project_tests import assert_no_regression
     from burnish.app.evaluate.result import EvaluationResult
     from burnish.app.optimize.result import OptimizationResult
+    from burnish.app.stored_results import load, load_async
     from burnish.app.worker.worker import work_async
     from burnish.config.specs import AgentSpec as Agent
     from burnish.config.specs import SuiteSpec as Suite
@@ -82,6 +84,7 @@ __version__ = "0.1.0"
 # Loaded on first use, so that `import burnish` and `burnish --help` stay instant. Names that are
 # not listed here are of the domain.
 _HOMES = {
+    "ActiveConfiguration": "app.agents.active.ActiveConfiguration",
     "Agent": "config.specs.AgentSpec",
     "CompressionResult": "app.compress.compressions.CompressionResult",
     "EvaluationResult": "app.evaluate.result.EvaluationResult",
@@ -93,6 +96,8 @@ _HOMES = {
     "Suite": "config.specs.SuiteSpec",
     "TriggeredExperiment": "optimization.experiments.adapter.TriggeredExperiment",
     "WeakincentivesPrompt": "integrations.weakincentives.WeakincentivesPrompt",
+    "active": "app.agents.active.active",
+    "active_async": "app.agents.active.active_async",
     "apply_modifications": "optimizers.compress.report.apply_modifications",
     "assert_no_regression": "app.evaluate.project_tests.assert_no_regression",
     "compress": "app.api.compress",
@@ -101,6 +106,8 @@ _HOMES = {
     "evaluate_async": "app.api.evaluate_async",
     "from_dspy": "integrations.dspy.programs.from_dspy",
     "from_function": "integrations.functions.from_function",
+    "load": "app.stored_results.load",
+    "load_async": "app.stored_results.load_async",
     "optimize": "app.api.optimize",
     "optimize_async": "app.api.optimize_async",
     "to_dspy": "integrations.dspy.programs.to_dspy",
@@ -110,6 +117,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "ActiveConfiguration",
     "Agent",
     "AgentOutput",
     "Budget",
@@ -162,6 +170,8 @@ __all__ = [
     "Usage",
     "UsageError",
     "WeakincentivesPrompt",
+    "active",
+    "active_async",
     "apply_modifications",
     "assert_no_regression",
     "compress",
@@ -171,6 +181,8 @@ __all__ = [
     "evaluate_async",
     "from_dspy",
     "from_function",
+    "load",
+    "load_async",
     "optimize",
     "optimize_async",
     "optimizers",
