@@ -19,6 +19,7 @@ from burnish.domain import BurnishError, Configuration, Json, UnavailableError, 
 from burnish.support.secrets import without_secrets
 from burnish.support.sync_calls import run_sync
 
+Given = Configuration | Mapping[str, Any] | None
 _log = logging.getLogger(__name__)
 _READ_SECONDS = 10.0
 _RETRY_SECONDS = 5.0
@@ -61,12 +62,12 @@ def active(
     url: str | None = None,
     api_key_env: str = "BURNISH_API_KEY",
     ttl: float = 60.0,
-    default: Configuration | Mapping[str, Any] | None = None,
+    default: Given = None,
 ) -> ActiveConfiguration:
     """The configuration that was promoted for an agent, for code that runs in production.
 
     It comes from `url`, a Burnish server (with the key in the variable `api_key_env`, if there is
-    one), from `file` (burnish.toml, or what `burnish export -f json` writes), or from the database
+    one), from `file` (burnish.toml, or what `burnish export ID -f json` writes), or from the database
     `db`, by default that of `evaluate`. It is asked for again after `ttl` seconds. While the source is
     away, its last answer stands, and a line in the log says so. `default` is taken where nothing was
     promoted, and where the source is away before it has answered once.
@@ -112,7 +113,7 @@ class ActiveConfigurations:
         source: Source,
         *,
         ttl: float,
-        default: Configuration | Mapping[str, Any] | None = None,
+        default: Given = None,
     ) -> ActiveConfiguration:
         """What is known if it is young enough, else what the source says now."""
         with self._changing:
@@ -121,30 +122,29 @@ class ActiveConfigurations:
         if self._clock() >= known.until and known.reading.acquire(blocking=not asked):
             try:
                 if self._clock() >= known.until:
-                    self._read(source, known, ttl)
+                    self._read(source, known, ttl, default)
             finally:
                 known.reading.release()
         return _answer(source, known, default)
 
-    def _read(self, source: Source, known: _Known, ttl: float) -> None:
+    def _read(self, source: Source, known: _Known, ttl: float, default: Given) -> None:
         try:
             known.value, known.error = source.read(), None
             known.until = self._clock() + ttl
         except BurnishError as error:
             known.error, last = error, known.value
             known.until = self._clock() + min(ttl, _RETRY_SECONDS)
-            _log.warning(
-                "the active configuration of %r cannot be read from %s (%s); going on with %s",
-                source.agent,
-                source.name,
-                without_secrets(str(error)),
-                "the default, if there is one" if last is None else "its last answer",
-            )
+            if last is not None or default is not None:
+                _log.warning(
+                    "the active configuration of %r cannot be read from %s (%s); going on with %s",
+                    source.agent,
+                    source.name,
+                    without_secrets(str(error)),
+                    "the default" if last is None else "its last answer",
+                )
 
 
-def _answer(
-    source: Source, known: _Known, default: Configuration | Mapping[str, Any] | None
-) -> ActiveConfiguration:
+def _answer(source: Source, known: _Known, default: Given) -> ActiveConfiguration:
     value, error = known.value, known.error
     if value is not None:
         return value if error is None else replace(value, stale=True)
@@ -267,7 +267,7 @@ def _unreadable(agent: str, why: str) -> UsageError:
     return UsageError(
         what=f"the active configuration of {agent!r} cannot be read",
         why=why,
-        fix="give burnish.toml, or what `burnish export -f json` writes",
+        fix="give burnish.toml, or what `burnish export ID -f json` writes",
         code="missing_file",
     )
 
