@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     )
     from burnish.integrations.dspy.programs import from_dspy, to_dspy
     from burnish.integrations.functions import from_function
+    from burnish.integrations.tracking import to_mlflow, to_wandb
     from burnish.integrations.weakincentives import MailboxRuns, WeakincentivesPrompt
     from burnish.optimization.experiments.adapter import (
         ExperimentAdapter,
@@ -111,6 +112,8 @@ _HOMES = {
     "optimize": "app.api.optimize",
     "optimize_async": "app.api.optimize_async",
     "to_dspy": "integrations.dspy.programs.to_dspy",
+    "to_mlflow": "integrations.tracking.to_mlflow",
+    "to_wandb": "integrations.tracking.to_wandb",
     "with_modifications": "optimizers.compress.report.with_modifications",
     "work": "app.api.work",
     "work_async": "app.worker.worker.work_async",
@@ -187,6 +190,8 @@ __all__ = [
     "optimize_async",
     "optimizers",
     "to_dspy",
+    "to_mlflow",
+    "to_wandb",
     "with_modifications",
     "work",
     "work_async",
