@@ -35,7 +35,8 @@ class TerminalLine:
     def show(self, line: str, *, last: bool) -> None:
         """Write it in place of the one before."""
         with contextlib.suppress(OSError):
-            line = line[: os.get_terminal_size(sys.stderr.fileno()).columns - 1]
+            columns = os.get_terminal_size(sys.stderr.fileno()).columns
+            line = line[: columns - 1] if columns else line
         sys.stderr.write(f"\r\x1b[2K{line}" + ("\n" if last else ""))
         sys.stderr.flush()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import os
 import sys
 import types
 
@@ -67,6 +68,17 @@ def test_a_terminal_shows_where_it_stands_and_nothing_else(monkeypatch, tmp_path
     assert "best 1.000 (baseline 1.000)" in searched.rpartition("\x1b[2K")[2]
     assert scored.endswith("\n")
     assert searched.endswith("\n")
+
+
+@pytest.mark.parametrize(("columns", "shown"), [(0, "abcdef"), (4, "abc"), (80, "abcdef")])
+def test_a_line_is_cut_where_the_terminal_says_how_wide_it_is(monkeypatch, columns, shown):
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(terminal, "fileno", lambda: 2, raising=False)
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((columns, 1)))
+
+    TerminalLine().show("abcdef", last=True)
+
+    assert terminal.getvalue() == f"\r\x1b[2K{shown}\n"
 
 
 @pytest.mark.usefixtures("elsewhere")
