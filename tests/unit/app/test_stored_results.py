@@ -1,8 +1,10 @@
 """Stored results by id: what a call returned is there again in another program."""
 
 import pytest
+from tests.support.image_samples import make_request
 
 import burnish
+from burnish.app.wiring import Workspace
 from burnish.domain import UsageError
 
 ROWS = [{"q": f"q{n}", "label": "x" if n % 2 else "y"} for n in range(8)]
@@ -46,6 +48,14 @@ def test_a_compression_of_python_comes_back_as_its_optimization(tmp_path):
     again = burnish.load(made.report.optimization_id, db=db)
 
     assert again.to_json() == made.result.to_json()
+
+
+async def test_an_image_run_comes_back_by_its_whole_id(tmp_path):
+    async with Workspace.open(str(tmp_path / "b.db")) as workspace:
+        await workspace.images.ensure_project(make_request().project_id)
+        made = await workspace.images.create_run("run-1", make_request())
+
+    assert (await burnish.load_async("run-1", db=tmp_path / "b.db")) == made
 
 
 def test_what_is_not_there_is_said(tmp_path):

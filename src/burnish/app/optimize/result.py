@@ -197,7 +197,11 @@ class OptimizationResult(Tabular):
         record, proof = self.record, self.improvement
         why = f", {self.stop_reason}" if self.stop_reason else ""
         lines = [f"OptimizationResult({record.id}: {record.name}, {self.status.value}{why})"]
-        lines.append(f"search {self.baseline.score:.3f} → {self.best.score:.3f}")
+        first, best = self.document["baseline"], self.document["best"]
+        known = first is not None and best is not None
+        lines.append(
+            f"search {first['score']:.3f} → {best['score']:.3f}" if known else "no score yet"
+        )
         if self.why_not_improved:
             lines.append(self.why_not_improved)
         elif proof is not None:

@@ -73,6 +73,8 @@ def _of_optimization(result: OptimizationResult) -> Facts:
     compared = {f"improvement_{name}": improvement.get(name) for name in ("delta", "ci_low")}
     compared |= {"improvement_ci_high": improvement.get("ci_high")}
     compared |= {name: improvement.get(name) for name in ("p_value", "fixed", "broken")}
+    first, best = document["baseline"] or {}, document["best"] or {}
+    winner = Configuration.of(best.get("configuration") or {})
     test = {f"test_{name}": value for name, value in (result.test or {}).items()}
     return Facts(
         id=record.id,
@@ -87,14 +89,14 @@ def _of_optimization(result: OptimizationResult) -> Facts:
                 "seed": record.seed,
                 "status": record.status.value,
                 "stop_reason": record.stop_reason,
-                "best_candidate_id": result.best.candidate_id,
-                "configuration_hash": result.best.configuration.hash,
+                "best_candidate_id": best.get("candidate_id"),
+                "configuration_hash": winner.hash if best else None,
             }
         ),
         metrics=_numbers(
             {
-                "baseline_score": result.baseline.score,
-                "best_score": result.best.score,
+                "baseline_score": first.get("score"),
+                "best_score": best.get("score"),
                 "trials": document["trials"],
                 "evaluations": result.evaluations,
                 **test,
@@ -102,7 +104,7 @@ def _of_optimization(result: OptimizationResult) -> Facts:
                 **_spent(result.usage),
             }
         ),
-        configuration=result.best.configuration,
+        configuration=winner,
         html=result.to_html(),
         series=_series(result),
     )

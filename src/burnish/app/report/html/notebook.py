@@ -25,7 +25,7 @@ from burnish.app.report.html.overview import boxes, header
 from burnish.app.report.html.prompt_changes import prompt_changes
 from burnish.app.report.html.score_chart import score_chart
 from burnish.app.report.html.trial_table import trial_table
-from burnish.domain import Spending
+from burnish.domain import Spending, UsageError
 
 if TYPE_CHECKING:
     from burnish.app.evaluate.result import EvaluationResult
@@ -43,6 +43,13 @@ class Plot:
 
     def save(self, path: str | Path) -> Path:
         """Write it as an SVG file."""
+        if not self.svg.startswith("<svg"):
+            raise UsageError(
+                what="there is no chart to save",
+                why="no trial has a score yet",
+                fix="go on with the search",
+                code="no_result",
+            )
         target = Path(path).expanduser()
         style = asset("report.css")
         head = '<svg xmlns="http://www.w3.org/2000/svg"'
