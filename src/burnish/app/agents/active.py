@@ -244,11 +244,12 @@ def _from_server(agent: str, base: str, api_key_env: str) -> ActiveConfiguration
     if answer.status_code >= 500 or answer.status_code == 429:
         raise _away(agent, f"{_place(base)} answered with status {answer.status_code}")
     if answer.status_code != 200:
+        codes = {404: "not_found", 401: "bad_key", 403: "bad_key"}
         raise UsageError(
             what=f"the active configuration of {agent!r} cannot be read",
             why=f"{_place(base)} answered with status {answer.status_code}",
             fix=f"check the url, the agent's name and the key in {api_key_env}",
-            code="not_found" if answer.status_code == 404 else "bad_key",
+            code=codes.get(answer.status_code, "request_refused"),
         )
     try:
         document = answer.json()
