@@ -7,8 +7,6 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import uuid_utils
-
 from burnish.app.optimize.cost_estimate import require_price
 from burnish.app.optimize.following import OnEvent, telling
 from burnish.app.optimize.result import OptimizationResult
@@ -40,6 +38,7 @@ from burnish.optimization.experiments.local_adapter import LocalExperimentAdapte
 from burnish.optimization.racing import Racing
 from burnish.optimization.run import OptimizationDriver
 from burnish.optimization.search_plan import SearchPlan
+from burnish.support.ids import new_id
 
 
 class Optimization:
@@ -102,7 +101,7 @@ class Optimization:
         self.require_affordable()
         dataset, seed = await self._ensure_dataset(), self._search.seed
         record = OptimizationRecord(
-            id=optimization_id or str(uuid_utils.uuid7()),
+            id=optimization_id or new_id(),
             name=name or f"{self._search.name} of {self.agent.name}",
             status=OptimizationStatus.INITIALIZED,
             objective_name=", ".join(self.suite.scorers.names),
