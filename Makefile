@@ -15,8 +15,7 @@ PACKAGE := --constraint constraints.txt --editable '.[dev]'
 KEPT := env -u PYTHONDONTWRITEBYTECODE
 # To compile all packages takes seven times as long as to install them. What tests import is compiled
 # by their collection; this is what only the processes that they start import, which keep nothing.
-COMPILED := $(KEPT) $(BIN)/python -c 'import moto.moto_server.werkzeug_app, moto.s3.responses, openai; \
-	openai.AsyncOpenAI(api_key="none").chat'
+COMPILED := $(KEPT) $(BIN)/python -c 'import moto.moto_server.werkzeug_app, moto.s3.responses, httpx2'
 # Three processes for two cores: tests of servers and of faults wait for part of their time.
 PYTEST_OPTIONS ?=
 PYTEST := $(KEPT) $(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST_OPTIONS)

@@ -19,6 +19,7 @@ NAMES = (
     "refine",
     "proofs",
     "images",
+    "install",
 )
 
 

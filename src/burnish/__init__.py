@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from burnish import optimizers
+    from burnish.app.agents.active import ActiveConfiguration, active, active_async
     from burnish.app.api import (
         compress,
         evaluate,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from burnish.app.evaluate.project_tests import assert_no_regression
     from burnish.app.evaluate.result import EvaluationResult
     from burnish.app.optimize.result import OptimizationResult
+    from burnish.app.stored_results import load, load_async
     from burnish.app.worker.worker import work_async
     from burnish.config.specs import AgentSpec as Agent
     from burnish.config.specs import SuiteSpec as Suite
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     )
     from burnish.integrations.dspy.programs import from_dspy, to_dspy
     from burnish.integrations.functions import from_function
+    from burnish.integrations.tracking import to_mlflow, to_wandb
     from burnish.integrations.weakincentives import MailboxRuns, WeakincentivesPrompt
     from burnish.optimization.experiments.adapter import (
         ExperimentAdapter,
@@ -82,6 +85,7 @@ __version__ = "0.1.0"
 # Loaded on first use, so that `import burnish` and `burnish --help` stay instant. Names that are
 # not listed here are of the domain.
 _HOMES = {
+    "ActiveConfiguration": "app.agents.active.ActiveConfiguration",
     "Agent": "config.specs.AgentSpec",
     "CompressionResult": "app.compress.compressions.CompressionResult",
     "EvaluationResult": "app.evaluate.result.EvaluationResult",
@@ -93,6 +97,8 @@ _HOMES = {
     "Suite": "config.specs.SuiteSpec",
     "TriggeredExperiment": "optimization.experiments.adapter.TriggeredExperiment",
     "WeakincentivesPrompt": "integrations.weakincentives.WeakincentivesPrompt",
+    "active": "app.agents.active.active",
+    "active_async": "app.agents.active.active_async",
     "apply_modifications": "optimizers.compress.report.apply_modifications",
     "assert_no_regression": "app.evaluate.project_tests.assert_no_regression",
     "compress": "app.api.compress",
@@ -101,15 +107,20 @@ _HOMES = {
     "evaluate_async": "app.api.evaluate_async",
     "from_dspy": "integrations.dspy.programs.from_dspy",
     "from_function": "integrations.functions.from_function",
+    "load": "app.stored_results.load",
+    "load_async": "app.stored_results.load_async",
     "optimize": "app.api.optimize",
     "optimize_async": "app.api.optimize_async",
     "to_dspy": "integrations.dspy.programs.to_dspy",
+    "to_mlflow": "integrations.tracking.to_mlflow",
+    "to_wandb": "integrations.tracking.to_wandb",
     "with_modifications": "optimizers.compress.report.with_modifications",
     "work": "app.api.work",
     "work_async": "app.worker.worker.work_async",
 }
 
 __all__ = [
+    "ActiveConfiguration",
     "Agent",
     "AgentOutput",
     "Budget",
@@ -162,6 +173,8 @@ __all__ = [
     "Usage",
     "UsageError",
     "WeakincentivesPrompt",
+    "active",
+    "active_async",
     "apply_modifications",
     "assert_no_regression",
     "compress",
@@ -171,10 +184,14 @@ __all__ = [
     "evaluate_async",
     "from_dspy",
     "from_function",
+    "load",
+    "load_async",
     "optimize",
     "optimize_async",
     "optimizers",
     "to_dspy",
+    "to_mlflow",
+    "to_wandb",
     "with_modifications",
     "work",
     "work_async",

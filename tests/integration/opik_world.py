@@ -7,17 +7,14 @@ import json
 from dataclasses import dataclass
 
 import httpx2
-import uuid_utils
 from serving_world import OPTIMIZATIONS
+
+from burnish.support.ids import new_id
 
 PRIVATE = "/api/v1/private"
 OBJECTIVE = "label_match"
 FIRST = {"system": "Route the ticket.", "user": "TICKET: {ticket}"}
 BETTER = {**FIRST, "system": "Read it word by word."}
-
-
-def new_id():
-    return str(uuid_utils.uuid7())
 
 
 @dataclass

@@ -3,6 +3,8 @@
 import pytest
 from registry_world import AGENTS, PROMPT, pages, refused, registry_client
 
+import burnish
+
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
@@ -94,3 +96,19 @@ def test_versions_have_authors_a_diff_and_a_way_back(client):
     refused(client.post(f"{path}/revert", json={**stale, "version": 9}), 404, "not_found")
     refused(client.get(f"{path}/versions/4"), 404, "not_found")
     refused(client.get(f"{AGENTS}/nobody/versions"), 404, "not_found")
+
+
+def test_production_code_reads_what_is_active(client):
+    address = str(client.base_url)
+    body = {"name": "live", "model": "openai/gpt-test", "configuration": PROMPT, "author": "ada"}
+    assert client.post(AGENTS, json=body).status_code == 201
+
+    first = burnish.active("live", url=address, ttl=0)
+    changed = {"configuration": {"sections": {"user": "{{text}}?"}}, "author": "ada"}
+    assert client.post(f"{AGENTS}/live/versions", json=changed).status_code == 201
+    second = burnish.active("live", url=address, ttl=0)
+
+    assert (first.version, dict(first.sections)) == (1, PROMPT["sections"])
+    assert (second.version, second.sections) == (2, {"user": "{{text}}?"})
+    with pytest.raises(burnish.UsageError, match="status 404"):
+        burnish.active("nobody", url=address)

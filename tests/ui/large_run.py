@@ -7,7 +7,6 @@ import random
 from pathlib import Path
 from typing import Any
 
-import uuid_utils
 from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 from tests.ui.project_files import first_prompt
@@ -35,6 +34,7 @@ from burnish.storage.experiments.repository import experiment_row
 from burnish.storage.experiments.tables import experiments
 from burnish.storage.optimizations.rows import trial_values
 from burnish.storage.optimizations.tables import trials
+from burnish.support.ids import new_id
 
 _ITEMS = 60
 _EDITS = (
@@ -57,7 +57,7 @@ def add_large_run(database: Path, count: int) -> str:
 
 
 async def _add(database: Path, count: int) -> str:
-    identity = str(uuid_utils.uuid7())
+    identity = new_id()
     draw = random.Random(count)
     async with Workspace.open(str(database)) as workspace:
         await workspace.optimizations.create_optimization(_record(identity))

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from burnish.app.evaluate.evaluations import Evaluation, Selection
 from burnish.app.evaluate.records import read_rows
 from burnish.app.evaluate.result import EvaluationResult
+from burnish.app.optimize.following import OnEvent
 from burnish.app.optimize.optimizations import Optimization, run_prepared
 from burnish.app.optimize.own_repository import OwnRepository
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.runners import RunnerChoice
+from burnish.app.progress_line import watched_evaluation
 from burnish.app.references import resolve_optimization
 from burnish.app.wiring import Workspace, database_location
 from burnish.config.search import SearchSpec, racing_mode
@@ -39,7 +41,8 @@ def evaluate(
     limit: int | None = None,
     name: str | None = None,
     db: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
+    on_event: OnEvent | None = None,
     budget: Budget | None = None,
 ) -> EvaluationResult:
     """Run an agent over a suite and keep every result in the database.
@@ -48,6 +51,8 @@ def evaluate(
     time was up), and `warnings` tell how many runs were made.
     `db` is a path or URL; without it the results go to `.burnish/burnish.db` below the current
     folder. Results that are already there for the same agent, configuration and item are reused.
+    `progress` shows a line as it goes on: by default in a terminal and a notebook. `on_event` is
+    called with a `burnish.Event` as the counts move and at the end: see docs/python.md.
     """
     return run_sync(
         evaluate_async(
@@ -58,6 +63,7 @@ def evaluate(
             name=name,
             db=db,
             progress=progress,
+            on_event=on_event,
             budget=budget,
         )
     )
@@ -71,17 +77,23 @@ async def evaluate_async(
     limit: int | None = None,
     name: str | None = None,
     db: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
+    on_event: OnEvent | None = None,
     budget: Budget | None = None,
 ) -> EvaluationResult:
     """`evaluate` for callers that have an event loop of their own."""
     location = database_location(Path.cwd(), None if db is None else str(db))
     async with Workspace.open(location) as workspace:
         evaluation = Evaluation(workspace, agent, suite)
+        # Counters of the caller's are shown by the caller.
+        counters = progress if isinstance(progress, Progress) else Progress()
+        wanted = False if isinstance(progress, Progress) else progress
+        title = name or f"{evaluation.agent.name} on {evaluation.suite.name}"
         try:
-            result = await evaluation.run(
-                Selection(split=split, limit=limit), name=name, progress=progress, budget=budget
-            )
+            async with watched_evaluation(title, counters, wanted, on_event):
+                result = await evaluation.run(
+                    Selection(split=split, limit=limit), name=name, progress=counters, budget=budget
+                )
             return replace(result, read=partial(read_rows, location, result.experiment_id))
         finally:
             await evaluation.close()
@@ -120,6 +132,8 @@ async def optimize_async(
     db: str | Path | None = None,
     resume: str | None = None,
     watch: Callable[[Attempt], None] | None = None,
+    progress: bool | None = None,
+    on_event: OnEvent | None = None,
     mailbox: str | None = None,
     runner: str | None = None,
     timeout_seconds: float = 600.0,
@@ -132,7 +146,9 @@ async def optimize_async(
     that cannot reasonably win. `space` says which sections and parameters may change. `objective`
     weighs tokens, cost or latency against the score, such as {"tokens": 0.1}, or asks for a front,
     such as {"pareto": ["tokens"], "tolerance": 0.01}. `resume` names an optimization to go on with, by
-    its id, a part of it or `latest`, given the same agent, suite, optimizer and objective. `mailbox`,
+    its id, a part of it or `latest`, given the same agent, suite, optimizer and objective. `progress`
+    shows a line as it goes on, by default in a terminal and a notebook; `on_event` is called with each
+    `burnish.Event` of the run (docs/python.md), and `watch` with the attempt as it begins. `mailbox`,
     such as redis://HOST:6379/0, has the evaluations done by the workers there that serve this
     agent: see `burnish.work`.
     `runner` names where they are done instead: mailbox, or what an installed package registers.
@@ -169,7 +185,14 @@ async def optimize_async(
             repository=own,
         )
         try:
-            return await run_prepared(optimization, name=name, resume=resume, watch=watch)
+            return await run_prepared(
+                optimization,
+                name=name,
+                resume=resume,
+                watch=watch,
+                progress=progress,
+                on_event=on_event,
+            )
         finally:
             if own is not None:
                 own.close()

@@ -130,6 +130,24 @@ def _make_state_folder(location: str) -> None:
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
+def database_exists(location: str) -> bool:
+    """Whether there is anything to read; a server is taken to be there."""
+    if location.startswith("sqlite"):
+        location = location.partition("://")[2].removeprefix("/")
+    return "://" in location or Path(location).expanduser().exists()
+
+
+def require_database(location: str) -> None:
+    """Reading never makes a database."""
+    if not database_exists(location):
+        raise UsageError(
+            what="nothing is stored here yet",
+            why=f"{location} does not exist",
+            fix="run an evaluation or an optimization first, or name the place with db=",
+            code="not_found",
+        )
+
+
 def _kept_in(name: str) -> Any:
     """A repository of storage by its class's name, made when it is first asked for."""
     return cached_property(lambda self: getattr(storage, name)(self._database))

@@ -54,6 +54,7 @@ def run_burnish(
             budget=burnish.Budget(max_evaluations=budget),
             seed=seed,
             db=Path(folder) / "bench.db",
+            progress=False,
         )
     calls = world.calls - calls_before
     _check(calls, result.evaluations, budget)

@@ -76,6 +76,7 @@ def run_compress(world: CompressWorld, *, runs: int, lines: bool = True) -> Comp
             ),
             seed=world.seed,
             db=Path(folder) / "bench.db",
+            progress=False,
         )
     if result.evaluations != world.calls:
         raise InvariantError(

@@ -58,10 +58,9 @@ class ProjectLocation:
     @property
     def has_database(self) -> bool:
         """Whether there is anything to read; a server is taken to be there."""
-        location = self.database
-        if location.startswith("sqlite"):
-            location = location.partition("://")[2].removeprefix("/")
-        return "://" in location or Path(location).expanduser().exists()
+        from burnish.app.wiring import database_exists  # noqa: PLC0415
+
+        return database_exists(self.database)
 
     @contextlib.asynccontextmanager
     async def read(self) -> AsyncIterator[Workspace]:

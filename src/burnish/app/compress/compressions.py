@@ -6,13 +6,15 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burnish.app.agents.promotion import prepare_promotion, promote
 from burnish.app.compress.report import CompressionReport, read_report
+from burnish.app.optimize.following import OnEvent
 from burnish.app.optimize.optimizations import Optimization, run_prepared
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.runners import RunnerChoice
+from burnish.app.report.tabular import Tabular, cost_words
 from burnish.app.wiring import Workspace, database_location, overrides_location
 from burnish.config.search import SearchSpec
 from burnish.config.specs import AgentSpec, SuiteSpec
@@ -36,9 +38,12 @@ from burnish.overrides import (
     resolve_tag,
 )
 
+if TYPE_CHECKING:
+    from burnish.app.report.html.notebook import Plot
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompressionResult:
+class CompressionResult(Tabular):
     """The report, the optimization behind it, and where the result went."""
 
     report: CompressionReport
@@ -54,6 +59,33 @@ class CompressionResult:
     def to_json(self) -> dict[str, Any]:
         """What `burnish compress --json` prints."""
         return {**self.report.to_json(), "tag": self.tag, "applied_version": self.version}
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Every modification: its section, the new text, and what it saves."""
+        return [one.to_json() for one in self.report.modifications]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows."""
+        return self.rows
+
+    def to_html(self) -> str:
+        """As the optimization behind it is shown in a notebook."""
+        return self.result.to_html()
+
+    def plot(self) -> Plot:
+        """Score by trial, as of the optimization behind it."""
+        return self.result.plot()
+
+    def __repr__(self) -> str:
+        report, kept = self.report, "worth keeping" if self.report.worth_keeping else "not kept"
+        lines = [
+            f"CompressionResult({report.optimization_id}: {report.agent}, {report.status})",
+            f"{report.tokens_before:,} → {report.tokens_after:,} tokens, {kept}",
+            f"{len(report.modifications):,} modifications, {len(report.regressions):,} regressions "
+            f"on {report.gate_items:,} items, {cost_words(report.usage.get('cost_usd'))}",
+        ]
+        return "\n  ".join(lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +204,8 @@ async def compress_async(
     db: str | Path | None = None,
     resume: str | None = None,
     watch: Callable[[Attempt], None] | None = None,
+    progress: bool | None = None,
+    on_event: OnEvent | None = None,
     mailbox: str | None = None,
     runner: str | None = None,
 ) -> CompressionResult:
@@ -186,8 +220,8 @@ async def compress_async(
     becomes all that it holds with the result on top; a tag that is there already is refused
     otherwise, unless `replace_tag`. `apply` makes the result the agent's active version. Neither is
     done where something speaks against the result (`report.worth_keeping`).
-    `resume` names a compression to go on with, given the same arguments. `mailbox` and
-    `runner` are as for `optimize`.
+    `resume` names a compression to go on with, given the same arguments. `progress`, `on_event`,
+    `mailbox` and `runner` are as for `optimize`.
     """
     tags = CompressionTags(
         agent_name=agent.name,
@@ -221,7 +255,14 @@ async def compress_async(
             budget or Budget(),
             make_adapter=choice.make_adapter(location, Path.cwd()),
         )
-        result = await run_prepared(optimization, name=name, resume=resume, watch=watch)
+        result = await run_prepared(
+            optimization,
+            name=name,
+            resume=resume,
+            watch=watch,
+            progress=progress,
+            on_event=on_event,
+        )
         report = await read_report(
             workspace,
             result,

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-import uuid_utils
-
 from burnish.app.evaluate.leases import leased_evaluation, until_cancelled, was_cancelled
 from burnish.app.evaluate.result import EvaluationResult, result_of
 from burnish.app.wiring import Workspace, build_agent, build_suite, check_fit
@@ -30,6 +28,7 @@ from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import ExperimentRunner, RunOptions
 from burnish.evaluation.suite import Suite
 from burnish.models.traffic import counting
+from burnish.support.ids import new_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,7 +303,7 @@ class Evaluation:
             self.suite.dataset.name, index.fingerprint, self.suite.dataset.items()
         )
         experiment = Experiment(
-            id=str(uuid_utils.uuid7()),
+            id=new_id(),
             name=name or f"{self.agent.name} on {self.suite.name}",
             type=ExperimentType.REGULAR,
             status=ExperimentStatus.PENDING,

@@ -47,6 +47,20 @@ class Record:
             **self._refinement(),
         }
 
+    def row(self) -> dict[str, Any]:
+        """The same for Python, with why it was scored so and what was paid now, at hand."""
+        result = self.result
+        reasons = [f"{one.name}: {one.reason}" for one in result.scores if one.reason]
+        told = reasons[0].partition(": ")[2] if len(reasons) == 1 else "; ".join(reasons)
+        known = result.footprint.by_purpose or result.spending.by_purpose  # Some report no usage.
+        return {
+            "id": result.item_id,
+            "rounds": [],
+            **self.to_json(),
+            "reason": told or (None if result.error is None else result.error.message),
+            "cost_usd": result.spending.total.cost_usd if known else None,
+        }
+
     def _refinement(self) -> dict[str, Any]:
         """Nothing where the output was not judged in rounds."""
         if self.result.refinement is None:
@@ -65,13 +79,18 @@ def complaint(result: ItemResult) -> str:
     return reasons[0] if reasons else ""
 
 
-def read_rows(location: str, experiment_id: str) -> list[dict[str, Any]]:
-    """All runs of a stored experiment, wherever this is called: a notebook has a loop already."""
+def read_rows(location: str, experiment_id: str, most: int | None = None) -> list[dict[str, Any]]:
+    """The runs of a stored experiment, all or as many as are wanted."""
 
     async def read() -> list[dict[str, Any]]:
         async with Workspace.open(location) as workspace:
             experiment = await workspace.experiments.get_experiment(experiment_id)
-            return [one.to_json() async for one in stream_records(workspace, experiment)]
+            found: list[dict[str, Any]] = []
+            async for one in stream_records(workspace, experiment):
+                if most is not None and len(found) >= most:
+                    break
+                found.append(one.row())
+            return found
 
     return run_sync(read())
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from burnish.app.report.tabular import Tabular, cost_words
 from burnish.app.wiring import Workspace
 from burnish.domain import (
     Experiment,
@@ -102,16 +103,19 @@ def round_json(one: Round) -> dict[str, Any]:
     }
 
 
+ReadRows = Callable[[int | None], list[dict[str, Any]]]
+_FLAT: tuple[str, ...] = ("id", "repeat", "split", "input", "output", "score", "reason", "passed")
+_FLAT += ("cost_usd", "latency_ms", "cached")
 _MAX_ANSWERS = 50
 # An answer this common, over items whose right answers vary, is a model that stopped reading.
 _COLLAPSED = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationResult:
+class EvaluationResult(Tabular):
     """The outcome of one experiment. `items` counts runs: items times repeats.
 
-    `read` reads the single runs once they are asked for, from where they are stored.
+    `read` reads the single runs once they are asked for, from where they are stored: all, or as many.
     """
 
     experiment: Experiment
@@ -123,15 +127,41 @@ class EvaluationResult:
     comparison: PairedComparison | None = None
     baseline_id: str | None = None
     refinement: RefinementStatistics | None = None
-    read: Callable[[], list[dict[str, Any]]] = field(default=list, repr=False, compare=False)
+    read: ReadRows = field(default=lambda _: [], repr=False, compare=False)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """Every run: input, output, score, reasons, error, usage, and the rounds of refined outputs.
+        """Every run: id, input, output, score, reason, passed, cost_usd, latency_ms, rounds and more.
 
-        They are read anew from the database each time. `pandas.DataFrame(result.rows)` is a table.
+        They are read anew from the database each time. `to_dicts` and `to_pandas` are flatter.
         """
-        return self.read()
+        return self.read(None)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """A flat dict a run; `rounds` is how many there were, 0 where nothing was refined."""
+        return [
+            {name: row[name] for name in _FLAT}
+            | {"rounds": len(row["rounds"]), "error": (row["error"] or {}).get("message")}
+            for row in self.rows
+        ]
+
+    def to_html(self) -> str:
+        """Score, runs and a chart of them, as a notebook shows it."""
+        from burnish.app.report.html.notebook import evaluation_html  # noqa: PLC0415 - when shown
+
+        return evaluation_html(self)
+
+    def __repr__(self) -> str:
+        experiment, low, high = self.experiment, self.score_interval.low, self.score_interval.high
+        lines = [
+            f"EvaluationResult({experiment.id}: {experiment.name}, {experiment.status.value})",
+            "no run has a score"
+            if self.score is None
+            else f"score {self.score:.3f} ({low:.2f}–{high:.2f}), {self.summary.passed:,} of "
+            f"{self.items:,} passed, {self.errors:,} errors, {cost_words(self.summary.cost_usd)}",
+            *(f"warning: {one}" for one in self.warnings),
+        ]
+        return "\n  ".join(lines)
 
     @property
     def experiment_id(self) -> str:

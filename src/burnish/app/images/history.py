@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import uuid_utils
-
 from burnish.app.images.models import ImageModels, full_name
 from burnish.app.images.requests import invalid, require_parent, require_project
 from burnish.domain import Spending, UnavailableError, Usage, UsageError, canonical_hash, paid_in
@@ -32,6 +30,7 @@ from burnish.images.pictures import (
 )
 from burnish.images.record import ImagePurpose
 from burnish.images.stage_context import CallBound
+from burnish.support.ids import new_id
 
 UPLOADED = "upload"
 _THUMBNAILS_KEPT = 256
@@ -101,7 +100,7 @@ class ImageHistory:
         await self.files.put(image.digest, data)
         await self.repository.ensure_project(project_id)
         commit = ImageCommit(
-            commit_id=str(uuid_utils.uuid7()),
+            commit_id=new_id(),
             project_id=project_id,
             parent_commit_id=parent_commit_id,
             status=CommitStatus.SUCCESS,
@@ -148,9 +147,7 @@ class ImageHistory:
                 verdicts.append(await self.verdict(commit, wish, name))
             except UnavailableError as error:
                 verdicts.append(Judgement(rubric=NEUTRAL, usage=paid_in(error)))
-                comparison_id = str(
-                    uuid_utils.uuid7()
-                )  # It is made anew when it is asked for again.
+                comparison_id = new_id()  # It is made anew when it is asked for again.
         return await self.keep_comparison(comparison_id, left, right, verdicts, wish, name)
 
     async def _common_wish(self, *commits: ImageCommit) -> tuple[PictureWish, str]:

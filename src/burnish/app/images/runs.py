@@ -8,8 +8,6 @@ from collections.abc import AsyncIterator, Callable, Collection
 from functools import partial
 from pathlib import Path
 
-import uuid_utils
-
 from burnish import storage
 from burnish.app.images.history import ImageHistory
 from burnish.app.images.models import ImageModels, text_model_tables
@@ -33,6 +31,7 @@ from burnish.images.rounds import (
 from burnish.images.stage_context import CallBound, RunModels
 from burnish.jobs import ownership
 from burnish.jobs.lease_renewer import LEASE_SECONDS, LeaseRenewer
+from burnish.support.ids import new_id
 
 _LOOK_SECONDS = 0.5
 Progress = Callable[[ImageRun], None]
@@ -177,7 +176,7 @@ class ImageRuns(ImageHistory):
         The same request under an id that is there is that run.
         """
         wanted = await checked(request, self.repository, self.models, self.allowed_models)
-        run = await self.repository.create_run(run_id or str(uuid_utils.uuid7()), wanted)
+        run = await self.repository.create_run(run_id or new_id(), wanted)
         if run.request != wanted:
             raise ConflictError(
                 what=f"the image run {run.run_id} was not begun",
@@ -245,7 +244,7 @@ class ImageRuns(ImageHistory):
 
         With the id of one that was broken off, and no request, it is gone on with.
         """
-        identity = optimization_id or str(uuid_utils.uuid7())
+        identity = optimization_id or new_id()
         wish = request or (await self.repository.run(round_id(identity, 1))).request
 
         async def carry(run_id: str, wanted: ImageRunRequest) -> ImageRun:

@@ -7,12 +7,12 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import uuid_utils
-
 from burnish.app.optimize.cost_estimate import require_price
+from burnish.app.optimize.following import OnEvent, telling
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_plan import RunPlan, require_room, split_ids
 from burnish.app.optimize.run_spec import require_objective, with_objective
+from burnish.app.progress_line import choose_display, search_line, showing
 from burnish.app.wiring import Workspace, build_agent, build_suite, check_fit, read_schema
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of, draw_seed, places_of
@@ -39,6 +39,7 @@ from burnish.optimization.experiments.local_adapter import LocalExperimentAdapte
 from burnish.optimization.racing import Racing
 from burnish.optimization.run import OptimizationDriver
 from burnish.optimization.search_plan import SearchPlan
+from burnish.support.ids import new_id
 
 
 def _require_known_models(workspace: Workspace, search: SearchSpec) -> None:
@@ -68,7 +69,7 @@ class Optimization:
         repository: OptimizationRepository | None = None,
     ) -> None:
         self._workspace = workspace
-        self._repository = repository or workspace.optimizations
+        self.repository = repository or workspace.optimizations
         self._spec = agent
         self._suite_spec = suite
         self._search = search
@@ -112,7 +113,7 @@ class Optimization:
         self.require_affordable()
         dataset, seed = await self._ensure_dataset(), self._search.seed
         record = OptimizationRecord(
-            id=optimization_id or str(uuid_utils.uuid7()),
+            id=optimization_id or new_id(),
             name=name or f"{self._search.name} of {self.agent.name}",
             status=OptimizationStatus.INITIALIZED,
             objective_name=", ".join(self.suite.scorers.names),
@@ -123,7 +124,7 @@ class Optimization:
             seed=draw_seed() if seed is None else seed,
             spec=with_objective(spec or {}, self._search.objective),
         )
-        await self._repository.create_optimization(record)
+        await self.repository.create_optimization(record)
         return record
 
     def require_affordable(self) -> None:
@@ -147,12 +148,12 @@ class Optimization:
 
         A record saves reading it, whether it was read or has just been created.
         """
-        repository = self._repository
+        repository = self.repository
         record = await repository.get_optimization(of) if isinstance(of, str) else of
         await self._require_unchanged(record)
         if record.status is not OptimizationStatus.COMPLETED:
             await self._lease_and_run(record, watch)
-        return await _result_of(self._repository, record.id)
+        return await _result_of(self.repository, record.id)
 
     async def driver(
         self, record: OptimizationRecord, lease: Lease, watch: Callable[[Attempt], None]
@@ -176,7 +177,7 @@ class Optimization:
     async def _lease_and_run(
         self, record: OptimizationRecord, watch: Callable[[Attempt], None] | None
     ) -> None:
-        repository, dead = self._repository, record.lease_owner
+        repository, dead = self.repository, record.lease_owner
         lease = await repository.acquire_lease(
             record.id,
             owner=ownership.new_owner(),
@@ -245,7 +246,7 @@ class Optimization:
             plan=plan,
             settings=settings,
             stores=Stores(
-                optimizations=self._repository,
+                optimizations=self.repository,
                 experiments=workspace.experiments,
                 overlays=self._overlays,
             ),
@@ -289,11 +290,27 @@ async def run_prepared(
     name: str | None,
     resume: str | None,
     watch: Callable[[Attempt], None] | None,
+    progress: bool | None = None,
+    on_event: OnEvent | None = None,
 ) -> OptimizationResult:
     """Start a prepared optimization, or go on with the one named `resume`, and close it."""
+    attempts: list[Attempt] = []
+
+    def begin(attempt: Attempt) -> None:
+        attempts.append(attempt)
+        if watch is not None:
+            watch(attempt)
+
     try:
         of = resume or await optimization.create(name=name)
-        return await optimization.run(of, watch=watch)
+        identity, title = (of, of) if isinstance(of, str) else (of.id, of.name)
+        async with (
+            telling(optimization.repository, identity, on_event),
+            showing(
+                choose_display(progress), lambda: search_line(title, next(iter(attempts), None))
+            ),
+        ):
+            return await optimization.run(of, watch=begin)
     finally:
         await optimization.close()
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from burnish.app.report.tabular import Tabular, cost_words
 from burnish.domain import (
     Candidate,
     Configuration,
@@ -13,6 +14,9 @@ from burnish.domain import (
     OptimizationStatus,
     TrialResult,
 )
+
+if TYPE_CHECKING:
+    from burnish.app.report.html.notebook import Plot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +74,7 @@ class FrontPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptimizationResult:
+class OptimizationResult(Tabular):
     """The outcome of one optimization; `document` is what `--json` prints."""
 
     record: OptimizationRecord
@@ -167,6 +171,74 @@ class OptimizationResult:
     def to_json(self) -> dict[str, Any]:
         """The document that `burnish optimize --json` prints."""
         return {**self.document, "seed": self.seed}
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Every trial, the baseline first: what was tried, and what it came to."""
+        return [self._row(one) for one in self.trials]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows."""
+        return self.rows
+
+    def to_html(self) -> str:
+        """Verdict, chart, the prompt's changes and trials, as a notebook shows it."""
+        from burnish.app.report.html.notebook import optimization_html  # noqa: PLC0415 - when shown
+
+        return optimization_html(self)
+
+    def plot(self) -> Plot:
+        """Score by trial with the best so far: notebooks show it, and `save` writes an SVG file."""
+        from burnish.app.report.html.notebook import score_plot  # noqa: PLC0415 - when shown
+
+        return score_plot(self)
+
+    def __repr__(self) -> str:
+        record, proof = self.record, self.improvement
+        why = f", {self.stop_reason}" if self.stop_reason else ""
+        lines = [f"OptimizationResult({record.id}: {record.name}, {self.status.value}{why})"]
+        first, best = self.document["baseline"], self.document["best"]
+        known = first is not None and best is not None
+        lines.append(
+            f"search {first['score']:.3f} → {best['score']:.3f}" if known else "no score yet"
+        )
+        if self.why_not_improved:
+            lines.append(self.why_not_improved)
+        elif proof is not None:
+            where = "held-out items" if proof.held_out else "items of the search"
+            lines.append(
+                f"{proof.delta:+.3f} on {proof.items:,} {where} (95% interval {proof.ci_low:+.3f} to "
+                f"{proof.ci_high:+.3f}, p = {proof.p_value:.3f})"
+            )
+        cost = cost_words(self.usage["cost_usd"])
+        lines.append(
+            f"{self.document['trials']:,} trials, {self.evaluations:,} evaluations, {cost}"
+        )
+        return "\n  ".join(lines)
+
+    def _row(self, trial: TrialResult) -> dict[str, Any]:
+        candidate, summary = self.candidates[trial.candidate_id], trial.summary
+        return {
+            "number": candidate.number,
+            "candidate_id": candidate.id,
+            "experiment_id": trial.experiment_id,
+            "status": trial.status.value,
+            "score": trial.objective_score,
+            "items": summary.total_items,
+            "passed": summary.passed_items,
+            "errors": summary.error_items,
+            "cost_usd": summary.total_cost,
+            "avg_tokens": summary.avg_tokens,
+            "avg_latency_ms": summary.avg_latency_ms,
+            "step": candidate.step_index,
+            "parents": [
+                self.candidates[one].number
+                for one in candidate.parent_candidate_ids
+                if one in self.candidates
+            ],
+            "rationale": candidate.rationale,
+            "error": trial.error,
+        }
 
     def _scored(self, value: Mapping[str, Any]) -> Scored:
         return Scored(

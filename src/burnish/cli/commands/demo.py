@@ -40,7 +40,7 @@ def demo(
     """Make a prompt better on a real model inside Burnish, and prove it on held-out reviews.
 
     It needs no key and no server, and takes a few minutes. The model is downloaded once if it is
-    not here (92 MB).
+    not here (98 MB).
     """
     streams: Streams = context.obj
     write_files(folder, template_files(Template.REVIEWS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass, replace
@@ -31,20 +32,8 @@ from burnish.models.local.pull import installed
 from burnish.support.entry_points import Seam
 from burnish.support.secrets import without_secrets
 
-_EXTRAS = {
-    "local": "xllamacpp",
-    "postgres": "psycopg",
-    "parquet": "pyarrow",
-    "redis": "redis",
-    "objectstore": "obstore",
-    "images": "pillow",
-    "parameters": "optuna",
-    "gepa": "gepa",
-    "yaml": "pyyaml",
-    "ray": "ray",
-    "otel": "opentelemetry-sdk",
-    "weakincentives": "weakincentives",
-}
+_PACKAGE = re.compile(r"[\w.-]+")
+_EXTRA = re.compile(r"extra == [\"']([\w-]+)")
 _ANSWER_SECONDS = 60.0
 
 
@@ -80,8 +69,8 @@ async def _all_findings(
 async def _findings(location: ProjectLocation, *, offline: bool) -> AsyncIterator[Finding]:
     yield Finding(name="python", ok=True, detail=platform.python_version())
     yield Finding(name="burnish", ok=True, detail=__version__)
-    for extra, package in _EXTRAS.items():
-        yield _extra(extra, package)
+    for extra, packages in _extras().items():
+        yield _extra(extra, packages)
     here = installed()
     for name in KNOWN:
         path = here.get(name)
@@ -114,13 +103,23 @@ async def _attempt(name: str, look: Callable[[], Awaitable[str]]) -> Finding:
         return Finding(name=name, ok=False, detail=detail, fix=error.fix, exit_code=error.exit_code)
 
 
-def _extra(extra: str, package: str) -> Finding:
+def _extras() -> dict[str, list[str]]:
+    """Packages of each extra that a user may want, as the installed package itself names them."""
+    found: dict[str, list[str]] = {}
+    for requirement in metadata.requires("burnish") or ():
+        package, extra = _PACKAGE.match(requirement), _EXTRA.search(requirement)
+        if package and extra and extra[1] != "dev":
+            found.setdefault(extra[1], []).append(package[0])
+    return found
+
+
+def _extra(extra: str, packages: list[str]) -> Finding:
     try:
-        version = metadata.version(package)
+        versions = [f"{package} {metadata.version(package)}" for package in packages]
     except metadata.PackageNotFoundError:
         command = f"pip install 'burnish[{extra}]'"
         return Finding(name=f"extra {extra}", ok=None, detail="not installed", fix=command)
-    return Finding(name=f"extra {extra}", ok=True, detail=f"{package} {version}")
+    return Finding(name=f"extra {extra}", ok=True, detail=", ".join(versions))
 
 
 async def _optimizers() -> str:

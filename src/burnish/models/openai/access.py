@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _OPENAI = "https://api.openai.com/v1"
 _DEFAULT_KEY_ENV = "OPENAI_API_KEY"
-# The SDK insists on some key; local servers ignore it.
+# Sent where no key is given; local servers ignore it.
 _NO_KEY = "no-key-given"
 
 
@@ -53,8 +53,8 @@ class Answer(Generic[T]):
 class OpenAIAccess:
     """Makes calls on behalf of a model, as often and as fast as its settings allow.
 
-    Without a `base_url` in the settings `OPENAI_BASE_URL` counts, as it does for the SDK. The key
-    is read from the environment once and goes nowhere but into the request's header.
+    Without a `base_url` in the settings `OPENAI_BASE_URL` counts, as it does for OpenAI's own client.
+    The key is read from the environment once and goes nowhere but into the request's header.
     """
 
     def __init__(

@@ -1,16 +1,16 @@
-"""OpenAI's SDK, held to our limits. Import it late: the SDK is slow to load."""
+"""OpenAI client: requests to an endpoint that speaks OpenAI's API, held to our limits."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import os
 from collections.abc import AsyncIterator, Awaitable, Mapping
-from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import httpx2
-import openai
 
 from burnish.domain import BurnishError, Clock
 from burnish.models.failures import (
@@ -27,20 +27,15 @@ from burnish.support.tls import tls_context
 
 LARGEST_BODY = 8 * 1024 * 1024
 _LONGEST_CONNECT_SECONDS = 10.0
-
-
-class _RawAnswer(Protocol):
-    """What the SDK gives where it is told to read nothing itself."""
-
-    @property
-    def http_response(self) -> httpx2.Response: ...
+# Headers by which OpenAI bills an organisation or a project, from the variables of its own clients.
+_BILLED = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 
 
 class OpenAIClient:
     """Sends one request at a time; raises BurnishError or TransientError, nothing else.
 
-    The SDK's own errors hold the request with its headers, so none of them is let out, not even
-    as the cause of ours.
+    Errors of the connection hold the request with its headers, so none of them is let out, not even
+    as the cause of ours. Redirects are not followed: the key would go with them.
     """
 
     def __init__(
@@ -54,12 +49,13 @@ class OpenAIClient:
         largest_body: int = LARGEST_BODY,
     ) -> None:
         self._endpoint = endpoint
+        self._base_url = base_url
         self._key = key
         self._timeout = timeout_seconds
         self._clock = clock
         _quiet_logs()
-        # The SDK follows redirects by default, with the key in its hand; a client of ours doesn't.
-        http = httpx2.AsyncClient(
+        self._http = httpx2.AsyncClient(
+            headers=_headers(key),
             verify=tls_context(),
             timeout=httpx2.Timeout(
                 timeout_seconds, connect=min(_LONGEST_CONNECT_SECONDS, timeout_seconds)
@@ -67,76 +63,41 @@ class OpenAIClient:
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
             event_hooks={"response": [partial(_limit_body, largest_body)]},
         )
-        self._sdk = openai.AsyncOpenAI(
-            api_key=key,
-            base_url=base_url,
-            max_retries=0,
-            http_client=http,
-            # Compressed bytes could unpack to any size.
-            default_headers={"Accept-Encoding": "identity"},
-        )
 
     async def chat(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """The endpoint's JSON answer to one attempt at a chat completion."""
-        # All parameters travel as extra_body, so any that the endpoint knows may be given.
-        completions = self._sdk.chat.completions
-        asked: dict[str, Any] = {
-            "model": body["model"],
-            "messages": body["messages"],
-            "extra_body": _without(body, "model", "messages"),
-        }
-        if body.get("stream"):
-            return await self._attempt(
-                self._streamed(completions.with_streaming_response.create(**asked))
-            )
-        return await self._attempt(_whole(completions.with_raw_response.create(**asked)))
+        return await self._attempt(self._asked("chat/completions", json=body))
 
     async def respond(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """The endpoint's JSON answer to one attempt at a response."""
-        responses = self._sdk.responses.with_raw_response
-        return await self._attempt(
-            _whole(
-                responses.create(
-                    model=body["model"],
-                    input=body["input"],
-                    extra_body=_without(body, "model", "input"),
-                )
-            )
-        )
+        return await self._attempt(self._asked("responses", json=body))
 
     async def draw(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """The endpoint's JSON answer to one attempt at a picture."""
-        images = self._sdk.images.with_raw_response
-        return await self._attempt(
-            _whole(images.generate(prompt=body["prompt"], extra_body=_without(body, "prompt")))
-        )
+        return await self._attempt(self._asked("images/generations", json=body))
 
     async def redraw(
         self, body: Mapping[str, Any], picture: tuple[str, bytes, str]
     ) -> Mapping[str, Any]:
         """The same from a picture, given as file name, bytes and media type."""
-        images = self._sdk.images.with_raw_response
-        return await self._attempt(
-            _whole(
-                images.edit(
-                    image=picture, prompt=body["prompt"], extra_body=_without(body, "prompt")
-                )
-            )
-        )
+        return await self._attempt(self._asked("images/edits", data=body, files={"image": picture}))
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._sdk.close()
+        await self._http.aclose()
 
-    async def _streamed(self, call: AbstractAsyncContextManager[Any]) -> Mapping[str, Any]:
-        """The answer put together, with `ttft_ms`; one that came as a whole all the same as it is."""
+    async def _asked(self, path: str, **content: Any) -> Mapping[str, Any]:
+        """The answer; one that is streamed is put together, with `ttft_ms`."""
         started = self._clock.monotonic()
-        async with call as response:
+        async with self._http.stream("POST", f"{self._base_url}/{path}", **content) as response:
             kind = response.headers.get("content-type", "")
+            if not response.is_success:
+                await response.aread()
+                raise _RefusedError(response)
             if "event-stream" not in kind:
-                return parse_body(await response.read(), kind)
+                return parse_body(await response.aread(), kind)
             answer, first = StreamedAnswer(), None
-            async for line in response.iter_lines():
+            async for line in response.aiter_lines():
                 answer.add(line)
                 if first is None and answer.begun:
                     first = (self._clock.monotonic() - started) * 1000
@@ -147,21 +108,21 @@ class OpenAIClient:
         try:
             async with asyncio.timeout(self._timeout):
                 return await call
-        except openai.APIStatusError as error:
-            failure = self._refusal(error)
-        except (openai.OpenAIError, httpx2.HTTPError, BadAnswerError, TimeoutError) as error:
+        except _RefusedError as error:
+            failure = self._refusal(error.response)
+        except (httpx2.HTTPError, BadAnswerError, TimeoutError) as error:
             failure = self._breakdown(error)
         raise failure
 
-    def _refusal(self, error: openai.APIStatusError) -> BurnishError | TransientError:
-        body = error.body
-        said = body.get("message") if isinstance(body, Mapping) else None
+    def _refusal(self, response: httpx2.Response) -> BurnishError | TransientError:
+        said = _error_of(response.content)
+        message = said.get("message")
         return error_of_status(
-            error.status_code,
+            response.status_code,
             self._endpoint,
-            message=clean_message(said, self._key) if isinstance(said, str) else "",
-            code=str(error.code or error.type or ""),
-            retry_after=retry_after_seconds(error.response.headers, self._clock.now()),
+            message=clean_message(message, self._key) if isinstance(message, str) else "",
+            code=str(said.get("code") or said.get("type") or ""),
+            retry_after=retry_after_seconds(response.headers, self._clock.now()),
         )
 
     def _breakdown(self, error: Exception) -> TransientError:
@@ -169,23 +130,44 @@ class OpenAIClient:
         if isinstance(error, BadAnswerError):
             # It may quote the answer's headers, and those may quote ours.
             return error_of_bad_answer(clean_message(str(error), self._key), self._endpoint)
-        if isinstance(error, (TimeoutError, openai.APITimeoutError)):
+        if isinstance(error, (TimeoutError, httpx2.TimeoutException)):
             reason = f"{address} did not answer within {self._timeout:g} s"
             fix = "raise timeout_seconds, or try again later"
             return TransientError(reason, fix=fix, code="timeout")
-        if isinstance(error.__cause__, httpx2.ConnectError):
+        if isinstance(error, httpx2.ConnectError):
             fix = "check base_url, the network and that the server runs"
             return TransientError(f"no connection to {address}", fix=fix)
         return TransientError(f"{address} cut the connection before the answer was complete")
 
 
-async def _whole(call: Awaitable[_RawAnswer]) -> Mapping[str, Any]:
-    response = (await call).http_response
-    return parse_body(response.content, response.headers.get("content-type", ""))
+class _RefusedError(Exception):
+    """An answer whose status says that there is none."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        super().__init__(response.status_code)
+        self.response = response
 
 
-def _without(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in body.items() if name not in names}
+def _error_of(content: bytes) -> Mapping[str, Any]:
+    """What an answer says went wrong; nothing where it is no such JSON."""
+    try:
+        said = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    inner = said.get("error", said) if isinstance(said, Mapping) else None
+    return inner if isinstance(inner, Mapping) else {}
+
+
+def _headers(key: str) -> dict[str, str]:
+    billed = {header: os.environ.get(name, "").strip() for header, name in _BILLED.items()}
+    return {
+        "Authorization": f"Bearer {key}",
+        "Accept": "application/json",
+        # Compressed bytes could unpack to any size.
+        "Accept-Encoding": "identity",
+        "User-Agent": "burnish",
+        **{header: value for header, value in billed.items() if value},
+    }
 
 
 async def _limit_body(limit: int, response: httpx2.Response) -> None:

@@ -44,7 +44,7 @@ class _TextModel(OpenAICaller):
 class OpenAIModel(_TextModel):
     """`openai/NAME` at OpenAI, or at whatever compatible endpoint `base_url` names.
 
-    Without the setting, `OPENAI_BASE_URL` counts, as it does for the SDK.
+    Without the setting, `OPENAI_BASE_URL` counts, as it does for OpenAI's own client.
     """
 
     def __init__(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
-import uuid_utils
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field, model_validator
 
@@ -13,6 +12,7 @@ from burnish.domain import UsageError
 from burnish.domain.opik import OpikDataset, OpikRow
 from burnish.integrations.opik.datasets import data_of, named_dataset, put_rows
 from burnish.server.opik.requests import DEFAULT_WORKSPACE, Body, Ingest, Kept, Place, read_body
+from burnish.support.ids import new_id
 
 router = APIRouter(prefix="/v1/private/datasets")
 _MOST_ROWS = 2_000
@@ -70,7 +70,7 @@ async def create(request: Request, ingest: Ingest, place: Place = DEFAULT_WORKSP
     new = await read_body(request, NewDataset)
     dataset = await ingest.workspace.opik.add_dataset(
         OpikDataset(
-            id=new.id or str(uuid_utils.uuid7()),
+            id=new.id or new_id(),
             workspace=place,
             name=new.name,
             document={"description": new.description, "project_name": new.project_name},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import uuid_utils
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import Field
 
@@ -13,6 +12,7 @@ from burnish.domain.opik import OpikItem
 from burnish.integrations.opik.datasets import named_dataset
 from burnish.server.opik.datasets import Id, Name
 from burnish.server.opik.requests import DEFAULT_WORKSPACE, Body, Ingest, Place, read_body
+from burnish.support.ids import new_id
 
 router = APIRouter(prefix="/v1/private/experiments")
 _MOST_AT_ONCE = 5_000
@@ -66,7 +66,7 @@ class Ended(Body):
 async def create(request: Request, ingest: Ingest, place: Place = DEFAULT_WORKSPACE) -> Response:
     """Make one."""
     new = await read_body(request, NewExperiment)
-    identity = new.id or str(uuid_utils.uuid7())
+    identity = new.id or new_id()
     dataset = None
     if new.dataset_name is not None:
         dataset = await named_dataset(ingest.workspace, place, new.dataset_name)

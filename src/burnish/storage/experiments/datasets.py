@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-import uuid_utils
 from sqlalchemy import ColumnElement, Integer, and_, bindparam, or_, select, update
 
 from burnish.domain import DatasetRecord, Item, UsageError
@@ -24,6 +23,7 @@ from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.engine.listing import holds_json, holds_text, page_of, sorted_page
 from burnish.storage.experiments.tables import dataset_items, dataset_origins, datasets
+from burnish.support.ids import new_id
 
 _BATCH = 500
 
@@ -98,7 +98,7 @@ class SqlDatasetRepository:
 
     async def _add(self, name: str, fingerprint: str, items: Iterable[Item]) -> None:
         """Write a dataset in one transaction, unless somebody else is or was quicker."""
-        dataset_id = str(uuid_utils.uuid7())
+        dataset_id = new_id()
         row = {
             "id": dataset_id,
             "name": name,

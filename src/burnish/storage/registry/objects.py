@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import uuid_utils
 from sqlalchemy import Integer, and_, bindparam, insert, or_, select, update
 
 from burnish.domain import ConflictError, UsageError, exact_hash
@@ -17,6 +16,7 @@ from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow, Database
 from burnish.storage.engine.listing import page_of, sorted_page
 from burnish.storage.registry.tables import object_versions, objects
+from burnish.support.ids import new_id
 
 _heads, _rows = objects.c, object_versions.c
 _of_id = _heads.id == bindparam("of_id", type_=SafeText)
@@ -79,7 +79,7 @@ class SqlObjectRepository:
             "created_at": self._database.stamp(),
             "document": dict(document),
         }
-        identity = str(uuid_utils.uuid7())
+        identity = new_id()
 
         async def work(connection: AsyncConnection) -> AnyRow:
             await _ensure(connection, identity, key)

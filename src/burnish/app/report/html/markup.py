@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
+from importlib import resources
 from typing import Any
 
 from burnish.domain import Json
@@ -159,3 +160,8 @@ def filters(name: str, states: Mapping[str, str], what: str) -> str:
         f'<div class="filters" role="group" aria-label="Filter {what}" data-for="{name}">{buttons}'
         f'{search}<span class="soft" role="status"></span></div>\n'
     )
+
+
+def asset(name: str) -> str:
+    """The text of a file that goes into the page as it is: its style, its script."""
+    return (resources.files("burnish.app.report.html") / "assets" / name).read_text("utf-8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -242,12 +242,17 @@ def _interval(improvement: Mapping[str, Any]) -> str:
 
 def cards(material: Material) -> str:
     """The numbers, each in a box of its own."""
-    boxes = "".join(
+    return boxes(_cards(material))
+
+
+def boxes(facts: Iterable[tuple[str, str, str]]) -> str:
+    """Labels with ready values and what stands below them."""
+    shown = "".join(
         f'<div class="card"><span class="soft">{label}</span><b>{value}</b>'
         f'<div class="soft">{below}</div></div>\n'
-        for label, value, below in _cards(material)
+        for label, value, below in facts
     )
-    return f'<div class="cards">\n{boxes}</div>\n'
+    return f'<div class="cards">\n{shown}</div>\n'
 
 
 def _cards(material: Material) -> Iterator[tuple[str, str, str]]:

@@ -8,14 +8,13 @@ import contextlib
 import hashlib
 import os
 from datetime import datetime
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from burnish.app.report.html import trial_table as ledgers
 from burnish.app.report.html.item_changes import item_changes
 from burnish.app.report.html.lineage_graph import lineage_graph
-from burnish.app.report.html.markup import moment, safe, script_json, section
+from burnish.app.report.html.markup import asset, moment, safe, script_json, section
 from burnish.app.report.html.material import Material
 from burnish.app.report.html.overview import cards, header
 from burnish.app.report.html.pareto_chart import pareto_chart
@@ -71,7 +70,7 @@ def _front_title(material: Material) -> str:
 
 
 def _head(material: Material) -> str:
-    style, script = _asset("report.css"), _asset("report.js")
+    style, script = asset("report.css"), asset("report.js")
     # Only this very style and this very script may act, whatever a model's answer holds.
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
@@ -90,16 +89,12 @@ def _head(material: Material) -> str:
 def _scripts(data: dict[str, Any]) -> str:
     return (
         f'<script type="application/json" id="report-data">{script_json(data)}</script>\n'
-        f"<script>{_asset('report.js')}</script>\n</body></html>\n"
+        f"<script>{asset('report.js')}</script>\n</body></html>\n"
     )
 
 
 def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _asset(name: str) -> str:
-    return (resources.files("burnish.app.report.html") / "assets" / name).read_text("utf-8")
 
 
 async def write_report(

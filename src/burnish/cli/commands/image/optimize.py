@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import uuid_utils
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -44,6 +43,7 @@ from burnish.cli.wording import count, duration, harmless, money, one_line, shor
 from burnish.domain import UsageError
 from burnish.domain.images.runs import ImageRun, ObjectivePreset, Quality
 from burnish.images.rounds import ImageOptimizationResult, RoundsBudget
+from burnish.support.ids import new_id
 
 _LIMITS = "How far it may go"
 _PROMPT_WIDTH = 60
@@ -137,7 +137,7 @@ def optimize(
         )
     streams: Streams = context.obj
     location = ProjectLocation.of(context, config, db)
-    identity = resume_id or str(uuid_utils.uuid7())
+    identity = resume_id or new_id()
     watch = ImageWatch(resume=_continuing(identity, limits))
     work = _optimize(
         location,
