@@ -86,7 +86,7 @@ def test_the_document_tells_tokens_regressions_held_out_score_and_savings(projec
     assert savings["tokens_per_month"] == 1000 * tokens["saved"]
     assert (savings["usd_per_call"], savings["usd_per_month"]) == (None, None)
     assert "not known" in savings["why_unknown"]
-    assert (document["tag"], document["applied_version"]) == ("short", 1)
+    assert (document["tag"], document["applied_version"]) == ("short", 2)
 
 
 def test_held_out_items_that_speak_against_it_end_with_1_and_keep_nothing(project, here):

@@ -163,16 +163,16 @@ def test_promoting_asks_first_and_then_makes_a_version(here, tmp_path):
     promoted = here.document(
         project, "promote", identity, str(candidate), "--yes", "--write", "--note", "why"
     )
-    assert (promoted["agent"], promoted["version"], promoted["note"]) == ("tickets", 1, "why")
-    assert here.document(project, "show", identity)["active_version"] == 1
+    assert (promoted["agent"], promoted["version"], promoted["note"]) == ("tickets", 2, "why")
+    assert here.document(project, "show", identity)["active_version"] == 2
     assert prompt.read_text() == promoted["configuration"]["sections"]["system"] + "\n"
     assert promoted["written"] == [str(prompt)]
 
     again = here.document(project, "promote", identity, str(candidate), "--yes")
-    assert (again["version"], again["created"]) == (1, False)
+    assert (again["version"], again["created"]) == (2, False)
     best = here.document(project, "promote", identity, "--yes")
     assert best["configuration"] == result["best"]["configuration"]
-    assert best["version"] == (1 if best["configuration"] == promoted["configuration"] else 2)
+    assert best["version"] == (2 if best["configuration"] == promoted["configuration"] else 3)
 
     prompt.write_text("Somebody else's words.\n")
     clash = here.err(project, "promote", identity, str(candidate), "--yes", "--write", code=3)

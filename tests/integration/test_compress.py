@@ -64,7 +64,7 @@ def test_the_shortest_prompt_that_breaks_nothing_wins():
     assert report.savings.tokens_per_month == 1000 * report.total_token_reduction
     assert report.held_out["baseline_score"] == report.held_out["best_score"] == 1.0
     assert any(one.regression_count for one in report.rejected)
-    assert done.version == 1
+    assert done.version == 2
     json.dumps(done.to_json())
 
 
@@ -272,7 +272,7 @@ def test_the_command_prints_one_document_and_keeps_the_tag(project, capfd):
     document = json.loads(out)
     assert document["regressions"] == 0
     assert document["tokens"]["saved"] > 50
-    assert (document["tag"], document["applied_version"]) == ("short", 1)
+    assert (document["tag"], document["applied_version"]) == ("short", 2)
     assert document["held_out"]["best_score"] == 1.0
     tags = json.loads(command(capfd, "tags", "--json"))["tags"]
     assert [(one["tag"], one["tokens"]) for one in tags] == [("short", document["tokens"]["after"])]

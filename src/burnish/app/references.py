@@ -1,4 +1,7 @@
-"""References to experiments, optimizations and candidates: an id, a part of it, or `latest`."""
+"""References to experiments, optimizations and candidates: an id, part of it, a name or `latest`.
+
+Of several with one name the newest is meant. `latest` is the newest of what a command takes.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +39,9 @@ async def resolve(experiments: ExperimentRepository, reference: str) -> Experime
         if newest is None:
             raise _unknown("experiment", "there are no experiments yet", "run `burnish eval` first")
         return newest
-    found: list[Experiment] = []
-    async for experiment in all_experiments(experiments):
-        if experiment.id == wanted:
-            return experiment
-        if _is_part(wanted, experiment.id):
-            found.append(experiment)
+    found, named = await _experiments_like(experiments, wanted)
+    if named is not None:
+        return named
     if len(found) != 1:
         raise _not_one("experiment", reference, [one.id for one in found])
     return found[0]
@@ -52,7 +52,7 @@ async def resolve_optimization(
 ) -> OptimizationRecord:
     """The one optimization that is meant, whole."""
     wanted = _wanted(reference, "optimization")
-    found = await _optimizations_like(optimizations, wanted)
+    found, _ = await _optimizations_like(optimizations, wanted)
     if wanted == LATEST and not found:
         raise _unknown(
             "optimization", "there are no optimizations yet", "run `burnish optimize` first"
@@ -67,19 +67,22 @@ async def resolve_any(workspace: Workspace, reference: str) -> Experiment | Opti
     wanted = _wanted(reference, "experiment or optimization")
     if wanted == LATEST:
         return await _newest_of_both(workspace)
-    found = await _optimizations_like(workspace.optimizations, wanted)
-    if len(found) == 1 and (
-        (found[0].endswith(wanted) and len(wanted) >= _SURE_ENDING) or found[0] == wanted
+    found, run = await _optimizations_like(workspace.optimizations, wanted)
+    if (
+        run is None
+        and len(found) == 1
+        and ((found[0].endswith(wanted) and len(wanted) >= _SURE_ENDING) or found[0] == wanted)
     ):
         return await workspace.optimizations.get_optimization(found[0])
-    if not found and len(wanted) == _WHOLE_ID:
+    if not found and len(wanted) == _WHOLE_ID and _is_id(wanted):
         return await workspace.experiments.get_experiment(wanted)
-    experiments = [
-        one async for one in all_experiments(workspace.experiments) if _is_part(wanted, one.id)
-    ]
-    exact = [one for one in experiments if one.id == wanted]
-    if exact or (len(experiments) == 1 and not found):
-        return (exact or experiments)[0]
+    experiments, named = await _experiments_like(workspace.experiments, wanted)
+    if named is not None and (run is None or named.created_at >= run.created_at):
+        return named
+    if run is not None:
+        return await workspace.optimizations.get_optimization(run.id)
+    if len(experiments) == 1 and not found:
+        return experiments[0]
     if len(found) == 1 and not experiments:
         return await workspace.optimizations.get_optimization(found[0])
     ids = [*found, *(one.id for one in experiments)]
@@ -132,21 +135,45 @@ async def _newest_of_both(workspace: Workspace) -> Experiment | OptimizationReco
     return experiment
 
 
-async def _optimizations_like(optimizations: OptimizationRepository, wanted: str) -> list[str]:
-    """The ids that the wanted text is, or is part of; the exact one alone where there is one."""
+async def _experiments_like(
+    experiments: ExperimentRepository, wanted: str
+) -> tuple[list[Experiment], Experiment | None]:
+    """Those whose id the wanted text is part of, and the one that it names, by id or by name."""
+    found: list[Experiment] = []
+    named: Experiment | None = None
+    async for one in all_experiments(experiments):
+        if one.id == wanted:
+            return [one], one
+        if _is_part(wanted, one.id):
+            found.append(one)
+        if named is None and one.optimization_id is None and one.name.lower() == wanted:
+            named = one
+    return found, named
+
+
+async def _optimizations_like(
+    optimizations: OptimizationRepository, wanted: str
+) -> tuple[list[str], OptimizationRecord | None]:
+    """The ids that the wanted text is, or is part of, and the newest of that name.
+
+    The exact one alone where there is one, and the named one alone likewise.
+    """
     found: list[str] = []
+    named: OptimizationRecord | None = None
     before: str | None = None
     while True:
         some = await optimizations.list_optimizations(limit=_PAGE, before=before)
         if wanted == LATEST:
-            return [one.id for one in some[:1]]
+            return [one.id for one in some[:1]], None
         for one in some:
             if one.id == wanted:
-                return [one.id]
+                return [one.id], None
             if _is_part(wanted, one.id):
                 found.append(one.id)
+            if named is None and one.name.lower() == wanted:
+                named = one
         if len(some) < _PAGE:
-            return found
+            return (found, None) if named is None else ([named.id], named)
         before = some[-1].id
 
 
@@ -157,6 +184,10 @@ def _wanted(reference: str, noun: str) -> str:
     return wanted
 
 
+def _is_id(wanted: str) -> bool:
+    return wanted.count("-") == 4 and set(wanted) <= set("0123456789abcdef-")
+
+
 def _is_part(wanted: str, identifier: str) -> bool:
     return identifier.startswith(wanted) or identifier.endswith(wanted)
 
@@ -165,7 +196,7 @@ def _not_one(noun: str, reference: str, found: Sequence[str]) -> UsageError:
     if not found:
         return _unknown(
             noun,
-            f"no id begins or ends with {reference!r}",
+            f"none has the name {reference!r} or an id that begins or ends so",
             "run `burnish list` for all of them",
         )
     some = ", ".join(found[:_LISTED])

@@ -120,6 +120,16 @@ def database_location(folder: Path, given: str | None = None) -> str:
     return given or os.environ.get("BURNISH_DB") or str(folder / STATE_FOLDER / "burnish.db")
 
 
+def _make_state_folder(location: str) -> None:
+    """A new `.burnish` ignores itself in Git: what is in it belongs to this machine."""
+    folder = Path(location).expanduser().parent
+    if "://" in location or folder.name != STATE_FOLDER or folder.exists():
+        return
+    with contextlib.suppress(OSError):  # The database says it better.
+        folder.mkdir(parents=True)
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
 def database_exists(location: str) -> bool:
     """Whether there is anything to read; a server is taken to be there."""
     if location.startswith("sqlite"):
@@ -187,6 +197,7 @@ class Workspace:
         cls, location: str, *, models: Mapping[str, Any] | None = None
     ) -> AsyncIterator[Workspace]:
         """A workspace on the database at a path or URL, made and migrated when needed."""
+        _make_state_folder(location)
         async with contextlib.AsyncExitStack() as stack:
             database = await stack.enter_async_context(await storage.Database.open(location))
             listener = await stack.enter_async_context(announcing())

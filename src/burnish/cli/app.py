@@ -75,10 +75,25 @@ COMMANDS = {
         "diff",
         "Show what changed between two candidates, by section; else between baseline and best.",
     ),
+    "compare": CommandEntry(
+        "compare",
+        "compare",
+        "Compare two experiments or optimizations on the items that both ran.",
+    ),
     "promote": CommandEntry(
-        "promote",
+        "agents.promote",
         "promote_command",
         "Make a candidate the agent's new active version, after showing what speaks for it.",
+    ),
+    "versions": CommandEntry(
+        "agents.versions",
+        "versions",
+        "List the versions of the agent, newest first, and which of them burnish.toml has.",
+    ),
+    "revert": CommandEntry(
+        "agents.revert",
+        "revert",
+        "Make an earlier version active again, as a new version: nothing of the history goes.",
     ),
     "tags": CommandEntry(
         "tags",

@@ -9,6 +9,7 @@ from typing import Any
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.options import assigned
 from burnish.domain import Budget, UsageError
+from burnish.evaluation.statistics import PairedComparison
 
 # Means of decimal fractions land a hair below what they are on paper.
 _SLACK = 1e-9
@@ -44,6 +45,7 @@ class EvalRequest:
     model: str | None = None
     settings: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
+    agent_version: str | None = None
     refine: RefineOptions = field(default_factory=RefineOptions)
     budget: Budget = field(default_factory=Budget)
     concurrency: int | None = None
@@ -85,6 +87,7 @@ class EvalRequest:
             ("--model", self.model),
             *(("--set", given) for given in self.settings),
             *(("--section", given) for given in self.sections),
+            ("--agent-version", self.agent_version),
             *((f"--refine-{name}", value) for name, value in self.refine.given().items()),
             ("--repeats", self.repeats),
             *((_LIMITS[name], value) for name, value in self.budget.to_json().items()),
@@ -133,6 +136,16 @@ class Gate:
         return {"name": self.name, "passed": self.passed, "message": self.words}
 
 
+def regression_gate(change: PairedComparison) -> Gate:
+    """Whether it is not worse than the baseline beyond chance."""
+    relation = "is worse than" if change.regressed else "is not clearly worse than"
+    words = (
+        f"it {relation} the baseline: {change.delta:+.4g}, p = {change.p_value:.3g}, "
+        f"{change.worsened} worsened and {change.improved} improved"
+    )
+    return Gate("no_regression", not change.regressed, words)
+
+
 def check_gates(request: EvalRequest, result: EvaluationResult) -> list[Gate]:
     """Every gate that was asked for."""
     gates: list[Gate] = []
@@ -144,13 +157,7 @@ def check_gates(request: EvalRequest, result: EvaluationResult) -> list[Gate]:
         words = f"{words} --min-score {request.min_score:g}"
         gates.append(Gate("min_score", passed, words))
     if request.fail_on_regression and result.comparison is not None:
-        change = result.comparison
-        relation = "is worse than" if change.regressed else "is not clearly worse than"
-        words = (
-            f"it {relation} the baseline: {change.delta:+.4g}, p = {change.p_value:.3g}, "
-            f"{change.worsened} worsened and {change.improved} improved"
-        )
-        gates.append(Gate("no_regression", not change.regressed, words))
+        gates.append(regression_gate(result.comparison))
     planned = result.experiment.planned_items
     if gates and result.experiment.limit_reached is not None:
         words = f"the budget ended it after {result.items} of {planned} runs"

@@ -48,7 +48,7 @@ OptimizationReference = Annotated[
     str,
     typer.Argument(
         metavar="ID",
-        help="An optimization's id, its beginning or end, or `latest`.",
+        help="An optimization's id, a part of it, its name, or `latest`.",
         show_default=False,
     ),
 ]
@@ -56,7 +56,7 @@ JobReference = Annotated[
     str,
     typer.Argument(
         metavar="ID",
-        help="An optimization's or evaluation's id, its beginning or end, or `latest`.",
+        help="An optimization's or evaluation's id, a part of it, its name, or `latest`.",
         show_default=False,
     ),
 ]
@@ -139,7 +139,7 @@ def _text_or_file(value: str) -> str:
         return value
     path = Path(value[1:]).expanduser()
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             what=f"the section's file {path} cannot be read",

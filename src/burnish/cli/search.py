@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from burnish.app.datasets.stored import with_stored_rows
 from burnish.app.optimize.following import following
@@ -83,8 +84,9 @@ async def start(
     choice: RunnerChoice | None = None,
     *,
     name: str | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> SearchOutcome:
-    """A new optimization, run to its end."""
+    """A new optimization, run to its end. `more` is kept with what it was started with."""
     choice = choice or RunnerChoice()
     make_adapter = choice.make_adapter(database, settings.folder)
     await choice.require_reachable()
@@ -92,7 +94,7 @@ async def start(
     async with Workspace.open(database, models=settings.models) as workspace:
         optimization = Optimization.of_settings(workspace, settings, make_adapter=make_adapter)
         try:
-            spec = spec_of(settings, optimization)
+            spec = {**spec_of(settings, optimization), **(more or {})}
             record = await optimization.create(name=name, spec=spec)
             return await _run(workspace, optimization, record, watch, target)
         finally:
@@ -197,6 +199,8 @@ class Standing:
     seconds: float
     # The best by an objective that counts more than the score, which trials alone do not tell.
     best_id: str | None = None
+    # What is waited for and why.
+    waiting: tuple[str, ...] = ()
 
     @property
     def best(self) -> EndedTrial | None:
@@ -268,6 +272,7 @@ class SearchWatch:
             cost_usd=attempt.gate.spending.total.cost_usd,
             seconds=attempt.gate.elapsed_seconds,
             best_id=_best_id(attempt.orchestrator),
+            waiting=tuple(attempt.traffic.waiting()),
         )
 
 

@@ -39,6 +39,11 @@ def money(cost_usd: float | None) -> str:
     return f"${cost_usd:,.2f}" if cost_usd >= 1 or cost_usd == 0 else f"${cost_usd:.4f}"
 
 
+def cost_words(cost_usd: float | None) -> str:
+    """The same where nothing else says that it is a cost."""
+    return "cost unknown" if cost_usd is None else money(cost_usd)
+
+
 def percent(share: float) -> str:
     """A share from 0 to 1 as a percentage."""
     return f"{share * 100:.1f}%"

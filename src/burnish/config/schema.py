@@ -204,10 +204,6 @@ class Settings(_Table):
     def _rules(self) -> OutboundRules:
         return self._outbound or OutboundRules.from_environment(os.environ)
 
-    def section_files(self) -> dict[str, str]:
-        """Which sections stand in files of their own, and in which."""
-        return _section_files(self.agent.sections)
-
     def suite_spec(self) -> SuiteSpec:
         """The suite; its dataset is a path below the config's folder, unless its rows are given."""
         values = self.suite.model_dump()
@@ -232,19 +228,9 @@ def _flat_sections(value: Mapping[str, Any], folder: Path, prefix: str = "") -> 
     return flat
 
 
-def _section_files(value: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    files: dict[str, str] = {}
-    for key, inner in value.items():
-        if isinstance(inner, Mapping) and set(inner) == {"file"}:
-            files[f"{prefix}{key}"] = str(inner["file"])
-        elif isinstance(inner, Mapping):
-            files.update(_section_files(inner, f"{prefix}{key}."))
-    return files
-
-
 def _section_file(path: Path, section: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise UsageError(

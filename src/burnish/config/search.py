@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -124,6 +125,27 @@ def build_optimizer_of(search: SearchSpec) -> Optimizer:
     from burnish.optimizers.catalog import build_optimizer  # noqa: PLC0415 - only named ones need it
 
     return build_optimizer(search.optimizer, search.settings)
+
+
+def settings_for_another(table: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What of an `[optimizer]` table holds for an optimizer of another name, too.
+
+    Settings beside a name are that optimizer's; which model to ask is a choice of the project, and
+    goes to whoever takes one.
+    """
+    kept = {key: table[key] for key in FRAMEWORK_KEYS if key in table}
+    if "model" in table and _takes_model(name):
+        kept["model"] = table["model"]
+    return kept
+
+
+def _takes_model(name: str) -> bool:
+    from burnish.optimizers.catalog import optimizer_maker  # noqa: PLC0415
+
+    try:
+        return "model" in inspect.signature(optimizer_maker(name)).parameters
+    except (UsageError, TypeError, ValueError):
+        return False  # Whoever builds it says what is wrong.
 
 
 def places_of(search: SearchSpec, optimizer: Optimizer) -> int:

@@ -13,7 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from burnish.config.schema import BudgetTable, Settings
-from burnish.config.search import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS, SearchSpec, limited
+from burnish.config.search import (
+    DEFAULT_OPTIMIZER,
+    SearchSpec,
+    limited,
+    settings_for_another,
+)
 from burnish.config.settings import load_settings, read_tables
 from burnish.domain import UsageError
 from burnish.models.outbound_rules import OutboundRules
@@ -172,7 +177,7 @@ def _optimizer(configured: Mapping[str, Any], request: RunRequest) -> dict[str, 
     """Settings beside the configured name are that optimizer's, and go with it."""
     name = configured.get("name", DEFAULT_OPTIMIZER)
     same = request.optimizer in (None, name)
-    kept = configured if same else {k: configured[k] for k in FRAMEWORK_KEYS if k in configured}
+    kept = configured if same else settings_for_another(configured, str(request.optimizer))
     chosen = {**kept, **request.optimizer_settings}
     chosen["name"] = request.optimizer or name
     return chosen

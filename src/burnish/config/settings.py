@@ -19,7 +19,7 @@ from burnish.config.schema import (
     Settings,
     SuiteTable,
 )
-from burnish.config.search import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS
+from burnish.config.search import DEFAULT_OPTIMIZER, settings_for_another
 from burnish.domain import UsageError
 from burnish.models.settings import ModelSettings
 from burnish.support.hints import did_you_mean
@@ -59,7 +59,7 @@ def model_settings(models: Mapping[str, Any], name: str) -> ModelSettings:
 def read_tables(path: Path) -> dict[str, Any]:
     """The tables of a file as they stand in it, unchecked."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise UsageError(
             what=f"there is no {path}",
@@ -106,12 +106,12 @@ def parse_value(text: str) -> Any:
 
 
 def _forget_other_optimizer(values: dict[str, Any], over: Mapping[str, Any]) -> None:
-    """Another optimizer than the file's does not get the settings that stand beside its name."""
+    """Another optimizer than the file's gets none of the settings beside its name, but the model."""
     table = values.get("optimizer")
     chosen = over.get("optimizer.name")
     if not isinstance(table, dict) or chosen in (None, table.get("name", DEFAULT_OPTIMIZER)):
         return
-    values["optimizer"] = {key: table[key] for key in FRAMEWORK_KEYS if key in table}
+    values["optimizer"] = settings_for_another(table, str(chosen))
 
 
 def _set(values: dict[str, Any], dotted: str, value: Any) -> None:

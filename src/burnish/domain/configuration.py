@@ -19,6 +19,9 @@ _TEXT = "_text"
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*)\s*\}\}")
 
+# A word or a few between double braces on one line, which somebody means to be filled.
+_BRACES = re.compile(r"\{\{[ \t]*\w[^{}\n]{0,60}\}\}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Configuration:
@@ -150,6 +153,12 @@ def _invalid(why: str, code: str = "invalid_configuration") -> UsageError:
 def placeholders(text: str) -> tuple[str, ...]:
     """Names in order of first appearance, each once."""
     return tuple(dict.fromkeys(_PLACEHOLDER.findall(text)))
+
+
+def malformed_placeholders(text: str) -> tuple[str, ...]:
+    """What stands in double braces like a placeholder and is none, each once."""
+    spans = dict.fromkeys(match.group(0) for match in _BRACES.finditer(text))
+    return tuple(one for one in spans if not _PLACEHOLDER.fullmatch(one))
 
 
 def render(text: str, fields: Mapping[str, Json]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from burnish.domain import ErrorKind, ItemResult, Spending
 from burnish.evaluation.statistics import RunningScore
+from burnish.models.traffic import Traffic
 
 _MAX_ANSWERS = 50
 
@@ -27,6 +28,7 @@ class Progress:
     answers: Counter[str] = field(default_factory=Counter)
     last_error: str | None = None
     messages: Counter[str] = field(default_factory=Counter)
+    traffic: Traffic = field(default_factory=Traffic)
 
     @property
     def nothing_worked(self) -> str | None:

@@ -249,6 +249,7 @@ class SuitePolicy:
             "mode": self.mode,
             "split": split,
             "split_seed": self.split_seed,
+            "stratify_by": self.stratify_by,
         }
 
 

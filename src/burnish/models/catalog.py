@@ -145,7 +145,11 @@ def _open_third_party(provider: str, rest: str, settings: ModelSettings) -> Mode
         known = [*_PROVIDERS, *SEAM.installed()]
         close = difflib.get_close_matches(provider, known, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]}/{rest}? " if close else ""
-        raise _unusable(name, f"there is no provider {provider!r}", hint + _forms())
+        way = (
+            f"; a server that speaks OpenAI's API is openai/{rest} with its base_url in "
+            f'[models."openai/{rest}"]'
+        )
+        raise _unusable(name, f"there is no provider {provider!r}", hint + _forms() + way)
     try:
         model = make(rest, settings)
     except BurnishError:

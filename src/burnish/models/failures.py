@@ -36,6 +36,13 @@ class TransientError(Exception):
         self.retry_after = retry_after
         self.code = code
 
+    @property
+    def words(self) -> str:
+        """The kind of failure, short enough to be counted by."""
+        if self.status == 429:
+            return "429 too many requests"
+        return "no answer" if self.status is None else f"status {self.status}"
+
 
 class BadAnswerError(Exception):
     """The endpoint answered with something else than what was asked for."""

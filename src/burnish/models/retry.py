@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from burnish.domain import Clock, UnavailableError
 from burnish.models.failures import TransientError
+from burnish.models.traffic import current_traffic
 from burnish.support.retry import RetryPolicy, retry
 
 T = TypeVar("T")
@@ -70,6 +71,20 @@ async def call_with_retries(
     """
     budget.earn()
 
+    traffic, failures = current_traffic(), list[str]()
+
+    def passing(error: Exception) -> bool:
+        if isinstance(error, TransientError):
+            failures.append(error.words)
+            return True
+        return False
+
+    def refusal() -> str | None:
+        if not budget.spend():
+            return _FLOODED
+        traffic.retried(failures[-1])
+        return None
+
     def give_up(error: Exception, why: str) -> UnavailableError:
         assert isinstance(error, TransientError)
         return UnavailableError(
@@ -79,11 +94,11 @@ async def call_with_retries(
     return await retry(
         attempt,
         policy=policy,
-        passing=lambda error: isinstance(error, TransientError),
+        passing=passing,
         clock=clock,
         draw=draw,
         retry_after=lambda error: getattr(error, "retry_after", None),
-        refusal=lambda: None if budget.spend() else _FLOODED,
+        refusal=refusal,
         give_up=give_up,
     )
 

@@ -25,6 +25,7 @@ from burnish.domain import (
 from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.suite import Suite
 from burnish.models import as_model
+from burnish.models.traffic import Traffic, counting
 from burnish.optimization import events
 from burnish.optimization.budget_gate import BudgetGate, ModelOpener, OwnModels
 from burnish.optimization.checkpoint import Checkpoint, Phase
@@ -93,6 +94,7 @@ class Attempt:
     """One run of the program over an optimization: from the last checkpoint to the end."""
 
     def __init__(self, inputs: RunInputs, lease: Lease, checkpoint: Checkpoint) -> None:
+        self.traffic = Traffic()
         self._inputs = inputs
         self._lease = lease
         plan, stores = inputs.plan, inputs.stores
@@ -184,9 +186,10 @@ class Attempt:
         if was is OptimizationStatus.INITIALIZED:
             moves.insert(0, events.status_changed(was, attempt=token))
         await self._inputs.stores.optimizations.save_status(self._lease, running, events=moves)
-        await self.orchestrator.search()
-        self._reserve.release()
-        confirmation = await self._confirm()
+        with counting(self.traffic):
+            await self.orchestrator.search()
+            self._reserve.release()
+            confirmation = await self._confirm()
         await self._materializer.sweep(self._inputs.plan.optimization_id)
         await self._finish(confirmation)
 
@@ -281,6 +284,7 @@ class Attempt:
             spending=self.gate.spending,
             notes=self._inputs.plan.notes,
             search=await self.orchestrator.report(),
+            traffic=self.traffic.to_json(),
         )
         reason = None if checkpoint.stop_reason is None else checkpoint.stop_reason.value
         self.orchestrator.checkpoint = replace(checkpoint, phase=Phase.DONE)

@@ -10,8 +10,11 @@ from burnish.domain import (
     ExperimentType,
     Json,
     OptimizationStatus,
+    Purpose,
     Spending,
+    StopReason,
     TrialResult,
+    Usage,
 )
 from burnish.optimization.confirmation import Confirmation
 from burnish.optimization.objective import Objective, Point, Ranking
@@ -24,27 +27,50 @@ def unknown_usage(trials: Collection[TrialResult]) -> bool:
 
 
 def why_no_improvement(
-    trials: Sequence[TrialResult], rejected: int, objective: Objective | None = None
+    trials: Sequence[TrialResult],
+    rejected: int,
+    objective: Objective | None = None,
+    *,
+    asked: Usage | None = None,
 ) -> str:
-    """In words, why the baseline is the result."""
+    """In words, why the baseline is the result. `asked` is what the optimizer asked of its model,
+    where the budget ended the search."""
     tried = [trial for trial in trials if trial.type is ExperimentType.TRIAL][1:]
     if not tried:
-        refused = f"; {rejected} proposals were refused" if rejected else ""
+        refused = f"; {_many(rejected, 'proposal')} refused" if rejected else ""
+        refused += _spent_on(asked)
         looked = {one.candidate_id for one in trials if one.type is ExperimentType.MINI_BATCH}
         looked -= {one.candidate_id for one in trials if one.type is ExperimentType.TRIAL}
         if not looked:
             return f"no candidate was run{refused}"
-        many = "1 candidate was" if len(looked) == 1 else f"{len(looked)} candidates were"
-        return f"{many} tried on mini-batches, none went on{refused}"
+        return f"{_many(len(looked), 'candidate')} tried on mini-batches, none went on{refused}"
     finished = [trial for trial in tried if trial.counts]
     pruned = sum(1 for trial in tried if trial.status is ExperimentStatus.PRUNED)
     if not finished and not pruned:
-        return f"none of the {len(tried)} trials could be scored"
+        return _none_of(len(tried), "trials", "could be scored")
     ended = f", {pruned} of them ended early" if pruned else ""
     better = "scored above the baseline"
     if objective is not None and objective.measures:
         better = f"was better than the baseline by the objective ({objective.in_words()})"
-    return f"none of the {len(tried)} candidates tried {better}{ended}"
+    return _none_of(len(tried), "candidates tried", f"{better}{ended}")
+
+
+def _many(number: int, noun: str) -> str:
+    return f"1 {noun} was" if number == 1 else f"{number} {noun}s were"
+
+
+def _none_of(number: int, nouns: str, what: str) -> str:
+    if number == 1:
+        return f"the one {nouns.replace('s', '', 1)} never {what}"
+    return f"none of the {number} {nouns} {what}"
+
+
+def _spent_on(asked: Usage | None) -> str:
+    if asked is None or not asked.calls:
+        return ""
+    cost = "" if asked.cost_usd is None else f", ${asked.cost_usd:.4f}"
+    calls = "1 call" if asked.calls == 1 else f"{asked.calls} calls"
+    return f"; the budget went to what the optimizer asked its model ({calls}{cost})"
 
 
 def outcome_document(
@@ -57,6 +83,7 @@ def outcome_document(
     spending: Spending,
     notes: Sequence[str],
     search: Mapping[str, Json] | None,
+    traffic: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What `burnish optimize --json` prints; `search` is what the search learnt."""
     checkpoint = orchestrator.checkpoint
@@ -86,7 +113,14 @@ def outcome_document(
         if improved
         else "held-out items speak against what was found"
         if trial_index.passed_over
-        else why_no_improvement(trial_index.in_order(), checkpoint.rejected, trial_index.objective),
+        else why_no_improvement(
+            trial_index.in_order(),
+            checkpoint.rejected,
+            trial_index.objective,
+            asked=spending.by_purpose.get(Purpose.PROPOSE)
+            if checkpoint.stop_reason is StopReason.BUDGET
+            else None,
+        ),
         **evidence_document(confirmation),
         "objective": objective_document(
             trial_index.ranking,
@@ -108,6 +142,7 @@ def outcome_document(
             for point in checkpoint.progress
         ],
         "usage": spending.to_json(answers=unknown_usage(trial_index.in_order())),
+        "traffic": dict(traffic or {}),
     }
 
 

@@ -87,7 +87,9 @@ class CandidateValidator:
         )
         accepted, refused = _without_duplicates(checked, is_seen)
         if len(proposals) > limit:
-            message = f"{len(proposals) - limit} proposals past the limit of {limit} were not read"
+            past = len(proposals) - limit
+            many = "1 proposal" if past == 1 else f"{past} proposals"
+            message = f"{many} past the limit of {limit} {'was' if past == 1 else 'were'} not read"
             refused.append(
                 Refused(index=limit, reason=ReasonCode.TOO_MANY_CANDIDATES, message=message)
             )

@@ -134,6 +134,18 @@ async def test_without_experiments_every_reference_is_refused(reference):
             await found
 
 
+async def test_a_name_means_the_newest_of_that_name():
+    stored = Records([experiment("e3", name="After"), *map(experiment, IDS)])
+    stored.records[1:3] = [experiment(one, name="before", created_at="2") for one in IDS[:2]]
+    runs = Records([optimization("o1", name="before", created_at="1")])
+    workspace = SimpleNamespace(experiments=stored, optimizations=runs)
+
+    assert (await resolve(stored, "Before")).id == IDS[0]
+    assert (await resolve_optimization(runs, "before")).id == "o1"
+    assert (await resolve_any(workspace, "before")).id == IDS[0], "the newer of both"
+    assert (await resolve_any(workspace, "after")).id == "e3"
+
+
 async def test_the_latest_experiment_is_no_trial():
     trials = [experiment(f"trial-{n}", optimization_id="o") for n in range(5)]
 

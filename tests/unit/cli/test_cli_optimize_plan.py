@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
+from rich.console import Console
 
 from burnish.app.optimize.cost_estimate import estimate_cost, require_price
 from burnish.app.optimize.run_plan import PlannedWork, RunPlan
 from burnish.app.wiring import ModelPool, build_agent, build_suite
+from burnish.cli.display.optimizations.plan import _print
 from burnish.cli.invocation import run_command
 from burnish.cli.project_location import ProjectLocation
 from burnish.config.search import SearchSpec, build_optimizer_of, limited
@@ -258,6 +261,25 @@ def test_the_optimizers_questions_are_in_the_estimate_as_a_range(config):
     assert total.least.cost_usd > plan.each.least.times(600).cost_usd
     assert total.most.calls == plan.each.most.calls * 600 + asked.most.calls
     assert dearer.total.most.cost_usd > 10 * total.most.cost_usd
+
+
+def test_the_estimate_is_told_by_purpose_and_its_parts_are_the_whole(config):
+    judge = {"kind": "judge", "model": "openai/judge", "criteria": "Right?"}
+    plan = plan_of(config, budget__max_evaluations=600, suite__scorers=[judge])
+
+    parts = plan.by_purpose
+
+    assert [one.value for one in parts] == ["agent", "judge", "refine", "propose"]
+    for end in ("least", "most"):
+        amounts = [getattr(one, end).cost_usd for one in parts.values()]
+        assert sum(amounts) == pytest.approx(getattr(plan.total, end).cost_usd)
+    assert all(one.most.cost_usd for one in parts.values())
+    told = plan.to_json()["by_purpose"]
+    assert told["judge"]["most"]["cost_usd"] == parts["judge"].most.cost_usd
+    console = Console(file=(text := io.StringIO()), width=200)
+    _print(console, plan)
+    assert "of which" in text.getvalue()
+    assert ", judge $" in text.getvalue()
 
 
 def test_prompts_that_grow_and_outputs_that_are_refined_are_in_the_estimate(config):

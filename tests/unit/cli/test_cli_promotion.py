@@ -8,11 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from burnish.app.agents.project_files import plan_writes, staged
 from burnish.app.agents.promotion import prepare_promotion
-from burnish.app.agents.section_files import plan_writes, staged
-from burnish.app.optimize.run_spec import require_unchanged, section_files, spec_of, stored_settings
-from burnish.app.report.differences import difference
-from burnish.cli.commands.promote import toml
+from burnish.app.optimize.run_spec import require_unchanged, spec_of, stored_settings
 from burnish.config.settings import load_settings
 from burnish.domain import Configuration, ConflictError, OptimizationStatus, UsageError
 from burnish.testing.samples.optimizations import make_candidate, make_record, make_trial
@@ -68,7 +66,6 @@ def test_a_run_goes_on_with_what_it_was_started_with(settings, tmp_path):
     assert again.agent.output_schema == {"type": "object"}
     assert again.budget_spec() == settings.budget_spec()
     assert again.folder == tmp_path
-    assert section_files(spec, tmp_path) == {"system.rules": tmp_path / "rules.md"}
 
 
 def test_no_key_is_kept(settings):
@@ -108,49 +105,114 @@ def test_changed_code_is_refused_and_what_cannot_be_known_is_not(settings):
         require_unchanged(record, optimization_of(settings, fingerprint="g"))
 
 
-def change_of(before, after):
-    one, other = (Configuration.of({"sections": sections}) for sections in (before, after))
-    return difference(one, other)
+PROJECT = """# ours
+[agent]
+name = "a"  # the name
+examples = []
+
+[agent.sections]
+system = { file = "system.md" }  # in a file
+user = "{{x}}"  # the ticket
+"tools.find" = "Finds."
+[agent.sections.deep]
+rules = "Old."
+
+[agent.parameters]
+temperature = 0.5  # warm
+
+[suite]
+dataset = "rows.jsonl"  # untouched
+"""
+BEFORE = {
+    "sections": {
+        "system": "Old words.\nMore.",
+        "user": "{{x}}",
+        "tools.find": "Finds.",
+        "deep.rules": "Old.",
+    },
+    "parameters": {"temperature": 0.5},
+}
 
 
-def test_only_changed_sections_with_files_are_written(tmp_path):
-    file, other = tmp_path / "system.md", tmp_path / "other.md"
-    file.write_bytes(b"Old words.\r\nMore.\r\n")
-    other.write_text("Stays.")
-    change = change_of(
-        {"system": "Old words.\nMore.", "other": "Stays.", "user": "a"},
-        {"system": "New words.\nMore.", "other": "Stays.", "user": "b"},
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "burnish.toml").write_text(PROJECT)
+    (tmp_path / "system.md").write_bytes(b"Old words.\r\nMore.\r\n")
+    return tmp_path / "burnish.toml"
+
+
+def changed(**parts):
+    sections = {**BEFORE["sections"], **parts.pop("sections", {})}
+    return Configuration.of({**BEFORE, "sections": sections, **parts})
+
+
+def planned(project, after, name="a"):
+    return plan_writes(Configuration.of(BEFORE), after, project, name)
+
+
+def test_a_winner_is_written_as_a_whole_and_comments_stay(project):
+    text = 'Say "so":\n{{x}}\n\\end'
+    after = changed(
+        sections={"system": "New.", "user": text, "tools.find": "Finds all.", "deep.rules": "New."},
+        parameters={"temperature": 0.2, "label_words": {"a b": "x"}},
+        examples=[{"x": "two\nlines", "label": "é"}, {"x": "b", "n": [1, {"k": 2}]}],
     )
 
-    writes = plan_writes(change, {"system": file, "other": other})
-    with staged(writes):
-        assert file.read_bytes() == b"Old words.\r\nMore.\r\n", "not before the end"
+    with staged(planned(project, after)):
+        assert project.read_text() == PROJECT, "not before the end"
 
-    assert [one.section for one in writes] == ["system"]
-    assert file.read_bytes() == b"New words.\r\nMore.\r\n", "line ends stay as they were"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.md", "system.md"]
+    written = project.read_text()
+    agent = tomllib.loads(written)["agent"]
+    assert agent["sections"]["user"] == text
+    assert agent["sections"]["tools.find"] == "Finds all."
+    assert agent["sections"]["deep"]["rules"] == "New."
+    assert agent["parameters"] == {"temperature": 0.2, "label_words": {"a b": "x"}}
+    assert agent["examples"] == [dict(one) for one in after.examples]
+    assert (project.parent / "system.md").read_bytes() == b"New.\r\n", "line ends stay"
+    for comment in ("# ours", "# the name", "# in a file", "# the ticket", "# warm", "# untouched"):
+        assert comment in written
+    assert sorted(path.name for path in project.parent.iterdir()) == ["burnish.toml", "system.md"]
 
 
-def test_a_file_that_has_changed_is_not_overwritten(tmp_path):
-    file = tmp_path / "system.md"
-    file.write_text("Somebody's words.")
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ("system.md", "Somebody's words."),
+        ("burnish.toml", PROJECT.replace('"{{x}}"', '"{{x}} now"')),
+        ("burnish.toml", PROJECT.replace("0.5", "0.7")),
+        ("burnish.toml", PROJECT.replace("examples = []", 'examples = [{ x = "mine" }]')),
+    ],
+)
+def test_what_somebody_changed_is_not_overwritten(project, place, text):
+    (project.parent / place).write_text(text)
+    after = changed(
+        sections={"system": "New.", "user": "{{x}}!"},
+        parameters={"temperature": 0.1},
+        examples=[{"x": "a"}],
+    )
 
     with pytest.raises(ConflictError, match="changed since the run started"):
-        plan_writes(change_of({"system": "Old."}, {"system": "New."}), {"system": file})
+        planned(project, after)
+
+
+def test_what_cannot_be_written_as_a_whole_is_refused(project):
+    with pytest.raises(UsageError, match="null"):
+        planned(project, changed(sections={"system": "New."}, examples=[{"x": None}]))
+    with pytest.raises(UsageError, match="it is of the agent 'a'"):
+        planned(project, changed(sections={"system": "New."}), name="other")
+    (project.parent / "system.md").unlink()
     with pytest.raises(UsageError, match="cannot be written"):
-        plan_writes(change_of({"system": "Old."}, {"system": "New."}), {"system": tmp_path / "no"})
+        planned(project, changed(sections={"system": "New."}))
 
 
-def test_when_the_promotion_fails_no_file_is_touched(tmp_path):
-    file = tmp_path / "system.md"
-    file.write_text("Old.")
-    writes = plan_writes(change_of({"system": "Old."}, {"system": "New."}), {"system": file})
+def test_when_the_promotion_fails_no_file_is_touched(project):
+    writes = planned(project, changed(sections={"system": "New."}))
 
     with pytest.raises(ZeroDivisionError), staged(writes):
         raise ZeroDivisionError
 
-    assert file.read_text() == "Old."
-    assert list(tmp_path.iterdir()) == [file]
+    assert (project.parent / "system.md").read_bytes() == b"Old words.\r\nMore.\r\n"
+    assert len(list(project.parent.iterdir())) == 2
 
 
 class Trials:
@@ -224,9 +286,3 @@ async def test_a_compression_need_not_be_better(evidence, doubt):
 
     assert len(promotion.doubts) == (0 if doubt is None else 1)
     assert doubt is None or doubt in promotion.doubts[0]
-
-
-def test_what_is_to_be_pasted_into_the_config_istoml():
-    value = {"a b": 'x"\n\\', "n": [1, 2.5, True], "é": {"k-1": "\x7f"}}
-
-    assert tomllib.loads(f"value = {toml(value)}")["value"] == value

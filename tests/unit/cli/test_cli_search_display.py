@@ -27,6 +27,7 @@ from burnish.domain import (
     OptimizationStatus,
     Spending,
 )
+from burnish.models.traffic import Traffic
 from burnish.optimization.checkpoint import Checkpoint, Phase
 from burnish.optimization.events import trial_changed
 from burnish.testing.samples.optimizations import make_record, make_trial
@@ -64,6 +65,7 @@ def watch_of(*trials, running=0, phase=Phase.SEARCH, **budget):
             trial_index=SimpleNamespace(candidates=candidates),
         ),
         gate=SimpleNamespace(evaluations=500, spending=Spending(), elapsed_seconds=61.0),
+        traffic=Traffic(),
     )
     return watch
 

@@ -2,8 +2,8 @@
 
 import ast
 
+from burnish.app.agents.project_files import FileWrite
 from burnish.app.agents.promotion import Promotion
-from burnish.app.agents.section_files import SectionWrite
 from burnish.cli.exports.winner import git_patch, winner_markdown, winner_python
 from burnish.domain import Configuration
 from burnish.testing.samples.optimizations import make_candidate, make_record
@@ -53,7 +53,7 @@ def test_a_patch_keeps_line_ends_and_missing_newlines_and_quotes_names(tmp_path)
     path = tmp_path / "prömpt.md"
     path.write_bytes(b"one\r\ntwo")
 
-    text = git_patch([SectionWrite("system", path, "one\r\nthree")], tmp_path)
+    text = git_patch([FileWrite(path, "one\r\nthree")], tmp_path)
 
     assert 'diff --git "a/pr\\303\\266mpt.md" "b/pr\\303\\266mpt.md"\n' in text
     assert " one\r\n-two\n\\ No newline at end of file\n+three\n\\ No newline" in text

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from burnish.domain import UsageError
+from burnish.domain import AgentOutput, UsageError
+from burnish.evaluation.scorers.assert_checks import Check, check_output
 from burnish.integrations.imports import Kind, guess_kind, read_foreign
 from burnish.integrations.imports.promptfoo.asserts import comma_separated, expected_text
 from burnish.integrations.imports.promptfoo.config import openai_name
@@ -350,3 +351,57 @@ def test_expected_cells(cell, read_as):
 
 def test_comma_separated_parts():
     assert comma_separated('a, "b, c" ,d') == ["a", "b, c", "d"]
+
+
+def test_an_assert_s_own_provider_judges_and_the_agent_s_model_does_not(read):
+    project = read(
+        """
+        prompts: ["Say {{q}}"]
+        providers: [openai:gpt-4o-mini]
+        tests:
+          - vars: {q: x}
+            assert:
+              - {type: llm-rubric, value: polite, provider: "openai:gpt-4o"}
+              - {type: llm-rubric, value: short, provider: "openai:o1"}
+        """
+    )
+
+    assert project.scorers == [{"kind": "asserts", "model": "openai/gpt-4o"}]
+    assert len(left(project)) == 1
+    assert "one judge grades all asserts" in left(project)[0]
+
+
+def test_word_counts_and_finish_reasons_are_taken_and_others_say_what_is_so(read):
+    project = read(
+        """
+        prompts: ["Say {{q}}"]
+        providers: [openai:gpt-4o-mini]
+        tests:
+          - vars: {q: x}
+            assert:
+              - {type: word-count, value: {min: 2, max: 4}}
+              - {type: finish-reason, value: stop}
+              - {type: latency, threshold: 200}
+              - {type: bleu, value: x}
+        """
+    )
+
+    assert [one["type"] for one in project.rows[0]["assert"]] == ["word-count", "finish-reason"]
+    assert "objectives weigh it" in left(project)[0]
+    assert "similarity" in left(project)[1]
+    assert not any("no code" in one for one in left(project))
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "passes"),
+    [
+        (2, "one two", True),
+        (2, "one", False),
+        ({"min": 2}, "one two three", True),
+        ({"max": 2}, "one two three", False),
+    ],
+)
+def test_words_are_counted(value, text, passes):
+    check = Check(type="word-count", value=value)
+
+    assert (check_output(check, AgentOutput(text=text), text) is None) is passes

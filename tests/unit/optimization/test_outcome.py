@@ -2,7 +2,7 @@
 
 import pytest
 
-from burnish.domain import ExperimentType
+from burnish.domain import ExperimentType, Usage
 from burnish.evaluation.statistics import paired_permutation_test
 from burnish.optimization.confirmation import Confirmation
 from burnish.optimization.outcome import evidence_document, why_no_improvement
@@ -27,12 +27,23 @@ def batch(number):
         ),
         (
             [make_trial(0), batch(1), make_trial(1)],
-            "none of the 1 candidates tried scored above the baseline",
+            "the one candidate tried never scored above the baseline",
         ),
     ],
 )
 def test_what_was_only_tried_on_mini_batches_is_counted(trials, words):
     assert why_no_improvement(trials, 2) == words
+
+
+def test_one_of_a_kind_is_told_in_the_singular_and_money_that_went_to_the_meta_model():
+    spent = Usage(calls=3, cost_usd=0.0236)
+
+    words = why_no_improvement([make_trial(0)], 1, asked=spent)
+
+    assert words == (
+        "no candidate was run; 1 proposal was refused; the budget went to what the optimizer asked "
+        "its model (3 calls, $0.0236)"
+    )
 
 
 def test_without_a_test_split_the_items_of_the_search_are_named_as_such():

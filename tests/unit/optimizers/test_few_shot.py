@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 from driver import FakeHistory, Run
@@ -12,6 +13,7 @@ from worlds import LABELS, REVIEWS
 from burnish.domain import Configuration, Item, SearchSpace, StopReason, UsageError
 from burnish.evaluation.agents.prompt_agent import chat_messages
 from burnish.optimizers import FewShot
+from burnish.optimizers.examples.search import Row, Shown, describe_row
 
 
 def items_of(count: int = 30, **more) -> dict[str, Item]:
@@ -217,3 +219,18 @@ def test_a_big_train_split_leaves_the_state_small():
     run.start()
 
     assert len(run.state.algorithm_data["train"]) == 256
+
+
+def test_a_row_of_examples_is_named_by_how_they_begin():
+    shown = (
+        Shown(item_id="3f2a9c0012345678", example={"text": "I was  charged\ntwice"}, kind="x"),
+        Shown(item_id="4f2a9c0012345678", example={"text": "word " * 30}, kind="y"),
+        Shown(item_id="5f2a9c0012345678", example={"n": 1}, kind="y"),
+    )
+    pool = SimpleNamespace(shown=shown)
+
+    words = describe_row(pool, Row(places=(0, 1, 2), parent="c0", says="adds two"))
+
+    assert words.startswith("Adds two: “I was charged twice”, “word word")
+    assert "…”, “5f2a9c0012345678”." in words
+    assert "3f2a" not in words

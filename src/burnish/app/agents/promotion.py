@@ -19,6 +19,7 @@ from burnish.app.wiring import Workspace
 from burnish.domain import (
     AgentVersion,
     Candidate,
+    Configuration,
     ConflictError,
     OptimizationRecord,
     TrialResult,
@@ -79,9 +80,10 @@ class Promotion:
         return difference(current.configuration, self.candidate.configuration)
 
     @property
-    def difference_to_files(self) -> Difference:
-        """From the configuration as it was given, which is what files hold, to the candidate."""
-        return difference(self.baseline.configuration, self.candidate.configuration)
+    def written(self) -> Configuration:
+        """What the files held when the run began: it may have begun from a version instead."""
+        written = self.record.spec.get("written")
+        return self.baseline.configuration if written is None else Configuration.of(written)
 
     @property
     def already_active(self) -> bool:
@@ -124,8 +126,19 @@ async def promote(
     note: str = "",
     more: Mapping[str, Any] | None = None,
 ) -> AgentVersion:
-    """The new active version; ConflictError when somebody promoted another in the meantime."""
-    record, candidate = promotion.record, promotion.candidate
+    """The new active version; ConflictError when somebody promoted another in the meantime.
+
+    What was in use before the first promotion is kept too, so that there is something to go back to.
+    """
+    record, candidate, active = promotion.record, promotion.candidate, promotion.active
+    if active is None and promotion.baseline.configuration.hash != candidate.configuration.hash:
+        active = await workspace.agents.add_version(
+            record.agent_name,
+            promotion.baseline.configuration,
+            note="as it was before the first promotion",
+            origin={"source": "baseline", "optimization_id": record.id},
+            expected_active=0,
+        )
     return await workspace.agents.add_version(
         record.agent_name,
         candidate.configuration,
@@ -139,7 +152,7 @@ async def promote(
             "improvement": None if promotion.evidence is None else dict(promotion.evidence),
             **(more or {}),
         },
-        expected_active=0 if promotion.active is None else promotion.active.version,
+        expected_active=0 if active is None else active.version,
     )
 
 
@@ -224,7 +237,7 @@ async def promote_candidate(
     candidate = find_candidate(record, candidates, candidate_id)
     promotion = await prepare_promotion(workspace, record, candidates[0], candidate)
     if expected_version is None or (expected_version == 0 and promotion.active is None):
-        promotion = await _following_the_baseline(workspace, promotion)
+        _require_following_the_baseline(promotion)
     else:
         promotion = await _following(workspace, promotion, expected_version)
     version = await promote(workspace, promotion, author=promoted_by, note=note, more=origin)
@@ -236,7 +249,7 @@ async def promote_candidate(
     )
 
 
-async def _following_the_baseline(workspace: Workspace, promotion: Promotion) -> Promotion:
+def _require_following_the_baseline(promotion: Promotion) -> None:
     active, baseline = promotion.active, promotion.baseline
     agent = promotion.record.agent_name
     if promotion.score is None and promotion.candidate.number > 0:
@@ -247,15 +260,7 @@ async def _following_the_baseline(workspace: Workspace, promotion: Promotion) ->
             code="not_scored",
         )
     if active is None:
-        # What was in use before is kept too, so that there is something to go back to.
-        first = await workspace.agents.add_version(
-            agent,
-            baseline.configuration,
-            note="as it was before the first promotion",
-            origin={"source": "baseline", "optimization_id": promotion.record.id},
-            expected_active=0,
-        )
-        return replace(promotion, active=first)
+        return
     if promotion.already_active:
         raise ConflictError(
             what=f"the agent {agent!r} was not changed",
@@ -272,7 +277,6 @@ async def _following_the_baseline(workspace: Workspace, promotion: Promotion) ->
             f"{active.version} to promote all the same",
             code="version_moved",
         )
-    return promotion
 
 
 async def _following(workspace: Workspace, promotion: Promotion, expected: int) -> Promotion:

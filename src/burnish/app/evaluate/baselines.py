@@ -1,16 +1,19 @@
-"""Baselines of evaluations: an experiment here, or one that `burnish export` wrote to a file."""
+"""Baselines of evaluations: an experiment or a run here, or what `burnish export` wrote to a file."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from burnish.app.references import resolve
-from burnish.domain import ErrorKind, ExperimentRepository, UsageError
+from burnish.app.references import BEST, find_candidate, resolve, resolve_any
+from burnish.app.report.comparisons import On
+from burnish.app.report.comparisons import read_side as candidate_side
+from burnish.app.wiring import Workspace
+from burnish.domain import Configuration, ErrorKind, Experiment, ExperimentRepository, UsageError
 from burnish.evaluation.statistics import PairedComparison, paired_permutation_test
 
 _FILES = (".json", ".jsonl", ".ndjson")
@@ -25,15 +28,25 @@ class ItemOutcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """What an evaluation is compared with. Items that nobody answered for outside reasons lack."""
+    """What an evaluation is compared with. Items that nobody answered for outside reasons lack.
+
+    `note` says what to beware of.
+    """
 
     id: str
     outcomes: Mapping[str, ItemOutcome]
+    name: str = ""
+    configuration: Configuration | None = None
+    note: str | None = None
+
+    def common(self, other: Baseline) -> list[str]:
+        """The items that both ran."""
+        return sorted(self.outcomes.keys() & other.outcomes.keys())
 
     def compare(self, after: Baseline) -> PairedComparison:
         """A paired test over the items that both ran."""
         before, now = self.outcomes, after.outcomes
-        common = sorted(before.keys() & now.keys())
+        common = self.common(after)
         if not common:
             raise UsageError(
                 what=f"{self.id} and {after.id} cannot be compared",
@@ -73,12 +86,42 @@ def _turned(before: Baseline, after: Baseline, *, passed: bool) -> list[str]:
     ]
 
 
+def is_file(reference: str) -> bool:
+    """Whether a file is meant rather than something that is stored."""
+    return reference.lower().endswith(_FILES)
+
+
 async def read_baseline(experiments: ExperimentRepository, reference: str | Path) -> Baseline:
     """A file of `burnish export` where it ends in .json or .jsonl, else an experiment of here."""
-    if str(reference).lower().endswith(_FILES):
+    if is_file(str(reference)):
         return read_exported(Path(reference))
     experiment = await resolve(experiments, str(reference))
     return await outcomes_of(experiments, experiment.id)
+
+
+async def read_side(workspace: Workspace, reference: str) -> Baseline:
+    """As `read_baseline`, or the best of an optimization: on held-out items where it has them."""
+    experiments = workspace.experiments
+    if is_file(reference):
+        return read_exported(Path(reference))
+    found = await resolve_any(workspace, reference)
+    if isinstance(found, Experiment):
+        own = await outcomes_of(experiments, found.id)
+        return replace(own, name=found.name, configuration=found.configuration)
+    candidates = await workspace.optimizations.list_candidates(found.id)
+    best = find_candidate(found, candidates, BEST)
+    side, note = await candidate_side(workspace, found, best.id, On.HELD_OUT), None
+    if not side.scores:
+        side = await candidate_side(workspace, found, best.id, On.SEARCH)
+        note = f"{found.name} was chosen on these items, so its score here flatters it"
+    runs = [await outcomes_of(experiments, one) for one in side.experiments]
+    return Baseline(
+        id=found.id,
+        outcomes={item: one for run in runs for item, one in run.outcomes.items()},
+        name=found.name,
+        configuration=best.configuration,
+        note=note,
+    )
 
 
 async def outcomes_of(experiments: ExperimentRepository, experiment_id: str) -> Baseline:
@@ -98,7 +141,8 @@ def read_exported(path: Path) -> Baseline:
     except (OSError, UnicodeDecodeError) as error:
         raise _unusable(path, getattr(error, "strerror", None) or str(error)) from error
     try:
-        identifier, rows = _rows(path, text)
+        head, rows = _rows(path, text)
+        configuration = head.get("configuration")
         runs = [
             (str(row["item_id"]), float(row["score"]), row["passed"] is True)
             for row in rows
@@ -108,14 +152,19 @@ def read_exported(path: Path) -> Baseline:
         raise _unusable(path, f"it is no evaluation that Burnish wrote ({error!r})") from error
     if not runs:
         raise _unusable(path, "no item of it has a score")
-    return Baseline(id=identifier, outcomes=_by_item(runs))
+    return Baseline(
+        id=str(head["id"]),
+        outcomes=_by_item(runs),
+        name=path.name,
+        configuration=configuration and Configuration.of(configuration),
+    )
 
 
-def _rows(path: Path, text: str) -> tuple[str, list[dict[str, Any]]]:
+def _rows(path: Path, text: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     if path.suffix.lower() != ".json":
-        return path.name, [json.loads(line) for line in text.splitlines() if line.strip()]
+        return {"id": path.name}, [json.loads(line) for line in text.splitlines() if line.strip()]
     document = json.loads(text)
-    return str(document["experiment"]["id"]), document["results"]
+    return document["experiment"], document["results"]
 
 
 def _is_scored(error: Mapping[str, Any] | None) -> bool:

@@ -27,6 +27,7 @@ from burnish.domain import (
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import ExperimentRunner, RunOptions
 from burnish.evaluation.suite import Suite
+from burnish.models.traffic import counting
 from burnish.support.ids import new_id
 
 
@@ -64,12 +65,23 @@ class Selection:
 
 
 class Evaluation:
-    """One prepared evaluation: everything is checked, nothing is paid yet."""
+    """One prepared evaluation: everything is checked, nothing is paid yet.
 
-    def __init__(self, workspace: Workspace, agent: AgentSpec, suite: SuiteSpec) -> None:
+    `agent_version` is the version of the agent whose configuration this is, if it is one.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        agent: AgentSpec,
+        suite: SuiteSpec,
+        *,
+        agent_version: int | None = None,
+    ) -> None:
         self._workspace = workspace
         self._spec = agent
         self._suite_spec = suite
+        self._agent_version = agent_version
         self.suite = build_suite(suite, workspace.model, agent)
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
@@ -266,7 +278,11 @@ class Evaluation:
             progress=progress,
             skip=skip,
         )
-        await until_cancelled(run, cancelled)
+        with counting(progress.traffic):
+            await until_cancelled(run, cancelled)
+        if progress.traffic.retries:
+            told = {"traffic": progress.traffic.to_json()}
+            await self._workspace.experiments.update_experiment(experiment.id, metadata=told)
         return await result_of(self._workspace.experiments, experiment.id, self.suite.scorers)
 
     async def _new_experiment(
@@ -306,6 +322,7 @@ class Evaluation:
                 "refine": _refine_json(self.suite),
                 "reported": list(self.suite.scorers.reported),
                 "budget": None if budget is None else budget.to_json(),
+                "agent_version": self._agent_version,
             },
         )
         await self._workspace.experiments.create_experiment(experiment)

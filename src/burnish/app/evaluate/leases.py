@@ -152,6 +152,15 @@ def require_standalone(experiment: Experiment, action: Literal["cancel", "resume
         )
 
 
+async def evaluation_state(workspace: Workspace, experiment: Experiment) -> str:
+    """The status as people read it: an evaluation that nobody works on any more does not run."""
+    if experiment.status is not ExperimentStatus.RUNNING:
+        return experiment.status.value
+    owner = await workspace.evaluation_jobs.owner(experiment.id)
+    left = owner is None or ownership.is_dead(owner)
+    return "interrupted" if left else experiment.status.value
+
+
 async def _dead_owner(workspace: Workspace, experiment_id: str) -> str | None:
     owner = await workspace.evaluation_jobs.owner(experiment_id)
     return owner if owner is not None and ownership.is_dead(owner) else None

@@ -9,6 +9,7 @@ from typing import Any
 from burnish.app.evaluate.result import refinement_json, round_json
 from burnish.app.wiring import Workspace
 from burnish.domain import Experiment, Item, ItemResult, Json, Round
+from burnish.evaluation.suite import assign_splits
 from burnish.support.sync_calls import run_sync
 
 _BATCH = 500
@@ -101,18 +102,32 @@ async def stream_records(workspace: Workspace, experiment: Experiment) -> AsyncI
             rounds = await _rounds(workspace, experiment.id, [result])
             yield Record(result, {}, rounds=rounds.get((result.item_id, result.repeat), ()))
         return
+    splits = await _splits(workspace, experiment)
     batch: list[Item] = []
     async for item in workspace.datasets.stream_items(experiment.dataset_id):
         batch.append(item)
         if len(batch) == _BATCH:
-            for record in await _joined(workspace, experiment.id, batch):
+            for record in await _joined(workspace, experiment.id, batch, splits):
                 yield record
             batch = []
-    for record in await _joined(workspace, experiment.id, batch):
+    for record in await _joined(workspace, experiment.id, batch, splits):
         yield record
 
 
-async def _joined(workspace: Workspace, experiment_id: str, batch: list[Item]) -> list[Record]:
+async def _splits(workspace: Workspace, experiment: Experiment) -> Mapping[str, str]:
+    """The split of each item as the suite makes it; empty where it makes none, or rows name theirs."""
+    policy: Mapping[str, Any] = experiment.metadata.get("policy") or {}
+    split, dataset = policy.get("split"), experiment.dataset_id
+    if not isinstance(split, Mapping) or dataset is None:
+        return {}
+    items = [item async for item in workspace.datasets.stream_items(dataset)]
+    field = policy.get("stratify_by")
+    return assign_splits(items, split, seed=int(policy.get("split_seed") or 0), stratify_by=field)
+
+
+async def _joined(
+    workspace: Workspace, experiment_id: str, batch: list[Item], splits: Mapping[str, str]
+) -> list[Record]:
     if not batch:
         return []
     items = {item.id: item for item in batch}
@@ -124,7 +139,7 @@ async def _joined(workspace: Workspace, experiment_id: str, batch: list[Item]) -
         Record(
             result,
             items[result.item_id].data,
-            items[result.item_id].split,
+            splits.get(result.item_id, items[result.item_id].split),
             rounds.get((result.item_id, result.repeat), ()),
         )
         for result in results

@@ -30,6 +30,7 @@ from burnish.evaluation.statistics import (
     score_interval,
     wilson_interval,
 )
+from burnish.models.traffic import Traffic
 
 Intervals = Mapping[str, tuple[float, float]]
 
@@ -204,6 +205,7 @@ class EvaluationResult(Tabular):
         document: dict[str, Any] = {
             "experiment_id": self.experiment.id,
             "status": self.experiment.status.value,
+            "agent_version": self.experiment.metadata.get("agent_version"),
             "score": self.score,
             "score_interval": [score.low, score.high] if measured else None,
             "pass_rate": self.pass_rate,
@@ -213,6 +215,7 @@ class EvaluationResult(Tabular):
             "errors": self.errors,
             "cached": self.summary.cached,
             "usage": self.usage,
+            "traffic": self.experiment.metadata.get("traffic") or Traffic().to_json(),
             "avg_latency_ms": self.summary.avg_latency_ms,
             "warnings": list(self.warnings),
             "refinement": None if self.refinement is None else self.refinement.to_json(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -18,6 +18,7 @@ from burnish.domain import (
     Budget,
     Item,
     Message,
+    Purpose,
     Round,
     Score,
     Usage,
@@ -104,10 +105,19 @@ class CostEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostRange:
-    """From about `least` to about `most`, which is None where nothing says how much it can be."""
+    """From about `least` to about `most`, which is None where nothing says how much it can be.
+
+    `parts` are those of single purposes, where they are known.
+    """
 
     least: CostEstimate
     most: CostEstimate | None
+    parts: Mapping[Purpose, CostRange] = field(default_factory=dict)
+
+    def times(self, number: float, budget: Budget) -> CostRange:
+        """So many of them, as far as the limits let it come."""
+        most = None if self.most is None else self.most.times(number).within(budget)
+        return CostRange(least=self.least.times(number).within(budget), most=most)
 
     def to_json(self) -> dict[str, Any]:
         """Both by name."""
@@ -125,6 +135,7 @@ class _Call:
     messages: Sequence[Message]
     answer_tokens: int
     more_tokens: float = 0.0
+    purpose: Purpose = Purpose.AGENT
 
     def cost(self, tables: Mapping[str, Any]) -> CostEstimate:
         read = count_message_tokens(self.messages, _bare(self.model)) + self.more_tokens
@@ -157,10 +168,14 @@ def estimate_cost(
     items = list(islice(suite.dataset.items(), _SAMPLE))
     refine = suite.refine
     rounds = 0 if refine is None or refine.model is None else refine.policy.limit
-    return CostRange(
-        least=_mean(agent, suite, items, tables),
-        most=_mean(agent, suite, items, tables, growth=growth, rounds=rounds),
-    )
+    least = _means(agent, suite, items, tables)
+    most = _means(agent, suite, items, tables, growth=growth, rounds=rounds)
+    nothing = CostEstimate(calls=0, cost_usd=0.0)
+    parts = {
+        purpose: CostRange(least=least.get(purpose, nothing), most=dear)
+        for purpose, dear in most.items()
+    }
+    return CostRange(least=_sum(least), most=_sum(most), parts=parts)
 
 
 def estimate_questions(
@@ -272,7 +287,14 @@ def _item_tokens(suite: Suite) -> float:
     return sum(map(count_tokens, items)) / max(len(items), 1)
 
 
-def _mean(
+def _sum(parts: Mapping[Purpose, CostEstimate]) -> CostEstimate:
+    total = CostEstimate(calls=0, cost_usd=0.0)
+    for one in parts.values():
+        total = total.plus(one)
+    return total
+
+
+def _means(
     agent: PromptAgent,
     suite: Suite,
     items: Sequence[Item],
@@ -280,12 +302,13 @@ def _mean(
     *,
     growth: float = 0.0,
     rounds: int = 0,
-) -> CostEstimate:
-    total = CostEstimate(calls=0, cost_usd=0.0)
+) -> dict[Purpose, CostEstimate]:
+    totals: dict[Purpose, CostEstimate] = {}
     for item in items:
         for call in _calls(agent, suite, item, growth=growth, rounds=rounds):
-            total = total.plus(call.cost(tables))
-    return total.times(1 / max(len(items), 1))
+            so_far = totals.get(call.purpose, CostEstimate(calls=0, cost_usd=0.0))
+            totals[call.purpose] = so_far.plus(call.cost(tables))
+    return {purpose: one.times(1 / max(len(items), 1)) for purpose, one in totals.items()}
 
 
 def _calls(
@@ -317,7 +340,8 @@ def _calls(
         model=model,
     )
     for _ in range(rounds):
-        yield _Call(refine.model.name, refine_messages(latest, item.data), limit)
+        messages = refine_messages(latest, item.data)
+        yield _Call(refine.model.name, messages, limit, purpose=Purpose.REFINE)
         yield from _judging(suite, item, output)
 
 
@@ -327,7 +351,8 @@ def _judging(suite: Suite, item: Item, output: AgentOutput) -> Iterator[_Call]:
         names = judge.fields_needed or tuple(item.data)
         shown = {name: item.data.get(name) for name in names}
         system = system_text(judge.criteria, judge.threshold)
-        yield _Call(judge.model.name, judge_messages(system, output, shown), _VERDICT_TOKENS)
+        messages = judge_messages(system, output, shown)
+        yield _Call(judge.model.name, messages, _VERDICT_TOKENS, purpose=Purpose.JUDGE)
 
 
 def _price(model: str, usage: Usage, tables: Mapping[str, Any]) -> float | None:

@@ -162,10 +162,7 @@ async def duplicate_run(
 ) -> str:
     """The id of a new optimization like a stored one, with what a request changes."""
     settings = await asyncio.to_thread(_like, project, original, request)
-    files = original.spec.get("section_files") or {}
-    return await _create(
-        workspace, settings, name=request.name or f"{original.name} (copy)", section_files=files
-    )
+    return await _create(workspace, settings, name=request.name or f"{original.name} (copy)")
 
 
 def request_of(project: ServedProject, record: OptimizationRecord) -> RunRequest:
@@ -224,13 +221,10 @@ async def _create(
     settings: Settings,
     *,
     name: str | None,
-    section_files: Mapping[str, str] | None = None,
     optimization_id: str | None = None,
 ) -> str:
     async with prepared(workspace, settings) as optimization:
         spec = await asyncio.to_thread(spec_of, settings, optimization)
-        if section_files:
-            spec["section_files"] = dict(section_files)
         created = await optimization.create(name=name, spec=spec, optimization_id=optimization_id)
         return created.id
 

@@ -16,6 +16,7 @@ from burnish.app.progress_line import choose_display, search_line, showing
 from burnish.app.wiring import Workspace, build_agent, build_suite, check_fit, read_schema
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of, draw_seed, places_of
+from burnish.config.served_project import models_in
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import (
     Agent,
@@ -39,6 +40,16 @@ from burnish.optimization.racing import Racing
 from burnish.optimization.run import OptimizationDriver
 from burnish.optimization.search_plan import SearchPlan
 from burnish.support.ids import new_id
+
+
+def _require_known_models(workspace: Workspace, search: SearchSpec) -> None:
+    """Refuse a model of no provider now, and not once it is asked; a key may be where it is run."""
+    for _, name in models_in(search.settings):
+        try:
+            workspace.model(name)
+        except UsageError as error:
+            if error.code == "unknown_model":
+                raise
 
 
 class Optimization:
@@ -71,6 +82,7 @@ class Optimization:
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
         self.optimizer = build_optimizer_of(search)
+        _require_known_models(workspace, search)
         self.splits = split_ids(self.suite)
 
     @classmethod

@@ -15,7 +15,7 @@ from burnish.app.optimize.cost_estimate import (
 )
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec
-from burnish.domain import SPLITS, Agent, Budget, Optimizer, Usage, UsageError
+from burnish.domain import SPLITS, Agent, Budget, Optimizer, Purpose, Usage, UsageError
 from burnish.evaluation.suite import Suite
 from burnish.optimization.confirmation import kept_back
 from burnish.optimizers.shared.asking import QuestionForecast
@@ -176,6 +176,17 @@ class RunPlan:
             most=None if asked.most is None else most.plus(asked.most).within(self.budget),
         )
 
+    @property
+    def by_purpose(self) -> dict[Purpose, CostRange]:
+        """What the agent, judges, refinement and the optimizer take; empty where it is not known."""
+        if self.evaluations is None:
+            return {}
+        runs, budget = self.evaluations, self.budget
+        parts = {purpose: one.times(runs, budget) for purpose, one in self.each.parts.items()}
+        if parts and self.questions is not None:
+            parts[Purpose.PROPOSE] = self.questions.times(1, budget)
+        return parts
+
     def to_json(self) -> dict[str, Any]:
         """As `optimize --dry-run --json` prints it."""
         search, total, asked = self.search, self.total, self.questions
@@ -194,6 +205,7 @@ class RunPlan:
             "questions": None
             if asked is None
             else {"model": search.settings["model"], **asked.to_json()},
+            "by_purpose": {name.value: one.to_json() for name, one in self.by_purpose.items()},
             "total": None if total is None else total.to_json(),
         }
 

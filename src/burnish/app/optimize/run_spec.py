@@ -66,7 +66,6 @@ def spec_of(settings: Settings, optimization: Optimization) -> dict[str, Any]:
         "version": VERSION,
         "folder": str(settings.folder),
         "settings": values,
-        "section_files": settings.section_files(),
         "fingerprints": _fingerprints(optimization),
     }
     checked = require_json(spec)
@@ -103,11 +102,10 @@ def stored_settings(record: OptimizationRecord, here: Path) -> Settings:
     return settings.placed_in(folder if folder.is_dir() else here)
 
 
-def section_files(spec: Mapping[str, Any], here: Path) -> dict[str, Path]:
-    """Where the sections that stand in files of their own are, by section."""
-    folder = Path(str(spec.get("folder") or here))
-    root = folder if folder.is_dir() else here
-    return {path: root / file for path, file in (spec.get("section_files") or {}).items()}
+def project_file(spec: Mapping[str, Any], here: Path) -> Path:
+    """The burnish.toml of a run, of the name that `here` has; that one when its folder has moved."""
+    own = Path(str(spec.get("folder") or here.parent)) / here.name
+    return own if own.exists() else here
 
 
 def require_unchanged(record: OptimizationRecord, optimization: Optimization) -> None:

@@ -6,10 +6,10 @@ import platform
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib import metadata
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -23,6 +23,7 @@ from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.wording import harmless
 from burnish.config.schema import Settings
+from burnish.config.served_project import models_in
 from burnish.config.settings import model_settings
 from burnish.domain import BurnishError, ModelRequest
 from burnish.models import as_model
@@ -87,8 +88,10 @@ async def _findings(location: ProjectLocation, *, offline: bool) -> AsyncIterato
         yield Finding(name="config", ok=None, detail=f"no {location.config}", fix="burnish init")
         return
     yield await _attempt("config", partial(_config, location))
-    for name in _models_of(location):
-        yield await _attempt(f"model {name}", partial(_model, location, name, offline=offline))
+    for name, use in _models_of(location).items():
+        look = partial(_model, location, name, offline=offline)
+        finding = await _attempt(f"model {name}", look)
+        yield replace(finding, detail=f"{use}: {finding.detail}")
 
 
 async def _attempt(name: str, look: Callable[[], Awaitable[str]]) -> Finding:
@@ -163,18 +166,32 @@ async def _config(location: ProjectLocation) -> str:
     return f"{location.config}: agent {settings.agent.name}"
 
 
-def _models_of(location: ProjectLocation) -> list[str]:
+def _models_of(location: ProjectLocation) -> dict[str, str]:
+    """What each model is for, by its name."""
     try:
         settings = location.settings()
     except BurnishError:
-        return []  # Reported as the config's own failure.
-    named = [settings.agent.model, *(_judge_model(one) for one in settings.suite.scorers)]
-    return list(dict.fromkeys(name for name in named if name))
+        return {}  # Reported as the config's own failure.
+    found: dict[str, str] = {}
+    for use, name in {"agent": settings.agent.model, **_used_by(settings)}.items():
+        if name:
+            found.setdefault(name, use)
+    return found
 
 
-def _judge_model(scorer: Any) -> str | None:
-    model = scorer.get("model") if isinstance(scorer, dict) else None
-    return model if isinstance(model, str) else None
+def _used_by(settings: Settings) -> dict[str, str]:
+    """The models of judges, refinement and the optimizer, by what they are for."""
+    suite, found = settings.suite, {}
+    tables = {
+        "judge": list(suite.scorers),
+        "refine": None if suite.refine is None else {"model": suite.refine.model},
+        "optimizer": settings.optimizer,
+    }
+    for use, table in tables.items():
+        for number, (_, name) in enumerate(models_in(table)):
+            if isinstance(name, str):
+                found[f"{use} {number + 1}" if number else use] = name
+    return found
 
 
 async def _model(location: ProjectLocation, name: str, *, offline: bool) -> str:

@@ -10,11 +10,13 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from burnish.app.agents.versions import VersionChoice
 from burnish.app.evaluate.baselines import outcomes_of, read_baseline
 from burnish.app.evaluate.evaluations import Evaluation, Selection
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.references import LATEST, resolve
 from burnish.app.wiring import Workspace
+from burnish.cli.agent_version import AgentVersionOption, version_to_run
 from burnish.cli.console import Streams
 from burnish.cli.display.evaluation import FailingItem, print_result, worst_items
 from burnish.cli.display.evaluation_progress import showing
@@ -116,6 +118,7 @@ def evaluate(
             rich_help_panel=_AGENT,
         ),
     ] = None,
+    agent_version: AgentVersionOption = None,
     refine_model: Annotated[
         str | None,
         typer.Option(help="The optimizer: the model that writes anew.", rich_help_panel=_REFINE),
@@ -187,6 +190,7 @@ def evaluate(
         model=model,
         settings=tuple(set_ or ()),
         sections=tuple(section or ()),
+        agent_version=agent_version,
         refine=RefineOptions(
             model=refine_model,
             limit=refine_limit,
@@ -214,12 +218,15 @@ def evaluate(
 
 def evaluate_request(streams: Streams, location: ProjectLocation, request: EvalRequest) -> int:
     """Run it, print the result and return the exit code."""
-    settings = location.settings(request.overrides())
+    overrides = request.overrides()
+    settings = location.settings(overrides)
+    asked = request.agent_version
+    chosen = run(version_to_run(streams, location, settings, asked, overrides))
     watch = Watch()
     started = time.monotonic()
     with showing(streams.messages, watch.progress):
         outcome = run(
-            _evaluate(location, settings, request, watch),
+            _evaluate(location, chosen, request, watch),
             note=lambda: watch.kept(location, request),
         )
     gates = check_gates(request, outcome.result)
@@ -241,11 +248,14 @@ class _Outcome:
 
 
 async def _evaluate(
-    location: ProjectLocation, settings: Settings, request: EvalRequest, watch: Watch
+    location: ProjectLocation, chosen: VersionChoice, request: EvalRequest, watch: Watch
 ) -> _Outcome:
+    settings = chosen.settings
     models = settings.models if request.use_cache else _without_cache(settings.models)
     async with Workspace.open(location.database, models=models) as workspace:
-        evaluation = Evaluation(workspace, settings.agent_spec(), settings.suite_spec())
+        evaluation = Evaluation(
+            workspace, settings.agent_spec(), settings.suite_spec(), agent_version=chosen.version
+        )
         watch.evaluation = evaluation
         try:
             result = await _run(workspace, evaluation, settings, request, watch.progress)

@@ -13,7 +13,7 @@ import typer
 from burnish.app.evaluate.baselines import outcomes_of, read_baseline
 from burnish.app.evaluate.records import Record, stream_records
 from burnish.app.evaluate.result import EvaluationResult, result_of
-from burnish.app.references import BEST, LATEST, resolve, resolve_any, resolve_optimization
+from burnish.app.references import BEST, LATEST, resolve, resolve_any
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
 from burnish.cli.exports.formats import Format, csv_lines, json_document, json_lines, junit_lines
@@ -41,7 +41,7 @@ def export(
         str,
         typer.Argument(
             metavar="ID",
-            help="An experiment's or an optimization's id, its beginning or end, or `latest`.",
+            help="An experiment's or an optimization's id, a part of it, its name, or `latest`.",
             show_default=False,
         ),
     ] = LATEST,
@@ -108,7 +108,7 @@ async def _export(
     async with location.read() as workspace:
         found = await _find(workspace, reference, kind, baseline)
         if isinstance(found, OptimizationRecord):
-            text = await winner_text(streams, location, workspace, found, candidate, kind)
+            text = await winner_text(location, workspace, found, candidate, kind)
             with _target(streams, output) as file:
                 file.write(text)
             return
@@ -121,13 +121,21 @@ async def _export(
 async def _find(
     workspace: Workspace, reference: str, kind: Format, baseline: str | None
 ) -> Experiment | OptimizationRecord:
-    """`latest` is of the kind that the format is for, of either where it is for both."""
-    if kind.of_winner:
-        return await resolve_optimization(workspace.optimizations, reference)
-    latest = reference.strip().lower() == LATEST
-    if baseline is not None or (latest and kind is not Format.MARKDOWN):
+    """`latest` is the newest of both, as in `burnish show`; only experiments have a baseline."""
+    if baseline is not None:
         return await resolve(workspace.experiments, reference)
-    return await resolve_any(workspace, reference)
+    found = await resolve_any(workspace, reference)
+    if kind.of_winner and isinstance(found, Experiment):
+        newest = await workspace.optimizations.list_optimizations(limit=1)
+        raise UsageError(
+            what=f"experiment {found.id} cannot be written as {kind.value}",
+            why="that is a format for the winner of an optimization",
+            fix=f"name an optimization, such as `burnish export {newest[0].id} -f {kind.value}`"
+            if newest
+            else "run `burnish optimize` first",
+            code="bad_usage",
+        )
+    return found
 
 
 @contextlib.contextmanager

@@ -13,12 +13,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from burnish.app.evaluate.leases import evaluation_state
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
 from burnish.cli.display.optimizations.status import (
     optimization_listing_json,
     print_optimizations,
 )
+from burnish.cli.display.rows import add_columns
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
@@ -97,12 +99,20 @@ class Listed:
 
     experiment: Experiment
     summary: ExperimentSummary
+    state: str
 
 
 async def read_experiments(workspace: Workspace, limit: int) -> list[Listed]:
     """The newest experiments that were run for themselves and not for an optimization."""
     found = await workspace.experiments.list_experiments(limit=limit, standalone=True)
-    return [Listed(one, await workspace.experiments.summarise(one.id)) for one in found]
+    return [
+        Listed(
+            one,
+            await workspace.experiments.summarise(one.id),
+            await evaluation_state(workspace, one),
+        )
+        for one in found
+    ]
 
 
 def listing_json(listed: Listed) -> dict[str, Any]:
@@ -113,6 +123,7 @@ def listing_json(listed: Listed) -> dict[str, Any]:
         "name": experiment.name,
         "type": experiment.type.value,
         "status": experiment.status.value,
+        "state": listed.state,
         "agent": experiment.agent_name,
         "suite": experiment.suite_name,
         "score": summary.score if summary.measured else None,
@@ -128,22 +139,21 @@ def listing_json(listed: Listed) -> dict[str, Any]:
 def print_listing(console: Console, rows: Sequence[Listed]) -> None:
     """The table."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="experiments", title_justify="left")
-    for column in ("id", "name", "status"):
-        table.add_column(column, no_wrap=column == "id", overflow="fold")
-    for column in ("score", "passed", "items", "age"):
-        table.add_column(column, justify="right", no_wrap=True)
+    columns = add_columns(console, table, ("score", "passed", "items", "age"), "score")
     for row in rows:
         experiment, summary = row.experiment, row.summary
         planned = experiment.planned_items
         part = "" if planned in (None, summary.runs) else f"/{planned:,}"
         status = experiment.status
-        table.add_row(
-            short_id(experiment.id),
-            Text(harmless(experiment.name)),
-            Text(status.value, style=_STYLES.get(status, "yellow")),
-            f"{summary.score:.3f}" if summary.measured and summary.score is not None else "",
-            "" if summary.pass_rate is None else percent(summary.pass_rate),
-            f"{summary.runs:,}{part}",
-            age(experiment.created_at),
-        )
+        scored = summary.measured and summary.score is not None
+        cells: dict[str, Text | str] = {
+            "id": short_id(experiment.id),
+            "name": Text(harmless(experiment.name)),
+            "status": Text(row.state, style=_STYLES.get(status, "yellow")),
+            "score": f"{summary.score:.3f}" if scored else "",
+            "passed": "" if summary.pass_rate is None else percent(summary.pass_rate),
+            "items": f"{summary.runs:,}{part}",
+            "age": age(experiment.created_at),
+        }
+        table.add_row(*(cells[column] for column in columns))
     console.print(table)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from burnish.cli.agent_version import AgentVersionOption, version_to_run
 from burnish.cli.commands.mirror import mirror_lines
 from burnish.cli.console import Streams
 from burnish.cli.display.optimizations.plan import show_plan
@@ -102,6 +103,7 @@ def optimize(
             rich_help_panel=_AGENT,
         ),
     ] = None,
+    agent_version: AgentVersionOption = None,
     refine: Annotated[
         bool | None,
         typer.Option(
@@ -156,6 +158,8 @@ def optimize(
     }
     overrides = {**assigned(set_, section), **given(direct)}
     settings = _with_a_limit(streams, location.settings(overrides))
+    chosen = run(version_to_run(streams, location, settings, agent_version, overrides))
+    settings = chosen.settings
     if dry_run:
         run(show_plan(streams, settings))
         return
@@ -163,7 +167,8 @@ def optimize(
         streams.messages.print(note, soft_wrap=True)
     choice = chosen_runner(streams, location, runner, mailbox, ray_address)
     watch = SearchWatch(budget=settings.budget_spec())
-    work = start(location.database, settings, watch, choice, name=name)
+    more = {"agent_version": chosen.version, "written": chosen.written.to_json()}
+    work = start(location.database, settings, watch, choice, name=name, more=more)
     raise typer.Exit(run_and_present(streams, location, watch, work))
 
 

@@ -64,7 +64,7 @@ def show(
         str,
         typer.Argument(
             metavar="ID",
-            help="An experiment's or optimization's id, its beginning or end, or `latest`.",
+            help="An experiment's or optimization's id, a part of it, its name, or `latest`.",
             show_default=False,
         ),
     ] = LATEST,

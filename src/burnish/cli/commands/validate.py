@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from burnish.app.datasets.row_checks import RowChecks, placeholder_doubts
 from burnish.app.wiring import build_agent, build_suite, check_fit
 from burnish.cli.console import Streams
 from burnish.cli.display.rows import print_rows
@@ -20,6 +21,7 @@ from burnish.cli.running import run
 from burnish.cli.wording import count, harmless, one_line
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of
+from burnish.config.served_project import models_in
 from burnish.config.settings import model_settings
 from burnish.domain import Agent, Model, UsageError
 from burnish.evaluation.suite import Suite
@@ -50,6 +52,12 @@ class _Checked:
     models: list[str]
     splits: Mapping[str, Counter[str]]
     optimizer: str
+    doubts: tuple[str, ...]
+
+    @property
+    def warnings(self) -> list[str]:
+        """All that is no error and may not be meant."""
+        return [*self.doubts, *map(str, self.suite.dataset.index().warnings)]
 
 
 async def _check(location: ProjectLocation) -> _Checked:
@@ -70,15 +78,20 @@ async def _check(location: ProjectLocation) -> _Checked:
         suite = build_suite(settings.suite_spec(), open_model, settings.agent_spec())
         agent = build_agent(settings.agent_spec(), open_model)
         check_fit(agent, suite)
+        rows = RowChecks(agent, suite)
+        rows.require_whole()
         settings.budget_spec()
         optimizer = SearchSpec.of(settings.optimizer)
         build_optimizer_of(optimizer)
+        for _, name in models_in(settings.optimizer):
+            open_model(name)
         splits = _split_labels(suite)
         await agent.close()
     finally:
         for model in opened.values():
             await model.close()
-    return _Checked(settings, agent, suite, list(opened), splits, optimizer.name)
+    doubts = (*placeholder_doubts(agent), *rows.doubtful)
+    return _Checked(settings, agent, suite, list(opened), splits, optimizer.name, doubts)
 
 
 def _split_labels(suite: Suite) -> dict[str, Counter[str]]:
@@ -112,6 +125,7 @@ def _document(location: ProjectLocation, checked: _Checked) -> dict[str, Any]:
             "splits": {name: labels.total() for name, labels in checked.splits.items()},
             "warnings": [str(warning) for warning in index.warnings],
         },
+        "warnings": checked.warnings,
     }
 
 
@@ -121,9 +135,9 @@ def _print(console: Console, location: ProjectLocation, checked: _Checked) -> No
         soft_wrap=True,
     )
     print_rows(console, [(label, Text(harmless(words))) for label, words in _rows(checked)])
-    warnings = checked.suite.dataset.index().warnings
+    warnings = checked.warnings
     for warning in warnings[:_LISTED_WARNINGS]:
-        console.print(Text.assemble(("! ", "bold yellow"), harmless(str(warning))), soft_wrap=True)
+        console.print(Text.assemble(("! ", "bold yellow"), harmless(warning)), soft_wrap=True)
     if len(warnings) > _LISTED_WARNINGS:
         console.print(Text(f"! and {len(warnings) - _LISTED_WARNINGS} more", style="yellow"))
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -13,10 +17,21 @@ from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.wiring import Workspace
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.wording import count, duration, harmless, money, one_line, percent, short_id
+from burnish.cli.wording import (
+    cost_words,
+    count,
+    duration,
+    harmless,
+    money,
+    one_line,
+    percent,
+    short_id,
+)
 from burnish.domain import ErrorKind, Experiment, ExperimentStatus, ItemResult, Json, Outcome, Round
 from burnish.evaluation.refine.statistics import RefinementStatistics
+from burnish.evaluation.scorers.assert_checks import BadAssertError, read_asserts
 from burnish.evaluation.statistics import PairedComparison
+from burnish.models.traffic import Traffic
 
 _GOOD = ExperimentStatus.COMPLETED
 Row = tuple[str, Text]
@@ -93,10 +108,20 @@ def summary_rows(result: EvaluationResult) -> list[tuple[str, Text]]:
         rows.append(("missing", Text(f"{planned - result.items:,} of {planned:,}", style="yellow")))
     rows.extend(refinement_rows(result.refinement))
     rows.extend(_spending_rows(result))
+    rows.extend(traffic_rows(result.experiment.metadata.get("traffic")))
     latency = result.summary.avg_latency_ms
     if latency is not None:
         rows.append(("latency", Text(f"{latency:,.1f} ms a run, on average")))
     return rows
+
+
+def traffic_rows(told: Mapping[str, Any] | None) -> list[Row]:
+    """What was tried again and why, and for how long endpoints asked to wait; else nothing."""
+    if not told or not told["retries"]:
+        return []
+    paused = told["paused_seconds"]
+    words = Traffic(retries=Counter(told["by_reason"])).tried_again
+    return [("retries", Text(f"{words}, {duration(paused)} paused" if paused else words))]
 
 
 def _spending_rows(result: EvaluationResult) -> list[tuple[str, Text]]:
@@ -104,7 +129,7 @@ def _spending_rows(result: EvaluationResult) -> list[tuple[str, Text]]:
     for purpose, usage in result.summary.spending.by_purpose.items():
         words = (
             f"{count(usage.calls, 'call')} · {usage.input_tokens:,} tokens in · "
-            f"{usage.output_tokens:,} out · {money(usage.cost_usd)}"
+            f"{usage.output_tokens:,} out · {cost_words(usage.cost_usd)}"
         )
         rows.append((purpose, Text(words)))
     if len(rows) > 1:
@@ -222,7 +247,7 @@ def _answers(found: RefinementStatistics) -> str:
 def _costs(found: RefinementStatistics) -> str:
     """What refining and judging again cost, and what that is for each output that it fixed."""
     each = found.cost_per_fixed
-    words = f"{count(found.usage.calls, 'call')} · {money(found.usage.cost_usd)}"
+    words = f"{count(found.usage.calls, 'call')} · {cost_words(found.usage.cost_usd)}"
     return words if each is None else f"{words} · {money(each)} for each fixed output"
 
 
@@ -311,4 +336,9 @@ def _print_rounds(console: Console, item: FailingItem) -> None:
 
 
 def _text(value: Json) -> str:
-    return value if isinstance(value, str) else repr(value)
+    """A field in words; the checks that a row brings along by their names."""
+    if isinstance(value, str):
+        return value
+    with contextlib.suppress(BadAssertError):
+        return " and ".join(one.label for one in read_asserts(value).checks)
+    return json.dumps(value, ensure_ascii=False)

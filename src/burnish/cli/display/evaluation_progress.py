@@ -88,6 +88,7 @@ def _print_lines(
 
 def _line(progress: Progress, pace: Pace, title: str) -> str:
     parts = [title, _done(progress), _score(progress), *_counters(progress), *_pace(progress, pace)]
+    parts += progress.traffic.waiting()
     return "  ".join(part for part in parts if part)
 
 
@@ -104,6 +105,7 @@ def _frame(progress: Progress, pace: Pace, title: str) -> RenderableType:
     for words in _counters(progress):
         facts.append(f"  {words}", style="red" if words.endswith(("error", "errors")) else "dim")
     rows: list[RenderableType] = [head, facts]
+    rows += [Text(words, style="yellow") for words in progress.traffic.waiting()]
     if progress.last_error:
         rows.append(Text(f"last error: {one_line(progress.last_error, 100)}", style="red"))
     return Group(*rows)

@@ -14,6 +14,9 @@ from burnish.cli.wording import harmless
 from burnish.support.secrets import without_secrets
 
 _INDENT = 2
+# Below so many columns a table of seven breaks words.
+_NARROW = 80
+_LEAST = {"id": 8, "status": len("interrupted")}
 _STYLES = {
     "error": "bold red",
     "gate failed": "bold red",
@@ -35,6 +38,28 @@ def print_rows(console: Console, rows: Sequence[tuple[str, Text]]) -> None:
     width = max((len(label) for label, _ in rows), default=0)
     for label, words in rows:
         console.print(Text(f"{' ' * _INDENT}{label:<{width}}  ") + words, soft_wrap=True)
+
+
+def add_columns(
+    console: Console, table: Table, numbers: Sequence[str], needed: str
+) -> tuple[str, ...]:
+    """Id, name and status, and as many columns of numbers as the terminal has room for.
+
+    On a narrow one only `needed` stays, and long names are cut rather than broken.
+    """
+    narrow = console.width < _NARROW
+    shown = [one for one in numbers if one == needed] if narrow else list(numbers)
+    for column in ("id", "name", "status"):
+        cut = narrow and column == "name"
+        table.add_column(
+            column,
+            no_wrap=cut or column != "name",
+            overflow="ellipsis" if cut else "fold",
+            min_width=_LEAST.get(column),
+        )
+    for column in shown:
+        table.add_column(column, justify="right", no_wrap=True, min_width=5)
+    return ("id", "name", "status", *shown)
 
 
 def print_indented(console: Console, words: Text, indent: int) -> None:

@@ -10,12 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from burnish.app.agents.project_files import FileWrite, plan_writes
 from burnish.app.agents.promotion import Promotion, prepare_promotion
-from burnish.app.agents.section_files import SectionWrite, plan_writes
-from burnish.app.optimize.run_spec import section_files
+from burnish.app.optimize.run_spec import project_file
 from burnish.app.references import BASELINE, find_candidate
 from burnish.app.wiring import Workspace
-from burnish.cli.console import Streams
 from burnish.cli.exports.formats import Format
 from burnish.cli.project_location import ProjectLocation
 from burnish.domain import Configuration, OptimizationRecord, UsageError
@@ -37,6 +36,8 @@ def winner_document(found: Promotion) -> dict[str, Any]:
         "baseline_score": found.baseline_score,
         "evidence": None if found.evidence is None else dict(found.evidence),
         "doubts": list(found.doubts),
+        "labels": labels_of(found.record),
+        "test": (found.record.result or {}).get("test") if found.evidence is not None else None,
         "configuration": found.candidate.configuration.to_json(),
         "configuration_hash": found.candidate.configuration.hash,
     }
@@ -80,6 +81,7 @@ def winner_python(found: Promotion) -> str:
             "    },",
             *_literals(found.candidate.configuration),
             "}",
+            *(["", f"LABELS = {labels!r}"] if (labels := labels_of(found.record)) else []),
             "",
         ]
     )
@@ -90,12 +92,27 @@ def _facts(found: Promotion) -> Iterator[str]:
     if found.score is not None:
         before = "" if found.baseline_score is None else f", baseline {found.baseline_score:.3f}"
         yield f"- Score in the search: {found.score:.3f}{before}"
-    evidence = found.evidence or {}
-    if "best_score" in evidence and "baseline_score" in evidence:
-        held = f"{evidence['best_score']:.3f}, baseline {evidence['baseline_score']:.3f}"
-        yield f"- Score on held-out items: {held}"
+    if labels := labels_of(found.record):
+        yield f"- Labels: {', '.join(map(_one_line, labels))}"
+    yield from _proof(found)
     for doubt in found.doubts:
         yield f"- Beware: {_one_line(doubt)}"
+
+
+def _proof(found: Promotion) -> Iterator[str]:
+    """What the comparison on held-out items came to, where the candidate was compared."""
+    test, evidence = (found.record.result or {}).get("test") or {}, found.evidence or {}
+    if not evidence or not test or not evidence.get("held_out"):
+        return
+    scores = f"{test['best_score']:.3f}, baseline {test['baseline_score']:.3f}"
+    yield f"- Score on {test['items']} held-out items: {scores}"
+    interval = f"95% {evidence['ci_low']:+.3f} to {evidence['ci_high']:+.3f}"
+    yield f"- Change there: {evidence['delta']:+.3f} ({interval}), p = {evidence['p_value']:.3g}"
+
+
+def labels_of(record: OptimizationRecord) -> list[str]:
+    """The labels that the agent answers with; none where it answers freely or Python started it."""
+    return list(((record.spec.get("settings") or {}).get("agent") or {}).get("labels") or ())
 
 
 def _section(path: str, text: str) -> str:
@@ -136,7 +153,7 @@ def _harmless(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', "'")
 
 
-def git_patch(writes: Sequence[SectionWrite], root: Path) -> str:
+def git_patch(writes: Sequence[FileWrite], root: Path) -> str:
     """What `git apply` takes in the folder `root`."""
     return "".join(part for write in writes for part in _file(write, root))
 
@@ -149,7 +166,7 @@ def repository_root(folder: Path) -> Path:
     return folder
 
 
-def _file(write: SectionWrite, root: Path) -> Iterator[str]:
+def _file(write: FileWrite, root: Path) -> Iterator[str]:
     name = write.path.relative_to(root).as_posix() if _is_below(write.path, root) else ""
     shown = name or write.path.name
     old = write.path.read_bytes().decode("utf-8")
@@ -195,7 +212,6 @@ _WRITERS = {
 
 
 async def winner_text(
-    streams: Streams,
     location: ProjectLocation,
     workspace: Workspace,
     record: OptimizationRecord,
@@ -208,7 +224,7 @@ async def winner_text(
     baseline = find_candidate(record, candidates, BASELINE)
     found = await prepare_promotion(workspace, record, baseline, chosen)
     if kind is Format.PATCH:
-        return _patch(streams, location, found)
+        return _patch(location, found)
     if kind not in _WRITERS:
         formats = ", ".join(one.value for one in (*_WRITERS, Format.PATCH))
         raise UsageError(
@@ -220,22 +236,16 @@ async def winner_text(
     return _WRITERS[kind](found)
 
 
-def _patch(streams: Streams, location: ProjectLocation, found: Promotion) -> str:
-    here = location.folder
-    change, files = found.difference_to_files, section_files(found.record.spec, here)
-    writes = plan_writes(change, files)
-    left = [one.path for one in change.sections if one.path not in files]
-    if change.parameters or change.examples_changed:
-        left.append("parameters and examples")
+def _patch(location: ProjectLocation, found: Promotion) -> str:
+    """All that the winner changes in the project's files; refused where some of it cannot be."""
+    config = project_file(found.record.spec, location.config)
+    after = found.candidate.configuration
+    writes = plan_writes(found.written, after, config, found.record.agent_name)
     if not writes:
         raise UsageError(
             what="there is nothing to write a patch of",
-            why="no section that changed stands in a file of its own"
-            if not change.empty
-            else "the candidate is the configuration that the run started with",
-            fix='keep sections in files (`system = { file = "prompts/system.md" }`), or use -f json',
-            code="no_section_files",
+            why="the candidate is the configuration that the run started with",
+            fix="name another with --candidate, or use -f json",
+            code="nothing_changed",
         )
-    if left:
-        streams.say(f"not in the patch, since no file of its own holds it: {', '.join(left)}")
-    return git_patch(writes, repository_root(Path(here).resolve()))
+    return git_patch(writes, repository_root(location.folder.resolve()))

@@ -21,6 +21,7 @@ from burnish.domain import (
     canonical_hash,
     render,
 )
+from burnish.domain.configuration import malformed_placeholders
 
 # The score from which outputs of this prompt are not refined, where the suite sets none.
 REFINE_THRESHOLD = "refine_threshold"
@@ -43,12 +44,7 @@ class PromptAgent:
         output_schema: Mapping[str, Json] | None = None,
     ) -> None:
         if not configuration.placeholders:
-            raise UsageError(
-                what=f"the agent {name!r} would never see its item",
-                why="no section holds a placeholder",
-                fix='add one, such as user = "{{message}}"',
-                code="no_placeholder",
-            )
+            raise _blind(name, configuration)
         self.name = name
         self.configuration = configuration
         self.model = model
@@ -100,6 +96,21 @@ class PromptAgent:
             return text, json.loads(text)
         except ValueError:
             return text, None
+
+
+def _blind(name: str, configuration: Configuration) -> UsageError:
+    texts = configuration.sections.values()
+    meant = next((one for text in texts for one in malformed_placeholders(text)), None)
+    return UsageError(
+        what=f"the agent {name!r} would never see its item",
+        why="no section holds a placeholder"
+        if meant is None
+        else f"{meant} is no placeholder: its name is not of ASCII letters, digits, _ and dots",
+        fix='add one, such as user = "{{message}}"'
+        if meant is None
+        else "rename the column and the placeholder, such as {{ticket_text}}",
+        code="no_placeholder",
+    )
 
 
 def _trace(response: ModelResponse, text: str, words: Mapping[str, str]) -> Json:

@@ -38,6 +38,7 @@ WHY_SLOW = (
 )
 # What promptfoo allows where an assert says nothing.
 _EDITS = 5
+_BOUNDS = ("min", "max")
 _MOST_OPENINGS = 500
 _STRIPPED = TextRule()
 _AS_IT_IS = TextRule(strip=False)
@@ -313,6 +314,26 @@ def _patterns(value: Any) -> Iterator[str]:
             yield from _patterns(inner)
 
 
+def _word_count(check: Check, output: AgentOutput, text: str) -> Finding:
+    """`value` is a number of words, or an object with `min` and `max`."""
+    wanted = check.value
+    bounds = {"min": wanted, "max": wanted} if is_number(wanted) else wanted
+    if not isinstance(bounds, Mapping) or not any(is_number(bounds.get(one)) for one in _BOUNDS):
+        raise BadAssertError("a word-count is a number, or an object with min and max")
+    words = len(text.split())
+    least, most = (bounds.get(one) for one in _BOUNDS)
+    short = least is not None and words < float(str(least))
+    long = most is not None and words > float(str(most))
+    return f"it has {words} words" if short or long else None
+
+
+def _finish_reason(check: Check, output: AgentOutput, text: str) -> Finding:
+    if output.finish_reason is None:
+        return "the model tells no finish reason"
+    wanted = "stop" if check.value is None else check.value
+    return None if output.finish_reason == wanted else f"it ended by {output.finish_reason}"
+
+
 _LOOKS: Mapping[str, Callable[[Check, AgentOutput, str], Finding]] = {
     "equals": _equals,
     "contains": _containing(_AS_IT_IS, every=True),
@@ -326,4 +347,6 @@ _LOOKS: Mapping[str, Callable[[Check, AgentOutput, str], Finding]] = {
     "is-json": _is_json,
     "contains-json": _contains_json,
     "levenshtein": _levenshtein,
+    "word-count": _word_count,
+    "finish-reason": _finish_reason,
 }

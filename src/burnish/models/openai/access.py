@@ -23,6 +23,7 @@ from burnish.models.openai.wire import read_response_usage
 from burnish.models.pricing import price_call
 from burnish.models.retry import call_with_retries, within
 from burnish.models.settings import ModelSettings
+from burnish.models.traffic import current_traffic
 from burnish.support.retry import RetryPolicy
 
 if TYPE_CHECKING:
@@ -126,18 +127,21 @@ class OpenAIAccess:
     ) -> Answer[T]:
         limits = shared_limits(self.base_url, self._key_env, self.settings, self.clock)
         estimate = tokens() if limits.limiter.counts_tokens else 0
-        client = self._open_client()
+        client, traffic = self._open_client(), current_traffic()
 
         async def attempt(number: int) -> Answer[T]:
             async with limits.limiter.slot(estimate) as permit:
                 try:
                     started = self.clock.monotonic()
-                    told = await send(client)
+                    with traffic.call(self.name):
+                        told = await send(client)
                     seconds = self.clock.monotonic() - started
                     answer = replace(self._read(told, read, wasted), latency_ms=seconds * 1000)
                 except TransientError as error:
                     if error.status == 429:
-                        permit.throttled(self._pause_seconds(error, number))
+                        pause = self._pause_seconds(error, number)
+                        permit.throttled(pause)
+                        traffic.paused(self.name, pause, "it asked for less (429)")
                     raise
                 permit.succeeded(answer.usage.input_tokens + answer.usage.output_tokens)
                 return answer

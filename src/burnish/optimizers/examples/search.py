@@ -34,6 +34,7 @@ _COLLAPSE_PENALTY = 0.05
 # Columns that usually hold the right answer, most telling first.
 _USUAL_FIELDS = ("label", "expected", "answer", "output", "target", "completion", "response")
 _PARENTS = 2
+_MOST_WORDS = 40
 _MOVES_OF_EACH = 24
 _FRESH = 16
 _SPREADS = (0.0, 0.5, 1.0, 1.0)
@@ -328,5 +329,12 @@ def describe_row(pool: ExamplePool, row: Row) -> str:
     """A rationale that people read."""
     if not row.places:
         return f"{row.says.capitalize()}."
-    shown = ", ".join(pool.shown[place].item_id for place in row.places)
+    shown = ", ".join(f"“{_words(pool.shown[place])}”" for place in row.places)
     return f"{row.says.capitalize()}: {shown}."
+
+
+def _words(shown: Shown) -> str:
+    """How an example begins: its first text, cut."""
+    texts = [value for value in shown.example.values() if isinstance(value, str) and value.strip()]
+    line = " ".join((texts[0] if texts else shown.item_id).split())
+    return line if len(line) <= _MOST_WORDS else f"{line[: _MOST_WORDS - 1].rstrip()}…"

@@ -13,6 +13,7 @@ from burnish.cli.display.rows import print_rows
 from burnish.cli.wording import count, harmless, money
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of
+from burnish.config.served_project import models_in
 
 _LIMITS = {
     "max_trials": "trials",
@@ -33,6 +34,8 @@ async def show_plan(streams: Streams, settings: Settings) -> None:
         agent = build_agent(agent_spec, models.model)
         check_fit(agent, suite)
         search, budget = SearchSpec.of(settings.optimizer), settings.budget_spec()
+        for _, name in models_in(search.settings):
+            models.model(name)
         require_price(search, budget, agent_spec, suite_spec, settings.models)
         plan = RunPlan.of(settings, agent, suite, build_optimizer_of(search))
         await agent.close()
@@ -51,6 +54,7 @@ def _print(console: Console, plan: RunPlan) -> None:
     limits = [f"{value:,} {_LIMITS[name]}" for name, value in plan.budget.to_json().items()]
     rows = [(label, Text(words)) for label, words in _rows(plan)]
     rows += [("budget", Text(", ".join(limits))), ("cost", Text(_cost(plan), style="bold"))]
+    rows += [(label, Text(words)) for label, words in _by_purpose(plan)]
     print_rows(console, rows)
     console.print()
     console.print(
@@ -113,6 +117,25 @@ def _span(least: CostEstimate, most: CostEstimate | None) -> str:
     written = _from_to(f"{least.output_tokens:,.0f}", f"{most.output_tokens:,.0f}")
     word = "call" if calls == "1" else "calls"
     return f"{calls} {word}, about {read} tokens in and {written} out"
+
+
+def _by_purpose(plan: RunPlan) -> list[tuple[str, str]]:
+    """What each purpose costs, where more than one does."""
+    parts = {
+        purpose: (one.least.cost_usd, one.least if one.most is None else one.most)
+        for purpose, one in plan.by_purpose.items()
+    }
+    known = {
+        purpose: (least, most.cost_usd)
+        for purpose, (least, most) in parts.items()
+        if least is not None and most.cost_usd
+    }
+    if len(known) < 2:
+        return []
+    words = [
+        f"{purpose} {_from_to(money(low), money(high))}" for purpose, (low, high) in known.items()
+    ]
+    return [("of which", ", ".join(words))]
 
 
 def _from_to(least: str, most: str) -> str:

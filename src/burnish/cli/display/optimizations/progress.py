@@ -67,6 +67,7 @@ def frame(watch: SearchWatch, pace: Pace) -> RenderableType:
     if standing.cost_usd:
         facts.append(f"  {money(standing.cost_usd)}", style="dim")
     rows: list[RenderableType] = [head, facts]
+    rows += [Text(words, style="yellow") for words in standing.waiting]
     best = standing.best
     if best is not None and best.number and best.candidate_id in standing.candidates:
         words = rationale_words(standing.candidates[best.candidate_id].rationale, 110)
@@ -120,7 +121,7 @@ class _Lines:
             self._say(trial_line(self._watch, then, trial, self._pace))
         if not new and time.monotonic() - self._quiet_since > _SECONDS_BETWEEN_LINES:
             used = _used(self._watch, standing)[1]
-            words = [_phase(standing), used, *_pace(standing, self._pace, None)]
+            words = [_phase(standing), used, *_pace(standing, self._pace, None), *standing.waiting]
             self._say("  ".join(words))
         if standing.phase is Phase.CONFIRM and not standing.running and not self._confirming:
             self._confirming = True

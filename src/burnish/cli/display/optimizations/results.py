@@ -26,10 +26,10 @@ from burnish.app.report.runs.evidence import (
 )
 from burnish.app.report.runs.search_report import search_of
 from burnish.cli.display.differences import print_difference
-from burnish.cli.display.evaluation import p_words
+from burnish.cli.display.evaluation import p_words, traffic_rows
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.wording import count, duration, harmless, money, one_line, short_id
+from burnish.cli.wording import cost_words, count, duration, harmless, money, one_line, short_id
 from burnish.domain import ExperimentStatus, OptimizationStatus
 from burnish.domain.optimizations.records import too_many_missing
 from burnish.optimization.objective import MEASURES, Objective
@@ -170,11 +170,12 @@ def spending_rows(result: OptimizationResult) -> list[tuple[str, Text]]:
     for purpose, usage in result.usage["by_purpose"].items():
         words = (
             f"{count(usage['calls'], 'call')} · {usage['input_tokens']:,} tokens in · "
-            f"{usage['output_tokens']:,} out · {money(usage['cost_usd'])}"
+            f"{usage['output_tokens']:,} out · {cost_words(usage['cost_usd'])}"
         )
         rows.append((purpose, Text(words)))
     if len(result.usage["by_purpose"]) > 1:
         rows.append(("cost", Text(money(result.usage["cost_usd"]), style="bold")))
+    rows += traffic_rows(document.get("traffic"))
     reason, message = document["stop_reason"], document.get("stop_message")
     words = f"{reason}: {message}" if message else str(reason)
     rows.append(("stopped by", Text(harmless(words))))

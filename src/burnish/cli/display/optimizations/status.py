@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from burnish.app.report.runs.lines import is_owned, python_call, state_of
-from burnish.cli.display.rows import print_rows, print_steps
+from burnish.cli.display.rows import add_columns, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import age, harmless, short_id
 from burnish.domain import (
@@ -36,6 +36,7 @@ def optimization_listing_json(record: OptimizationRecord) -> dict[str, Any]:
         "optimization_id": record.id,
         "name": record.name,
         "status": record.status.value,
+        "state": state_of(record),
         "stop_reason": record.stop_reason,
         "agent": record.agent_name,
         "suite": record.suite_name,
@@ -54,20 +55,18 @@ def optimization_listing_json(record: OptimizationRecord) -> dict[str, Any]:
 def print_optimizations(console: Console, records: Sequence[OptimizationRecord]) -> None:
     """The table."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="optimizations", title_justify="left")
-    for column in ("id", "name", "status"):
-        table.add_column(column, no_wrap=column == "id", overflow="fold")
-    for column in ("baseline", "best", "trials", "age"):
-        table.add_column(column, justify="right", no_wrap=True)
+    columns = add_columns(console, table, ("baseline", "best", "trials", "age"), "best")
     for record in records:
-        table.add_row(
-            short_id(record.id),
-            Text(harmless(record.name)),
-            Text(state_of(record), style=STATUS_STYLES.get(record.status, "yellow")),
-            _score(record.baseline_score),
-            _score(record.best_score),
-            f"{record.trials:,}",
-            age(record.created_at),
-        )
+        cells: dict[str, Text | str] = {
+            "id": short_id(record.id),
+            "name": Text(harmless(record.name)),
+            "status": Text(state_of(record), style=STATUS_STYLES.get(record.status, "yellow")),
+            "baseline": _score(record.baseline_score),
+            "best": _score(record.best_score),
+            "trials": f"{record.trials:,}",
+            "age": age(record.created_at),
+        }
+        table.add_row(*(cells[column] for column in columns))
     console.print(table)
 
 

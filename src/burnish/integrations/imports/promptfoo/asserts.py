@@ -44,6 +44,12 @@ _DEEPEST = 4
 _MOST = 1000
 _EXPECTED = re.compile(r"\A(not-)?([a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::(.*))?\Z", re.DOTALL)
 _SHORT = {"fn": "javascript", "eval": "javascript", "grade": RUBRIC}
+_MEASURED_ELSEWHERE: Mapping[str, str] = {
+    "latency": "no row is failed for its time here; results tell it, and objectives weigh it",
+    "cost": "no row is failed for its cost here; results tell it, and --max-cost limits it",
+    "rouge-n": "there is no such check here; the scorer `similarity` compares texts by edits",
+    "bleu": "there is no such check here; the scorer `similarity` compares texts by edits",
+}
 # A cell may hold one of these words and nothing else.
 _WITHOUT_VALUE = (
     *("is-json", "contains-json", "is-xml", "is-sql", "is-html", "contains-xml", "contains-sql"),
@@ -75,6 +81,8 @@ class AssertReader:
         self._findings = findings
         self._templates = templates if isinstance(templates, Mapping) else {}
         self.asks_a_model = False
+        # The provider that an assert itself names to grade it.
+        self.judge: str | None = None
 
     def read(
         self, given: Any, place: str, fields: Mapping[str, Json], depth: int = 0
@@ -112,7 +120,10 @@ class AssertReader:
         except (CannotTakeError, BadAssertError) as error:
             self._findings.leave(place, kind[:80], str(error))
             return None
-        ignored = [key for key in given if key not in (*_KEPT, "type", "value", "assert")]
+        taken: tuple[str, ...] = (*_KEPT, "type", "value", "assert")
+        if read["type"].removeprefix("not-") == RUBRIC:
+            taken = (*taken, "provider")
+        ignored = [key for key in given if key not in taken]
         for key in ignored:
             self._findings.leave(place, f"{key} of {kind}"[:80], "asserts of ours have no such key")
         return read
@@ -168,10 +179,21 @@ class AssertReader:
         if base != RUBRIC:
             self._findings.note(f"{base} is judged as {RUBRIC}, in the words of its value")
         self.asks_a_model = True
+        provider = given.get("provider")
+        provider = provider.get("id") if isinstance(provider, Mapping) else provider
+        if isinstance(provider, str):
+            self._name_judge(provider, place)
         return {
             "type": ("not-" if kind.startswith("not-") else "") + RUBRIC,
             "value": _RUBRICS.get(base, "{}").replace("{}", value),
         }
+
+    def _name_judge(self, provider: str, place: str) -> None:
+        if self.judge is None:
+            self.judge = provider
+        elif self.judge != provider:
+            why = f"one judge grades all asserts, and that is {self.judge}"
+            self._findings.leave(place, f"provider {provider}"[:80], why)
 
     def _value(self, value: Any, fields: Mapping[str, Json]) -> Any:
         if isinstance(value, str) and value.startswith("file://"):
@@ -236,4 +258,6 @@ def _require_usable(read: Mapping[str, Any]) -> None:
 def _why_unknown(base: str) -> str:
     if base == "similar":
         return "it needs embeddings; levenshtein or llm-rubric can stand for it"
-    return "there is no such check here that needs no code and no service"
+    if base in _MEASURED_ELSEWHERE:
+        return _MEASURED_ELSEWHERE[base]
+    return "there is no such check here"

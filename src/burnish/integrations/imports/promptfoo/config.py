@@ -63,7 +63,10 @@ def read_promptfoo(path: Path) -> ForeignProject:
     _add_model(project, config)
     scorer: dict[str, Any] = {"kind": "asserts"}
     if reader.asserts.asks_a_model:
-        judge = _judge(config) or project.model
+        named = reader.asserts.judge
+        judge = (named and openai_name(named)) or _judge(config) or project.model
+        if named and openai_name(named) is None:
+            findings.note(f"{named} cannot judge here: {judge or 'no model'} does in its place")
         scorer |= {"model": judge} if judge else {}
         if judge is None:
             findings.note(

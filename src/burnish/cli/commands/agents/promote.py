@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import getpass
-import json
-import re
 import sys
-from collections.abc import Collection
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
+from burnish.app.agents.project_files import FileWrite, plan_writes, staged
 from burnish.app.agents.promotion import Promotion, prepare_promotion, promote
-from burnish.app.agents.section_files import SectionWrite, plan_writes, staged
-from burnish.app.optimize.run_spec import section_files
+from burnish.app.optimize.run_spec import project_file
 from burnish.app.references import BASELINE, BEST, find_candidate, resolve_optimization
-from burnish.app.report.differences import Difference
 from burnish.cli.console import Streams
 from burnish.cli.display.differences import print_difference
 from burnish.cli.display.optimizations.results import improvement_rows
-from burnish.cli.display.rows import print_rows
+from burnish.cli.display.rows import print_notice, print_rows
 from burnish.cli.options import Config, Db, Json, OptimizationReference
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
@@ -30,7 +26,6 @@ from burnish.cli.wording import harmless, short_id
 from burnish.domain import AgentVersion, UsageError
 
 _DECLINED = 1
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def promote_command(
@@ -45,7 +40,7 @@ def promote_command(
     write: Annotated[
         bool,
         typer.Option(
-            "--write", help="Also write changed sections back into the files they came from."
+            "--write", help="Also write all that changed into burnish.toml and its prompt files."
         ),
     ] = False,
     json_output: Json = False,
@@ -66,16 +61,15 @@ def promote_command(
     if not yes and not _agreed(streams, promotion, writes):
         streams.say("nothing was changed")
         raise typer.Exit(_DECLINED)
+    if yes and not streams.json_output:
+        for doubt in promotion.doubts:
+            print_notice(streams, [("warning", doubt)])
     if promotion.already_active:
         with staged(writes):
             version = promotion.active
     else:
         version = run(_promote(location, promotion, writes, note))
     _say_done(streams, promotion, version, writes, created=not promotion.already_active)
-    if write and not streams.json_output:
-        print_unwritten(
-            streams.console, promotion.difference_to_files, {one.section for one in writes}
-        )
     raise typer.Exit(0)
 
 
@@ -89,7 +83,7 @@ async def _prepare(location: ProjectLocation, reference: str, candidate: str) ->
 
 
 async def _promote(
-    location: ProjectLocation, promotion: Promotion, writes: list[SectionWrite], note: str
+    location: ProjectLocation, promotion: Promotion, writes: list[FileWrite], note: str
 ) -> AgentVersion:
     author = ""
     with contextlib.suppress(Exception):  # A container's user may have no name at all.
@@ -99,12 +93,13 @@ async def _promote(
             return await promote(workspace, promotion, author=author, note=note)
 
 
-def _writes(promotion: Promotion, location: ProjectLocation) -> list[SectionWrite]:
-    files = section_files(promotion.record.spec, location.folder)
-    return plan_writes(promotion.difference_to_files, files)
+def _writes(promotion: Promotion, location: ProjectLocation) -> list[FileWrite]:
+    record, after = promotion.record, promotion.candidate.configuration
+    config = project_file(record.spec, location.config)
+    return plan_writes(promotion.written, after, config, record.agent_name)
 
 
-def _agreed(streams: Streams, promotion: Promotion, writes: list[SectionWrite]) -> bool:
+def _agreed(streams: Streams, promotion: Promotion, writes: list[FileWrite]) -> bool:
     if streams.json_output or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
             what="the promotion was not made",
@@ -126,7 +121,7 @@ def _say_done(
     streams: Streams,
     promotion: Promotion,
     version: AgentVersion | None,
-    writes: list[SectionWrite],
+    writes: list[FileWrite],
     *,
     created: bool,
 ) -> None:
@@ -141,10 +136,15 @@ def _say_done(
         streams.say(f"version {number} of {agent} is this configuration and active already")
     for one in writes:
         streams.say(f"wrote {one.path}")
+    if not writes and promotion.written.hash != version.configuration.hash:
+        streams.say(
+            "burnish.toml still has what the run began with, and `burnish eval` runs that; "
+            "--write writes the new version there, `burnish eval --agent-version active` runs it"
+        )
 
 
 def _document(
-    promotion: Promotion, version: AgentVersion, writes: list[SectionWrite], *, created: bool
+    promotion: Promotion, version: AgentVersion, writes: list[FileWrite], *, created: bool
 ) -> dict[str, Any]:
     return {
         "agent": version.agent_name,
@@ -177,39 +177,6 @@ def print_case(console: Console, promotion: Promotion) -> None:
     for doubt in promotion.doubts:
         console.print(Text.assemble(("! ", "bold yellow"), (doubt, "yellow")))
     console.print()
-
-
-def print_unwritten(console: Console, change: Difference, written: Collection[str]) -> None:
-    """What no file holds has to be put into burnish.toml by hand."""
-    sections = [one for one in change.sections if one.path not in written and one.after is not None]
-    lines = ["[agent.sections]"] if sections else []
-    lines += [f"{_key(one.path)} = {toml(one.after)}" for one in sections]
-    if change.parameters:
-        lines.append("[agent.parameters]")
-        lines += [
-            f"{_key(one.name)} = {toml(one.after[0])}" for one in change.parameters if one.after
-        ]
-    if change.examples_changed:
-        examples = [dict(one) for one in change.examples_after]
-        lines += ["[agent]", f"examples = {toml(examples)}"]
-    if lines:
-        console.print("these stand in burnish.toml itself; put them there:", soft_wrap=True)
-        for line in lines:
-            console.print(Text(f"  {harmless(line)}"), soft_wrap=True)
-
-
-def _key(name: str) -> str:
-    return name if _BARE_KEY.fullmatch(name) else json.dumps(name, ensure_ascii=False)
-
-
-def toml(value: Any) -> str:
-    """TOML of a JSON value. Text of both is written alike, but for the escaped slash and DEL."""
-    if isinstance(value, dict):
-        inner = ", ".join(f"{_key(key)} = {toml(one)}" for key, one in value.items())
-        return f"{{ {inner} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(toml(one) for one in value)}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _score(value: float | None) -> str:

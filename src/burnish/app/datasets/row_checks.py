@@ -1,0 +1,115 @@
+"""Dataset rows checked against the agent and the scorers: what would fail or mislead later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from burnish.domain import Agent, Item, Json, UsageError, lookup
+from burnish.domain.configuration import malformed_placeholders
+from burnish.evaluation.agents import PromptAgent
+from burnish.evaluation.scorers.fields import FieldComparison, MissingFieldError, read_field
+from burnish.evaluation.suite import Suite
+
+# Reads what a placeholder or a scorer takes from a row, or raises.
+_Reader = Callable[[Item], Json]
+
+
+@dataclass(slots=True)
+class _Found:
+    """Rows of one kind: how many there are, and the line of the first."""
+
+    first: int
+    rows: int = 0
+
+
+class RowChecks:
+    """One pass over all rows. `failing` would end in errors, `doubtful` would only mislead."""
+
+    def __init__(self, agent: Agent, suite: Suite) -> None:
+        self._index = suite.dataset.index()
+        self._readers = dict(_readers(agent, suite))
+        self._labels = set(agent.labels) if isinstance(agent, PromptAgent) else set()
+        self._compared = suite.policy.stratify_by
+        self._found: dict[tuple[str, bool], _Found] = {}
+        for item in suite.dataset.items():
+            self._check(item)
+
+    @property
+    def failing(self) -> list[str]:
+        """One sentence for each kind, with how many rows and the first."""
+        return self._sentences(fatal=True)
+
+    @property
+    def doubtful(self) -> list[str]:
+        """Likewise."""
+        return self._sentences(fatal=False)
+
+    def require_whole(self) -> None:
+        """Refuse a dataset of which rows would fail."""
+        if self.failing:
+            raise UsageError(
+                what=f"rows of {self._index.source} would fail",
+                why="; ".join(self.failing),
+                fix="correct or remove those rows, or the placeholder or scorer that reads them",
+                code="bad_rows",
+            )
+
+    def _check(self, item: Item) -> None:
+        for (what, null_fails), read in self._readers.items():
+            try:
+                value = read(item)
+            except (UsageError, MissingFieldError):
+                self._note(item, f"{what} is missing", fatal=True)
+                continue
+            if value is None and null_fails:
+                self._note(item, f"{what} is null", fatal=True)
+        label = item.row.get(self._compared) if self._compared else None
+        if isinstance(label, str):
+            if not label.strip():
+                self._note(item, f"{self._compared!r} is empty", fatal=False)
+            elif self._labels and label not in self._labels:
+                words = f"{self._compared!r} is {label[:40]!r}, which is none of the agent's labels"
+                self._note(item, words, fatal=False)
+
+    def _note(self, item: Item, what: str, *, fatal: bool) -> None:
+        found = self._found.setdefault((what, fatal), _Found(self._index.lines[item.id]))
+        found.rows += 1
+
+    def _sentences(self, *, fatal: bool) -> list[str]:
+        unit = self._index.unit
+        return [
+            f"{what} in {found.rows:,} of {self._index.count:,} rows, first in {unit} {found.first}"
+            for (what, kind), found in self._found.items()
+            if kind is fatal
+        ]
+
+
+def _readers(agent: Agent, suite: Suite) -> Iterator[tuple[tuple[str, bool], _Reader]]:
+    if isinstance(agent, PromptAgent):
+        for name in sorted(agent.configuration.placeholders):
+            what = f"what the placeholder {{{{{name}}}}} takes"
+            yield (what, False), lambda item, name=name: lookup(item.row, name)  # type: ignore[misc]
+    strict = {
+        one.field
+        for one in suite.scorers.scorers
+        if isinstance(one, FieldComparison) and not one.accepts_null
+    }
+    for field in suite.scorers.fields_needed:
+        what = f"the field {field!r}, which a scorer reads,"
+        yield (
+            (what, field in strict),
+            lambda item, field=field: read_field(item, field),  # type: ignore[misc]
+        )
+
+
+def placeholder_doubts(agent: Agent) -> list[str]:
+    """Texts in double braces that are no placeholders and go to the model as they stand."""
+    if not isinstance(agent, PromptAgent):
+        return []
+    return [
+        f"section {path}: {text} is no placeholder and goes to the model as it stands; "
+        "a placeholder is a name of letters, digits, _ and dots"
+        for path, section in agent.configuration.sections.items()
+        for text in malformed_placeholders(section)
+    ]

@@ -1,0 +1,1 @@
+"""Commands about the versions of an agent: one file a command."""
