@@ -43,8 +43,8 @@ def run() -> Section:
         ],
         notes=[
             f"The wheel has {weight:.1f} MB.",
-            "Sizes are of whole environments as `du -m` says, with compiled files; packages are those of "
-            "`pip list` without pip and setuptools, which a new environment has.",
+            "Sizes are of whole environments as `du -m` says, with compiled files; packages are those "
+            "of `pip list` without pip and setuptools, which a new environment has.",
             f"Largest: {', '.join(largest)}.",
         ],
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from burnish.domain import Message
 
 if TYPE_CHECKING:
-    from splintr import Tokenizer
+    from splintr import AnyTokenizer
 
 # OpenAI's models before GPT-4o; all later ones read o200k_base.
 _OLDER = re.compile(r"(ft:)?(gpt-4(-|$)|gpt-3|text-embedding-|davinci-|babbage-)")
@@ -36,7 +36,7 @@ def count_message_tokens(messages: Iterable[Message], model: str | None = None) 
 
 
 @lru_cache(maxsize=2)
-def _tokenizer(encoding: str) -> Tokenizer:
+def _tokenizer(encoding: str) -> AnyTokenizer:
     from splintr import Tokenizer  # noqa: PLC0415 - with its table it takes a moment to load
 
     return Tokenizer.from_pretrained(encoding)
