@@ -101,10 +101,16 @@ class SuiteRegistry:
             own = await asyncio.to_thread(self._project.own)
         elif own is None:
             own = await asyncio.to_thread(self._project.settings)
-        mine = None if own is None else own_suite(own)
+        mine = None if own is None or not suite_name(own) else own_suite(own)
         if mine is not None and wanted in (None, mine.id, mine.name):
             return mine
-        assert wanted is not None
+        if wanted is None:
+            raise UsageError(
+                what="no suite is named",
+                why="the server has no burnish.toml whose own it could take",
+                fix="name one of GET /v1/private/suites, or make it there first",
+                code="no_suite",
+            )
         objects = self._workspace.objects
         try:
             return _known(await objects.find(ObjectKind.SUITE, wanted))
