@@ -112,3 +112,9 @@ def test_production_code_reads_what_is_active(client):
     assert (second.version, second.sections) == (2, {"user": "{{text}}?"})
     with pytest.raises(burnish.UsageError, match="status 404"):
         burnish.active("nobody", url=address)
+
+
+def test_what_burnish_toml_has_is_not_deleted_by_a_request(client):
+    answer = refused(client.delete(f"{AGENTS}/tickets"), 409, "written_in_file")
+
+    assert "burnish.toml" in answer["message"]

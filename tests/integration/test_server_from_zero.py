@@ -166,3 +166,46 @@ def _ended(client, run_id):
             return run
         assert time.monotonic() < deadline, run
         time.sleep(0.01)
+
+
+def test_what_something_uses_is_not_deleted_and_the_rest_is(client):
+    made = {**AGENT, "name": "gone", "configuration": PROMPT}
+    client.post(AGENTS, json=made)
+    rows = upload(client, "gone", [{"text": f"row {n}", "label": "billing"} for n in range(12)])
+    dataset = f"{API}/datasets/{rows.json()['dataset_id']}"
+    suite = {"name": "gone", "dataset_id": rows.json()["dataset_id"], "scorers": EXACT}
+    made_suite = client.post(SUITES, json={**suite, "split": SPLIT}).json()
+    optimizers = "/planar/v1/agents/gone/optimizers/"
+    saved = client.post(
+        optimizers,
+        json={"name": "nightly", "suite_id": made_suite["suite_id"], "optimizer": "few_shot", "settings": {}},
+    )
+    assert saved.status_code == 201, saved.text
+
+    held = [
+        refused(client.delete(path), 409, "in_use")
+        for path in (f"{AGENTS}/gone", f"{SUITES}/gone", dataset)
+    ]
+    done = [
+        client.delete(path).status_code
+        for path in (f"{optimizers}nightly", f"{SUITES}/gone", f"{AGENTS}/gone", dataset)
+    ]
+
+    assert ["nightly" in held[0]["message"], "nightly" in held[1]["message"]] == [True, True]
+    assert "the suite 'gone'" in held[2]["message"]
+    assert done == [204] * 4
+    for path in (f"{AGENTS}/gone", f"{SUITES}/gone", dataset):
+        assert (client.get(path).status_code, client.delete(path).status_code) == (404, 404)
+    assert "gone" not in [one["name"] for one in client.get(AGENTS).json()["items"]]
+    again = client.post(AGENTS, json=made)
+    assert (again.status_code, again.json()["active_version"]) == (201, 2)
+    assert client.delete(f"{AGENTS}/gone").status_code == 204
+
+
+def test_rows_with_results_stay(client):
+    used = client.get(f"{SUITES}/tickets").json()["dataset_id"]
+    assert client.delete(f"{SUITES}/tickets").status_code == 204
+
+    kept = refused(client.delete(f"{API}/datasets/{used}"), 409, "in_use")
+
+    assert "results of" in kept["message"]

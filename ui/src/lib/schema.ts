@@ -25,6 +25,8 @@ export interface JsonSchema {
   maxItems?: number;
   /** The text names a model: the form offers those that the server knows. */
   'x-model'?: boolean;
+  /** The text names a column of the items. */
+  'x-column'?: boolean;
 }
 
 export type FieldKind =

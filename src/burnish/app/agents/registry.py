@@ -185,6 +185,14 @@ class AgentRegistry:
             expected_version=expected_version,
         )
 
+    async def delete(self, name: str) -> None:
+        """Take an agent away; its runs and evaluations stay, and so do its versions' numbers."""
+        own = await asyncio.to_thread(self._project.own)
+        if own is not None and name == own.agent.name:
+            raise written_in_file("agent", name)
+        stored = await self._workspace.objects.get(ObjectKind.AGENT, name)
+        await self._workspace.removals.agent(stored)
+
     async def difference(self, name: str, before: int, after: int) -> Difference:
         """What two versions differ in."""
         agents = self._workspace.agents
@@ -221,6 +229,16 @@ def _taken(name: str, why: str) -> ConflictError:
         why=why,
         fix="choose another name, or add a version to the one that is there",
         code="name_taken",
+    )
+
+
+def written_in_file(noun: str, name: str) -> ConflictError:
+    """Something that burnish.toml has cannot be deleted by a request."""
+    return ConflictError(
+        what=f"the {noun} {name!r} was not deleted",
+        why="it stands in the server's burnish.toml",
+        fix="take it out of that file",
+        code="written_in_file",
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from burnish.app.agents.registry import written_in_file
 from burnish.app.datasets.stored import load_dataset, stored_id, stored_reference, with_stored_rows
 from burnish.app.wiring import ModelPool, Workspace, build_suite
 from burnish.config.schema import Settings, SuiteTable
@@ -162,6 +163,14 @@ class SuiteRegistry:
             expected_version=expected_version,
         )
         return _known(saved)
+
+    async def delete(self, wanted: str) -> None:
+        """Take a suite away; results on it stay."""
+        suite = await self.get(wanted)
+        if suite.configured:
+            raise written_in_file("suite", suite.name)
+        stored = await self._workspace.objects.find(ObjectKind.SUITE, suite.id)
+        await self._workspace.removals.suite(stored)
 
 
 def own_suite(own: Settings) -> KnownSuite:

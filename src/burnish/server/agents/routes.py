@@ -86,6 +86,12 @@ async def get_agent(agents: Agents, agent: AgentName) -> AgentView:
     return AgentView.of(await agents.get(agent))
 
 
+@router.delete("/{agent}", status_code=204, responses=errors(404, 409))
+async def delete_agent(agents: Agents, agent: AgentName) -> None:
+    """Take an agent away that nothing uses; what was run with it stays."""
+    await agents.delete(agent)
+
+
 @router.get("/{agent}/versions", responses=errors(404))
 async def list_versions(
     agents: Agents, serving: Serving, agent: AgentName, limit: Limit = 50, cursor: Cursor = None

@@ -133,6 +133,12 @@ async def get_optimizer(optimizer: Optimizer) -> OptimizerView:
     return OptimizerView.of(optimizer)
 
 
+@router.delete("/{name}", status_code=204, responses=errors(404, 409))
+async def delete_optimizer(serving: Serving, optimizer: Optimizer) -> None:
+    """Take an optimizer away of which no run goes on; its runs stay."""
+    await serving.workspace.removals.optimizer(optimizer)
+
+
 @router.get("/{name}/versions", responses=errors(404))
 async def list_optimizer_versions(
     serving: Serving, optimizer: Optimizer, limit: Limit = 50, cursor: Cursor = None

@@ -81,7 +81,11 @@ export default function Runs() {
       )}
       {address.get('new') === '1' && (
         <Suspense fallback={null}>
-          <NewRun onClose={() => address.set({ new: null })} />
+          <NewRun
+            agent={address.get('of') || filters.agent}
+            suite={filters.suite}
+            onClose={() => address.set({ new: null, of: null })}
+          />
         </Suspense>
       )}
     </Page>
