@@ -2,7 +2,15 @@
 import { readdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { accessible, close, complaintsOf, open, overflows, startWorld, type World } from './harness';
+import {
+  accessible,
+  close,
+  complaintsOf,
+  open,
+  overflows,
+  startWorld,
+  type World,
+} from './harness';
 
 const MODEL = 'openai/learner';
 const ROWS = Array.from({ length: 30 }, (_, n) => ({
@@ -104,9 +112,11 @@ describe('an empty folder', () => {
     await page.waitForURL(/\/runs\/[0-9a-f-]{36}/);
     await page.getByRole('link', { name: 'Promote' }).click();
     await page.waitForURL(/\/candidates\//);
-    const promote = page.getByRole('dialog');
+    const promote = page.getByRole('dialog', { name: /^Promote candidate/ });
+    await promote.getByRole('button', { name: 'Next: evidence' }).click();
+    await promote.getByRole('button', { name: 'Next: confirm' }).click();
     await promote.getByLabel('Your name').fill('ada');
-    await promote.getByRole('button', { name: /^Promote/ }).click();
+    await promote.getByRole('button', { name: /^Make it version/ }).click();
     await expect
       .poll(async () => {
         const agent = await fetch(`${world.url}/v1/private/agents/router`);

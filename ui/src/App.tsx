@@ -10,6 +10,7 @@ import { Empty, Loading } from './components/States';
 const Start = lazy(() => import('./screens/start/Start'));
 const Runs = lazy(() => import('./screens/runs/Runs'));
 const Run = lazy(() => import('./screens/run/Run'));
+const CompareRuns = lazy(() => import('./screens/runs/compare/Compare'));
 const Candidate = lazy(() => import('./screens/candidate/Candidate'));
 const Evaluations = lazy(() => import('./screens/evaluations/list/Evaluations'));
 const Evaluation = lazy(() => import('./screens/evaluations/Evaluation'));
@@ -52,6 +53,7 @@ export function App() {
               <Route path="/" component={Front} />
               <Route path="/start" component={Start} />
               <Route path="/runs" component={Runs} />
+              <Route path="/compare" component={CompareRuns} />
               <Route path="/runs/:id" component={Run} />
               <Route path="/runs/:id/candidates/:candidate" component={Candidate} />
               <Route path="/evaluations" component={Evaluations} />

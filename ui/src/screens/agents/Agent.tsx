@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { Link, useParams } from 'wouter';
+import { answer, api } from '@/api/client';
 import { Card, Stat } from '@/components/Card';
 import { ConfigurationText } from '@/components/configuration/Text';
+import { DeleteButton } from '@/components/form/DeleteButton';
 import { Page } from '@/components/shell/Page';
 import { Failure, Loading } from '@/components/States';
 import { Tabs } from '@/components/Tabs';
@@ -45,6 +47,25 @@ export default function Agent() {
           <Link className="btn" href={`/runs?agent=${encodeURIComponent(name)}`}>
             Runs of this agent
           </Link>
+          {agent?.source === 'registry' && (
+            <DeleteButton
+              what={`the agent ${name}`}
+              send={() =>
+                answer(
+                  api.DELETE('/v1/private/agents/{agent}', { params: { path: { agent: name } } }),
+                )
+              }
+              forget={['agents']}
+              to="/agents"
+            >
+              It can be run no more. Its runs and evaluations stay with what they ran.
+            </DeleteButton>
+          )}
+          {agent && (
+            <Link className="btn" href={`/runs?new=1&of=${encodeURIComponent(name)}`}>
+              Improve it…
+            </Link>
+          )}
           {agent && (
             <button
               type="button"
