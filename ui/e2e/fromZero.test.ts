@@ -125,9 +125,22 @@ describe('an empty folder', () => {
       .toBe(3);
   });
 
-  test('has touched no file, and complains about nothing', async () => {
-    expect(readdirSync(world.folder).sort()).toEqual(['.burnish', 'serve.log']);
-    expect(complaintsOf(page)).toEqual([]);
+  test('compares runs side by side', async () => {
+    const list = await fetch(`${world.url}/v1/private/optimizations`);
+    const [run] = ((await list.json()) as { items: { optimization_id: string }[] }).items;
+    await fetch(`${world.url}/v1/private/optimizations/${run?.optimization_id}/duplicate`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: 'again' }),
+    });
+    await page.goto(`${world.url}/runs`);
+    const boxes = page.getByRole('checkbox', { name: /^Compare/ });
+    await boxes.nth(1).check();
+    await boxes.nth(0).check();
+    await page.getByRole('link', { name: 'Compare them' }).click();
+    await page.getByRole('row', { name: /^Best, on held-out items/ }).waitFor();
+    await page.getByRole('heading', { name: 'Prompts of the best' }).waitFor();
+    expect(await accessible(page)).toEqual([]);
   });
 
   test('fits a phone', async () => {
@@ -138,5 +151,36 @@ describe('an empty folder', () => {
     await phone.getByLabel('Text of system').waitFor();
     expect(await overflows(phone)).toBe(false);
     await close(phone);
+  });
+
+  test('lets go of what nothing uses, and says what still does', async () => {
+    await page.goto(`${world.url}/suites/tickets`);
+    const used = await page.getByRole('link', { name: '30 items' }).getAttribute('href');
+    await page.goto(world.url + used);
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    const question = page.getByRole('dialog', { name: 'Delete the dataset tickets?' });
+    await question.getByRole('button', { name: 'Delete', exact: true }).click();
+    await question.getByText("the suite 'tickets' takes its items from it").waitFor();
+    expect(await accessible(page)).toEqual([]);
+    await question.getByRole('button', { name: 'Keep it' }).click();
+    await page.goto(`${world.url}/agents/router`);
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    const goes = page.getByRole('dialog', { name: 'Delete the agent router?' });
+    const confirm = goes.getByRole('button', { name: 'Delete', exact: true });
+    await confirm.click();
+    await goes.getByText("the run 'again' has not ended").waitFor();
+    const runs = `${world.url}/v1/private/optimizations`;
+    const copies = (await (await fetch(`${runs}?q=again`)).json()) as {
+      items: { optimization_id: string }[];
+    };
+    await fetch(`${runs}/${copies.items[0]?.optimization_id}/cancel`, { method: 'POST' });
+    await confirm.click();
+    await at('/agents');
+    await page.getByText('No agents yet').waitFor();
+  });
+
+  test('has touched no file, and complains about nothing', async () => {
+    expect(readdirSync(world.folder).sort()).toEqual(['.burnish', 'serve.log']);
+    expect(complaintsOf(page).filter((line) => !line.includes('409'))).toEqual([]);
   });
 });

@@ -49,6 +49,9 @@ describe('a new agent', () => {
       readAgent({ ...FIRST_AGENT, answer: 'labels', labels: 'one' }).problems.labels,
     ).toContain('two labels');
     expect(readAgent(FIRST_AGENT).usable).toBe(false);
+    expect(readAgent({ ...FIRST_AGENT, model: 'openai/' }).usable).toBe(false);
+    const empty = readAgent({ ...FIRST_AGENT, model: 'local/x', answer: 'labels' });
+    expect([empty.usable, empty.problems.labels]).toEqual([false, null]);
   });
 
   it('says what is wrong with its sections', () => {

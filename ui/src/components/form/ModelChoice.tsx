@@ -88,7 +88,7 @@ export function ModelState({ model }: { model: Model }) {
     );
   return (
     <p className="small muted" role="status">
-      <span className="good">✓ can be used</span> · {priceText(model)}
+      <span className="good">✓ {model.name} can be used</span> · {priceText(model)}
     </p>
   );
 }

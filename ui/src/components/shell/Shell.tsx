@@ -53,7 +53,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <div className="nav-foot">
           <Link
             href="/start"
-            className="btn ghost small"
+            className="btn ghost small nav-start"
             aria-current={path === '/start' ? 'page' : undefined}
           >
             First steps

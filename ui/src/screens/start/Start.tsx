@@ -95,7 +95,7 @@ function Example({ subjects }: { subjects: Subjects }) {
         <p>
           A model of 135 million parameters, which runs inside the server, is to tell whether film
           reviews are positive or negative. The example is a short prompt, 56 reviews and a suite;
-          an optimizer then finds a better prompt.
+          an optimizer then looks for a better prompt.
         </p>
         {models.error && <Failure error={models.error} retry={() => void models.refetch()} />}
         {models.isPending && <Loading lines={2} what="Looking for the model" />}

@@ -20,7 +20,9 @@ export default function NewAgent({ onClose }: { onClose: () => void }) {
   const change = (changes: Partial<AgentForm>) => setForm((old) => ({ ...old, ...changes }));
   const { body, problems, usable } = readAgent(form);
   const make = useMake();
-  const why = form.model === '' ? 'Choose a model first.' : 'Mend what is marked first.';
+  const why = /^[^/]+\/./.test(form.model)
+    ? 'Fill in what is missing first.'
+    : 'Choose a model first.';
   return (
     <FormDialog
       id="new-agent"

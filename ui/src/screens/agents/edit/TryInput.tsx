@@ -76,7 +76,11 @@ export function TryInput({
 
 function Answer({ tried }: { tried: Tried }) {
   return (
-    <div className="stack tight" role="status">
+    <div
+      className="stack tight"
+      role="status"
+      ref={(shown) => shown?.scrollIntoView({ block: 'nearest' })}
+    >
       <pre className="agents-answer">{tried.text === '' ? '(an empty answer)' : tried.text}</pre>
       <span className="muted small">
         {tried.latency_ms !== null && `${milliseconds(tried.latency_ms)} · `}

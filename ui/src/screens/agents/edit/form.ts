@@ -97,7 +97,10 @@ export function readAgent(form: AgentForm): {
   usable: boolean;
 } {
   const labels = form.answer === 'labels' ? labelsOf(form.labels) : [];
-  const schema = form.answer === 'schema' ? readSchema(form.schema) : { value: null };
+  const schema =
+    form.answer === 'schema' && form.schema.trim() !== ''
+      ? readSchema(form.schema)
+      : { value: null };
   const warm = Number(form.temperature);
   const problems: AgentProblems = {
     name:
@@ -106,7 +109,7 @@ export function readAgent(form: AgentForm): {
         : 'A name has letters, digits, dots, dashes and underscores, and begins with one of the first two.',
     sections: sectionsProblem(form.sections),
     labels:
-      form.answer === 'labels' && labels.length < 2
+      form.labels.trim() !== '' && form.answer === 'labels' && labels.length < 2
         ? 'Write two labels or more, one a line.'
         : null,
     schema: 'problem' in schema ? schema.problem : null,
@@ -123,8 +126,10 @@ export function readAgent(form: AgentForm): {
     ...('value' in schema && schema.value !== null && { output_schema: schema.value }),
     configuration: configurationOf(form.sections, { parameters, examples: [] }),
   } as AgentBody;
+  const named = /^[^/]+\/./.test(form.model);
+  const said = form.answer === 'text' || form[form.answer].trim() !== '';
   const clean = Object.values(problems).every((problem) => problem === null);
-  return { body, problems, usable: clean && form.model !== '' };
+  return { body, problems, usable: clean && named && said };
 }
 
 function readSchema(text: string): { value: Record<string, unknown> } | { problem: string } {
