@@ -178,7 +178,12 @@ def test_what_something_uses_is_not_deleted_and_the_rest_is(client):
     optimizers = "/planar/v1/agents/gone/optimizers/"
     saved = client.post(
         optimizers,
-        json={"name": "nightly", "suite_id": made_suite["suite_id"], "optimizer": "few_shot", "settings": {}},
+        json={
+            "name": "nightly",
+            "suite_id": made_suite["suite_id"],
+            "optimizer": "few_shot",
+            "settings": {},
+        },
     )
     assert saved.status_code == 201, saved.text
 

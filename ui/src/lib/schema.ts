@@ -66,6 +66,21 @@ export function fieldsOf(schema: JsonSchema): SchemaField[] {
   );
 }
 
+/** The schema whose lists of these names are chosen out of what there is, in place of typed. */
+export function offering(
+  schema: JsonSchema,
+  names: readonly string[],
+  choices: readonly string[],
+): JsonSchema {
+  if (choices.length === 0) return schema;
+  const properties = Object.entries(schema.properties ?? {}).map(([name, property]) => {
+    const { schema: plain } = simplified(property, schema);
+    if (!names.includes(name) || plain.type !== 'array') return [name, property];
+    return [name, { ...plain, items: { type: 'string', enum: [...choices] } }];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) as Record<string, JsonSchema> };
+}
+
 function fieldOf(
   name: string,
   property: JsonSchema,

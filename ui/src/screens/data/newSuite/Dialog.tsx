@@ -70,6 +70,7 @@ export default function NewSuite({
           {(given) => (
             <input
               {...given}
+              data-autofocus
               className="input"
               autoComplete="off"
               value={form.name}

@@ -1,7 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
-import { useOptimizerKinds, useSettledEstimate, useSubjects, type Subjects } from '@/api/choices';
+import {
+  useAgentNames,
+  useOptimizerKinds,
+  useSettledEstimate,
+  useSubjects,
+  type Subjects,
+} from '@/api/choices';
 import { answer, api, ApiError } from '@/api/client';
 import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
@@ -10,7 +16,8 @@ import { SchemaForm } from '@/components/form/SchemaForm';
 import { Failure } from '@/components/States';
 import { Ticked } from '@/components/form/Ticked';
 import { say } from '@/components/shell/Toasts';
-import type { JsonSchema } from '@/lib/schema';
+import { asConfiguration } from '@/lib/configurations';
+import { offering, type JsonSchema } from '@/lib/schema';
 import { EstimateCard, EstimateLine } from './EstimateCard';
 import {
   budgetSchema,
@@ -65,6 +72,9 @@ export default function NewRun({
   );
 }
 
+/** Settings that name sections of the agent. */
+const OF_SECTIONS = ['mutation_strategies', 'sections'];
+
 type Kinds = NonNullable<ReturnType<typeof useOptimizerKinds>['data']>;
 
 function schemasOf(kinds: Kinds, optimizer: string): KindSchemas {
@@ -90,7 +100,10 @@ function Form({
   );
   const change = (changes: Partial<NewRunForm>) => setForm((old) => ({ ...old, ...changes }));
   const kind = kinds.items.find((one) => one.name === form.optimizer);
-  const schemas = schemasOf(kinds, form.optimizer);
+  const agent = useAgentNames().data?.items.find((one) => one.name === form.agent);
+  const sections = Object.keys(asConfiguration(agent?.configuration).sections);
+  const found = schemasOf(kinds, form.optimizer);
+  const schemas = { ...found, settings: offering(found.settings, OF_SECTIONS, sections) };
   const { body, problems: own, usable } = readForm(form, project, schemas);
   const estimate = useEstimate(usable ? body : null);
   const start = useStart();
