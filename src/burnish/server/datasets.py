@@ -180,10 +180,12 @@ async def get_dataset(serving: Serving, dataset_id: DatasetId) -> DatasetView:
     return DatasetView.of(await serving.workspace.datasets.get_dataset(dataset_id))
 
 
-@router.delete("/datasets/{dataset_id}", status_code=204, responses=errors(404, 409))
-async def delete_dataset(serving: Serving, dataset_id: DatasetId) -> None:
-    """Take a dataset away, with its rows, that no suite and no result uses."""
+@router.delete("/datasets/{dataset_id}", responses=errors(404, 409))
+async def delete_dataset(serving: Serving, dataset_id: DatasetId) -> DatasetView:
+    """Take a dataset away, with its rows, that no suite and no result uses, and say what it was."""
+    record = await serving.workspace.datasets.get_dataset(dataset_id)
     await serving.workspace.removals.dataset(dataset_id, stored_reference(dataset_id))
+    return DatasetView.of(record)
 
 
 @router.get("/datasets/{dataset_id}/items", responses=errors(404))

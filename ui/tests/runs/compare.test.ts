@@ -8,8 +8,8 @@ function run(name: string, score: number, held: number | null, suite = 'tickets'
     ...{ name, suite, agent: 'router', optimizer: 'edits', seed: 1, state: 'completed' },
     ...{ by_client: false, stop_reason: null, trials: 4, tokens: 900, cost_usd: null },
     duration_seconds: 61,
-    baseline: { ...candidate, score: 0.5 },
-    best: candidate,
+    baseline: { ...candidate, candidate_id: 'a-0', score: 0.5 },
+    best: { ...candidate, candidate_id: 'a-1' },
     budget: { used: { evaluations: 80 } },
     evidence: held === null ? null : evidence(held),
   } as unknown as RunView;

@@ -185,13 +185,16 @@ class AgentRegistry:
             expected_version=expected_version,
         )
 
-    async def delete(self, name: str) -> None:
-        """Take an agent away; its runs and evaluations stay, and so do its versions' numbers."""
+    async def delete(self, name: str) -> KnownAgent:
+        """Take an agent away, and say what it was; its runs, evaluations and versions stay."""
         own = await asyncio.to_thread(self._project.own)
         if own is not None and name == own.agent.name:
             raise written_in_file("agent", name)
-        stored = await self._workspace.objects.get(ObjectKind.AGENT, name)
-        await self._workspace.removals.agent(stored)
+        agent = await self.get(name, own)
+        await self._workspace.removals.agent(
+            await self._workspace.objects.get(ObjectKind.AGENT, name)
+        )
+        return agent
 
     async def difference(self, name: str, before: int, after: int) -> Difference:
         """What two versions differ in."""

@@ -164,13 +164,14 @@ class SuiteRegistry:
         )
         return _known(saved)
 
-    async def delete(self, wanted: str) -> None:
-        """Take a suite away; results on it stay."""
+    async def delete(self, wanted: str) -> KnownSuite:
+        """Take a suite away, and say what it was; results on it stay."""
         suite = await self.get(wanted)
         if suite.configured:
             raise written_in_file("suite", suite.name)
         stored = await self._workspace.objects.find(ObjectKind.SUITE, suite.id)
         await self._workspace.removals.suite(stored)
+        return suite
 
 
 def own_suite(own: Settings) -> KnownSuite:

@@ -86,10 +86,10 @@ async def get_agent(agents: Agents, agent: AgentName) -> AgentView:
     return AgentView.of(await agents.get(agent))
 
 
-@router.delete("/{agent}", status_code=204, responses=errors(404, 409))
-async def delete_agent(agents: Agents, agent: AgentName) -> None:
-    """Take an agent away that nothing uses; what was run with it stays."""
-    await agents.delete(agent)
+@router.delete("/{agent}", responses=errors(404, 409))
+async def delete_agent(agents: Agents, agent: AgentName) -> AgentView:
+    """Take an agent away that nothing uses, and say what it was; what was run with it stays."""
+    return AgentView.of(await agents.delete(agent))
 
 
 @router.get("/{agent}/versions", responses=errors(404))

@@ -89,6 +89,7 @@ function heldOut(run: RunView): string {
 function gained(run: RunView): string {
   const evidence = run.evidence;
   if (!evidence?.held_out) return '–';
+  if (run.best?.candidate_id === run.baseline?.candidate_id) return 'nothing better was found';
   const word = evidence.proven ? ', proven' : evidence.refuted ? ', worse' : ', not proven';
   return `${change(evidence.delta)} (${interval(evidence.ci_low, evidence.ci_high)})${word}`;
 }
