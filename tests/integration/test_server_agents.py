@@ -112,3 +112,21 @@ def test_production_code_reads_what_is_active(client):
     assert (second.version, second.sections) == (2, {"user": "{{text}}?"})
     with pytest.raises(burnish.UsageError, match="status 404"):
         burnish.active("nobody", url=address)
+
+
+def test_what_burnish_toml_has_is_not_deleted_by_a_request(client):
+    answer = refused(client.delete(f"{AGENTS}/tickets"), 409, "written_in_file")
+
+    assert "burnish.toml" in answer["message"]
+
+
+def test_models_are_those_of_burnish_toml_and_the_embedded_ones(client, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+
+    listed = client.get("/v1/private/models").json()
+    other = client.get("/v1/private/models/check", params={"name": "openai/dear"}).json()
+
+    assert listed["items"][0]["name"] == "openai/gpt-test"
+    assert "local/smollm2-135m" in [one["name"] for one in listed["items"]]
+    assert (listed["providers"], other["allowed"]) == ([], False)
+    assert "burnish.toml" in other["fix"]

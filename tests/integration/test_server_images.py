@@ -315,7 +315,7 @@ def test_image_authors_need_no_agent(tmp_path, config):
         assert one["not_drawn"] == ["old", "portrait"]
         assert one["rubric"]["not_measured"] == ["prompt_adherence"]
     assert [(one.status_code, one.json()["items"]) for one in lists] == [(200, []), (200, [])]
-    assert (project.status_code, project.json()["code"]) == (422, "no_agent")
+    assert (project.status_code, project.json()["agent"]) == (200, None)
     assert unknown.status_code == 404
 
 

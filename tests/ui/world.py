@@ -9,12 +9,14 @@ import argparse
 import asyncio
 import contextlib
 import json
+import os
 import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.servers.learning_model import learning_model
 from tests.servers.misbehaving import SeenRequest, ok, running_server
 from tests.ui import image_world, refined
 from tests.ui.project_files import SEED, set_speed, write_project
@@ -70,6 +72,16 @@ def prepared(folder: Path, reflector: str, *, trials: int = 0) -> dict[str, Any]
     return known
 
 
+def _serve_empty(folder: Path, port: int) -> None:
+    """The folder as it is, with a model behind `openai/NAME` that learns from examples."""
+    with learning_model() as model:
+        os.environ["OPENAI_BASE_URL"] = model.base_url
+        with serving(folder, port) as address:
+            print(f"the empty world is at {address}", flush=True)
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.pause()
+
+
 def main() -> None:
     """Fill, serve, and say where."""
     parser = argparse.ArgumentParser(prog="python -m tests.ui.world", description=__doc__)
@@ -79,8 +91,12 @@ def main() -> None:
     parser.add_argument("--slow", type=float, default=0.0, help="seconds that each item takes")
     parser.add_argument("--key", help="the server then wants this key")
     parser.add_argument("--fill-only", action="store_true", help="fill it and end")
+    parser.add_argument("--empty", action="store_true", help="put nothing into the folder")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if given.empty:
+        _serve_empty(given.folder, given.port)
+        return
     started = time.monotonic()
     with reflecting(given.folder) as reflector:
         known = prepared(given.folder, reflector, trials=given.trials)

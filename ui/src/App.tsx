@@ -1,13 +1,16 @@
 import { lazy, Suspense } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
+import { useSubjects } from './api/choices';
 import { Boundary } from './components/shell/Boundary';
 import { KeyGate } from './components/shell/KeyGate';
 import { Page } from './components/shell/Page';
 import { Shell } from './components/shell/Shell';
 import { Empty, Loading } from './components/States';
 
+const Start = lazy(() => import('./screens/start/Start'));
 const Runs = lazy(() => import('./screens/runs/Runs'));
 const Run = lazy(() => import('./screens/run/Run'));
+const CompareRuns = lazy(() => import('./screens/runs/compare/Compare'));
 const Candidate = lazy(() => import('./screens/candidate/Candidate'));
 const Evaluations = lazy(() => import('./screens/evaluations/list/Evaluations'));
 const Evaluation = lazy(() => import('./screens/evaluations/Evaluation'));
@@ -24,6 +27,14 @@ const ImageProject = lazy(() => import('./screens/images/Project'));
 const Workbench = lazy(() => import('./screens/images/workbench/Workbench'));
 const CompareCommits = lazy(() => import('./screens/images/compare/Compare'));
 
+/** Who has nothing yet is led; all others see their runs. */
+function Front() {
+  const subjects = useSubjects();
+  if (!subjects.data && !subjects.error) return <Loading what="Loading the project" />;
+  const empty = subjects.data?.agent === '';
+  return <Redirect to={empty ? '/start' : '/runs'} replace />;
+}
+
 function NotFound() {
   return (
     <Page title="Not here" crumbs={[{ label: 'Runs', to: '/runs' }]}>
@@ -39,10 +50,10 @@ export function App() {
         <Boundary>
           <Suspense fallback={<Loading what="Loading the screen" />}>
             <Switch>
-              <Route path="/">
-                <Redirect to="/runs" replace />
-              </Route>
+              <Route path="/" component={Front} />
+              <Route path="/start" component={Start} />
               <Route path="/runs" component={Runs} />
+              <Route path="/compare" component={CompareRuns} />
               <Route path="/runs/:id" component={Run} />
               <Route path="/runs/:id/candidates/:candidate" component={Candidate} />
               <Route path="/evaluations" component={Evaluations} />

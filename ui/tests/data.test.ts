@@ -4,6 +4,7 @@ import {
   asText,
   columnsOf,
   formatOf,
+  judgedBy,
   nameFrom,
   refineWords,
   scorerParts,
@@ -130,5 +131,19 @@ describe('a suite that is there', () => {
     expect(refineWords(suite.refine).value).toBe('up to 3 times');
     expect(refineWords(suite.refine).below).toContain('openai/opt until 0.9, the best counts');
     expect(refineWords(null).value).toBe('no');
+  });
+});
+
+describe('who judges', () => {
+  it('is said by the scorers that there are, not by the mode alone', () => {
+    const exact = { kind: 'exact_match' };
+    const judge = { kind: 'judge', model: 'openai/x' };
+    const said = (scorers: (string | Record<string, unknown>)[], mode = 'llm') =>
+      judgedBy({ scorers, mode }).value;
+
+    expect(said([exact])).toBe('rules');
+    expect(said([exact, judge])).toBe('rules and a model');
+    expect(said([{ kind: 'weighted', scorers: [judge] }])).toBe('a model');
+    expect(said([judge], 'schema')).toBe('rules');
   });
 });

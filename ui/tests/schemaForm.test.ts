@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { draftOf, fieldsOf, NULL, problemsBelow, readDraft, shownDefault } from '../src/lib/schema';
+import {
+  draftOf,
+  fieldsOf,
+  NULL,
+  offering,
+  problemsBelow,
+  readDraft,
+  shownDefault,
+} from '../src/lib/schema';
 import type { JsonSchema } from '../src/lib/schema';
 
 const schema: JsonSchema = {
@@ -122,5 +130,26 @@ describe('a form by its schema', () => {
 
     expect(found.fields).toEqual({ patience: 'too small', space: 'no number' });
     expect(found.rest).toEqual([{ where: 'body.seed', message: 'too large' }]);
+  });
+});
+
+describe('what can be chosen', () => {
+  it('is offered in place of typed lists', () => {
+    const schema: JsonSchema = {
+      properties: {
+        sections: {
+          anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
+          default: null,
+          description: 'Which ones.',
+        },
+        guidance: { type: 'string' },
+      },
+    };
+
+    const [sections, guidance] = fieldsOf(offering(schema, ['sections', 'guidance'], ['a', 'b']));
+
+    expect(sections).toMatchObject({ kind: 'ticks', choices: ['a', 'b'], hint: 'Which ones.' });
+    expect(guidance?.kind).toBe('text');
+    expect(offering(schema, ['sections'], [])).toBe(schema);
   });
 });

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from burnish.app.setting_words import worded
 from burnish.domain import BurnishError
 from burnish.domain.setting_schemas import sentences, settings_schema
 from burnish.evaluation.scorers.catalog import scorer_maker, scorer_makers, third_party_kinds
@@ -90,11 +91,13 @@ def _scorer(name: str, *, built_in: bool) -> Kind:
     kind.settings["properties"]["weight"] = dict(_WEIGHT)
     if built_in:
         kind.settings["additionalProperties"] = False
+        kind = replace(kind, settings=worded(name, kind.settings))
     return replace(kind, over_http=name not in _CODE_KINDS)
 
 
 def _optimizer(name: str) -> Kind:
-    return _kind(name, optimizer_maker, built_in=is_built_in(name))
+    kind = _kind(name, optimizer_maker, built_in=is_built_in(name))
+    return replace(kind, settings=worded(name, kind.settings)) if kind.built_in else kind
 
 
 def _kind(name: str, find: Callable[[str], Callable[..., Any]], *, built_in: bool) -> Kind:

@@ -182,6 +182,7 @@ class Workspace:
     mirrors: storage.SqlMirrorBook = _kept_in("SqlMirrorBook")
     run_jobs: storage.SqlRunJobs = _kept_in("SqlRunJobs")
     objects: storage.SqlObjectRepository = _kept_in("SqlObjectRepository")
+    removals: storage.SqlRemovals = _kept_in("SqlRemovals")
     optimizer_runs: storage.SqlOptimizerRunRepository = _kept_in("SqlOptimizerRunRepository")
     dataset_pages: storage.SqlDatasetPages = _kept_in("SqlDatasetPages")
     evaluation_jobs: storage.SqlEvaluationJobs = _kept_in("SqlEvaluationJobs")

@@ -12,15 +12,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from burnish.config.schema import BudgetTable, Settings
+from pydantic import ValidationError
+
+from burnish.config.schema import AgentTable, BudgetTable, Settings, SuiteTable
 from burnish.config.search import (
     DEFAULT_OPTIMIZER,
     SearchSpec,
     limited,
     settings_for_another,
 )
-from burnish.config.settings import load_settings, read_tables
+from burnish.config.settings import explained, load_settings, read_tables
 from burnish.domain import UsageError
+from burnish.models.local.catalog import KNOWN
 from burnish.models.outbound_rules import OutboundRules
 
 
@@ -74,24 +77,34 @@ class ServedProject:
         return self.config.parent
 
     def own(self) -> Settings | None:
-        """The configuration as it stands now; None where there is neither an agent nor a suite, as
-        for image runs, which need none."""
-        tables = read_tables(self.config) if self.config.exists() else {}
-        if {"agent", "suite"}.isdisjoint(tables) and Settings.model_fields.keys() >= tables.keys():
-            return None
-        return load_settings(self.config).reaching(self.urls)
+        """The configuration as it stands now; None where it has neither an agent nor a suite: image
+        runs need none, and others are made over HTTP."""
+        return (
+            None
+            if self._is_bare(self._tables())
+            else load_settings(self.config).reaching(self.urls)
+        )
 
     def settings(self) -> Settings:
-        """The same; UsageError `no_agent` where there is none."""
-        own = self.own()
-        if own is None:
-            raise UsageError(
-                what="there is no agent here",
-                why=f"{self.config} has neither [agent] nor [suite]; image runs need none",
-                fix="run `burnish init` there for a runnable example, then start the server again",
-                code="no_agent",
-            )
-        return own
+        """The same; without agent and suite they have no name, and requests bring their own."""
+        tables = self._tables()
+        if not self._is_bare(tables):
+            return load_settings(self.config).reaching(self.urls)
+        nameless = {"agent": AgentTable(name=""), "suite": SuiteTable(dataset="", scorers=[])}
+        try:
+            settings = Settings.model_validate({**tables, **nameless})
+        except ValidationError as error:
+            raise explained(error, self.config) from None
+        return settings.placed_in(self.folder).reaching(self.urls)
+
+    def _tables(self) -> dict[str, Any]:
+        return read_tables(self.config) if self.config.exists() else {}
+
+    @staticmethod
+    def _is_bare(tables: Mapping[str, Any]) -> bool:
+        return {"agent", "suite"}.isdisjoint(
+            tables
+        ) and Settings.model_fields.keys() >= tables.keys()
 
     def settings_for(self, request: RunRequest, chosen: Settings) -> Settings:
         """The settings of a chosen agent and suite, with what else a request may change."""
@@ -138,17 +151,29 @@ def require_own_models(
     settings: Mapping[str, Any], own: Settings, *, of: str = "optimizer"
 ) -> None:
     """Refuse a model that the configuration does not name: it may be a path, and it is paid for."""
-    allowed = own_models(own)
     for key, value in models_in(settings):
-        if not isinstance(value, str) or value not in allowed:
+        if not isinstance(value, str) or not may_use(value, own):
             shown = str(value)[:80]
-            known = ", ".join(sorted(allowed)) or "none"
+            known = ", ".join(sorted(own_models(own))) or "none"
             raise UsageError(
                 what=f"the {of}'s {key} cannot be used",
                 why=f"the server's configuration does not name {shown!r}; it names {known}",
                 fix=f'use one of these, or add [models."{shown}"] to burnish.toml',
                 code="model_not_allowed",
             )
+
+
+def may_use(model: str, own: Settings) -> bool:
+    """Whether requests may name the model: one of the configuration, or an embedded one, which is free.
+
+    Where no configuration has an agent, whoever started the server has said by its key, or by the
+    address of an endpoint, that models of `openai/` may be used.
+    """
+    provider, _, name = model.partition("/")
+    if model in own_models(own) or (provider == "local" and name in KNOWN):
+        return True
+    given = any(os.environ.get(one) for one in ("OPENAI_API_KEY", "OPENAI_BASE_URL"))
+    return provider == "openai" and bool(name) and not own.agent.name and given
 
 
 def models_in(value: Any) -> Iterator[tuple[str, Any]]:

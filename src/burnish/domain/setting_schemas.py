@@ -18,6 +18,8 @@ _PLAIN: Mapping[Any, str] = {
 _SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z`])")
 # What the framework opens by its name, whatever the constructor says it takes.
 _MODELS = ("model",)
+# What names a column of the dataset, so that forms can offer those that there are.
+_COLUMNS = ("field", "answer_field")
 
 
 def settings_schema(make: Callable[..., Any], *, leave_out: Sequence[str] = ()) -> dict[str, Any]:
@@ -37,6 +39,8 @@ def settings_schema(make: Callable[..., Any], *, leave_out: Sequence[str] = ()) 
         kind = _model(one) if name in _MODELS else type_schema(hints.get(name))
         if kind is None:
             continue
+        if name in _COLUMNS and "type" in kind:
+            kind["x-column"] = True
         told = " ".join(part for part in words if f"`{name}`" in part)
         properties[name] = {**kind, **_default(one), **({"description": told} if told else {})}
         if one.default is one.empty:

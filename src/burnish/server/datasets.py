@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import Field
 
 from burnish.app.datasets.regression_cases import Which, save_cases
+from burnish.app.datasets.stored import stored_reference
 from burnish.app.datasets.uploads import StoredUpload, store_upload
 from burnish.domain import DatasetRecord
 from burnish.domain.experiments.repositories import DatasetRow
@@ -177,6 +178,14 @@ async def upload_dataset(
 async def get_dataset(serving: Serving, dataset_id: DatasetId) -> DatasetView:
     """One dataset."""
     return DatasetView.of(await serving.workspace.datasets.get_dataset(dataset_id))
+
+
+@router.delete("/datasets/{dataset_id}", responses=errors(404, 409))
+async def delete_dataset(serving: Serving, dataset_id: DatasetId) -> DatasetView:
+    """Take a dataset away, with its rows, that no suite and no result uses, and say what it was."""
+    record = await serving.workspace.datasets.get_dataset(dataset_id)
+    await serving.workspace.removals.dataset(dataset_id, stored_reference(dataset_id))
+    return DatasetView.of(record)
 
 
 @router.get("/datasets/{dataset_id}/items", responses=errors(404))

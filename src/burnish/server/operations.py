@@ -59,8 +59,10 @@ class Ready(BaseModel):
 class Project(BaseModel):
     """What can be run here: names for a new optimization, and what stands for what is left out."""
 
-    agent: str = Field(examples=["reviews"])
-    suite: str = Field(examples=["reviews"])
+    agent: str | None = Field(
+        examples=["reviews"], description="None where there is no burnish.toml with an agent."
+    )
+    suite: str | None = Field(examples=["reviews"])
     optimizer: dict[str, Any] = Field(examples=[{"name": "edits", "racing": "aggressive"}])
     optimizers: list[str] = Field(examples=[["auto", "edits", "gepa"]])
     budget: dict[str, int | float | None] = Field(examples=[{"max_evaluations": 1000}])
@@ -95,8 +97,8 @@ def _project(project: ServedProject, *, executes: bool) -> Project:
     settings = project.settings()
     search = SearchSpec.of(settings.optimizer)
     return Project(
-        agent=settings.agent.name,
-        suite=suite_name(settings),
+        agent=settings.agent.name or None,
+        suite=suite_name(settings) or None,
         optimizer={**settings.optimizer, "name": search.name},
         optimizers=list_optimizers(),
         budget=settings.budget.model_dump(),

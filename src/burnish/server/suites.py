@@ -139,6 +139,12 @@ async def get_suite(suites: Suites, suite: SuiteName) -> SuiteView:
     return SuiteView.of(await suites.get(suite))
 
 
+@router.delete("/{suite}", responses=errors(404, 409))
+async def delete_suite(suites: Suites, suite: SuiteName) -> SuiteView:
+    """Take a suite away that nothing uses, and say what it was; results on it stay."""
+    return SuiteView.of(await suites.delete(suite))
+
+
 @router.get("/{suite}/items", responses=errors(404))
 async def list_suite_items(
     serving: Serving,

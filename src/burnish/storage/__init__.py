@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from burnish.storage.registry.agents import SqlAgentRepository
     from burnish.storage.registry.objects import SqlObjectRepository
     from burnish.storage.registry.optimizer_runs import SqlOptimizerRunRepository
+    from burnish.storage.registry.removals import SqlRemovals
 
 # Loaded on first use: a command reads with two or three of them, and help with none.
 _HOMES = {
@@ -49,6 +50,7 @@ _HOMES = {
     "SqlOptimizationRepository": "burnish.storage.optimizations.repository",
     "SqlOptimizerRunRepository": "burnish.storage.registry.optimizer_runs",
     "SqlOverlayStore": "burnish.storage.overrides",
+    "SqlRemovals": "burnish.storage.registry.removals",
     "SqlRunInsights": "burnish.storage.optimizations.insights",
     "SqlRunJobs": "burnish.storage.jobs.queues",
     "database_listener": "burnish.storage.optimizations.events",
@@ -74,6 +76,7 @@ __all__ = [
     "SqlOptimizationRepository",
     "SqlOptimizerRunRepository",
     "SqlOverlayStore",
+    "SqlRemovals",
     "SqlRunInsights",
     "SqlRunJobs",
     "database_listener",

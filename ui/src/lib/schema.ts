@@ -25,6 +25,8 @@ export interface JsonSchema {
   maxItems?: number;
   /** The text names a model: the form offers those that the server knows. */
   'x-model'?: boolean;
+  /** The text names a column of the items. */
+  'x-column'?: boolean;
 }
 
 export type FieldKind =
@@ -62,6 +64,21 @@ export function fieldsOf(schema: JsonSchema): SchemaField[] {
   return Object.entries(schema.properties ?? {}).map(([name, property]) =>
     fieldOf(name, property, schema, required.has(name)),
   );
+}
+
+/** The schema whose lists of these names are chosen out of what there is, in place of typed. */
+export function offering(
+  schema: JsonSchema,
+  names: readonly string[],
+  choices: readonly string[],
+): JsonSchema {
+  if (choices.length === 0) return schema;
+  const properties = Object.entries(schema.properties ?? {}).map(([name, property]) => {
+    const { schema: plain } = simplified(property, schema);
+    if (!names.includes(name) || plain.type !== 'array') return [name, property];
+    return [name, { ...plain, items: { type: 'string', enum: [...choices] } }];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) as Record<string, JsonSchema> };
 }
 
 function fieldOf(

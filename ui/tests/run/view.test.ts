@@ -10,7 +10,14 @@ import {
 import { limitsOf, purposesOf } from '@/screens/run/Spend';
 import { actionsOf, patchedRun, tabOf, type RunView } from '@/screens/run/view';
 import { chance } from '@/lib/evidence';
-import { evidenceWords, explained, overruledWords, points, stopWords } from '@/screens/run/words';
+import {
+  evidenceWords,
+  explained,
+  GRACE_MS,
+  overruledWords,
+  points,
+  stopWords,
+} from '@/screens/run/words';
 import type { RunEvent } from '@/live/useStream';
 
 const none = {
@@ -280,6 +287,12 @@ describe('a run that is not what was hoped for', () => {
       todo: 'Check the key.',
     });
     expect(explained(run({ owned: false }))?.todo).toContain('Resume');
+    const lately = run({ owned: false, updated_at: '2026-01-31T12:00:00Z' });
+    const at = Date.parse(lately.updated_at);
+    expect(explained(lately, at + 1_500)).toBeNull();
+    expect(explained({ ...lately, status: 'initialized' }, at - 1_500)).toBeNull();
+    expect(explained(lately, at + GRACE_MS)?.title).toContain('Nobody works');
+    expect(patchedRun(lately, event('run_status_changed', { status: 'running' })).owned).toBe(true);
     expect(explained(run({ status: 'failed', python_call: 'f()' }))?.todo).toBe(
       'Call f() in its program: what was evaluated is kept.',
     );

@@ -23,9 +23,11 @@ const kind: KindSchemas = {
   framework: { properties: { racing: { enum: ['off', 'aggressive'], default: 'off' } } },
 };
 
+const subjects = { project, agent: 'tickets', suite: 'support' };
+
 describe('a new run', () => {
   it("begins with the project's own optimizer and its settings", () => {
-    const form = firstForm(project, kind);
+    const form = firstForm(subjects, kind);
 
     expect(readForm(form, project, kind).body).toEqual({
       agent: 'tickets',
@@ -39,7 +41,7 @@ describe('a new run', () => {
 
   it('sends what was typed, and limits that were named', () => {
     const form = {
-      ...firstForm(project, kind),
+      ...firstForm(subjects, kind),
       name: '  Mine ',
       budget: { max_trials: '12', max_cost_usd: '0.5' },
       seed: { seed: '-7' },
@@ -57,7 +59,7 @@ describe('a new run', () => {
 
   it('is not sent with a mistake in it', () => {
     const form = {
-      ...firstForm(project, kind),
+      ...firstForm(subjects, kind),
       budget: { max_trials: '-1' },
       settings: { patience: 'x' },
     };

@@ -185,6 +185,17 @@ class AgentRegistry:
             expected_version=expected_version,
         )
 
+    async def delete(self, name: str) -> KnownAgent:
+        """Take an agent away, and say what it was; its runs, evaluations and versions stay."""
+        own = await asyncio.to_thread(self._project.own)
+        if own is not None and name == own.agent.name:
+            raise written_in_file("agent", name)
+        agent = await self.get(name, own)
+        await self._workspace.removals.agent(
+            await self._workspace.objects.get(ObjectKind.AGENT, name)
+        )
+        return agent
+
     async def difference(self, name: str, before: int, after: int) -> Difference:
         """What two versions differ in."""
         agents = self._workspace.agents
@@ -221,6 +232,16 @@ def _taken(name: str, why: str) -> ConflictError:
         why=why,
         fix="choose another name, or add a version to the one that is there",
         code="name_taken",
+    )
+
+
+def written_in_file(noun: str, name: str) -> ConflictError:
+    """Something that burnish.toml has cannot be deleted by a request."""
+    return ConflictError(
+        what=f"the {noun} {name!r} was not deleted",
+        why="it stands in the server's burnish.toml",
+        fix="take it out of that file",
+        code="written_in_file",
     )
 
 

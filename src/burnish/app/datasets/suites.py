@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from burnish.app.agents.registry import written_in_file
 from burnish.app.datasets.stored import load_dataset, stored_id, stored_reference, with_stored_rows
 from burnish.app.wiring import ModelPool, Workspace, build_suite
 from burnish.config.schema import Settings, SuiteTable
@@ -101,10 +102,16 @@ class SuiteRegistry:
             own = await asyncio.to_thread(self._project.own)
         elif own is None:
             own = await asyncio.to_thread(self._project.settings)
-        mine = None if own is None else own_suite(own)
+        mine = None if own is None or not suite_name(own) else own_suite(own)
         if mine is not None and wanted in (None, mine.id, mine.name):
             return mine
-        assert wanted is not None
+        if wanted is None:
+            raise UsageError(
+                what="no suite is named",
+                why="the server has no burnish.toml whose own it could take",
+                fix="name one of GET /v1/private/suites, or make it there first",
+                code="no_suite",
+            )
         objects = self._workspace.objects
         try:
             return _known(await objects.find(ObjectKind.SUITE, wanted))
@@ -156,6 +163,15 @@ class SuiteRegistry:
             expected_version=expected_version,
         )
         return _known(saved)
+
+    async def delete(self, wanted: str) -> KnownSuite:
+        """Take a suite away, and say what it was; results on it stay."""
+        suite = await self.get(wanted)
+        if suite.configured:
+            raise written_in_file("suite", suite.name)
+        stored = await self._workspace.objects.find(ObjectKind.SUITE, suite.id)
+        await self._workspace.removals.suite(stored)
+        return suite
 
 
 def own_suite(own: Settings) -> KnownSuite:

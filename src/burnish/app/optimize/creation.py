@@ -15,7 +15,7 @@ from burnish.app.agents.registry import (
     with_configuration,
 )
 from burnish.app.datasets.stored import with_stored_rows
-from burnish.app.datasets.suites import KnownSuite, SuiteRegistry, own_suite
+from burnish.app.datasets.suites import KnownSuite, SuiteRegistry
 from burnish.app.optimize.optimizations import Optimization
 from burnish.app.optimize.run_plan import RunPlan
 from burnish.app.optimize.run_spec import spec_of, stored_settings
@@ -109,6 +109,8 @@ def _configuration(own: Settings, table: Any) -> Configuration:
 
 
 async def _agent(registry: AgentRegistry, own: Settings, name: str | None) -> KnownAgent:
+    if not (name or own.agent.name):
+        raise _unnamed("agent", "agents")
     try:
         return await registry.get(name or own.agent.name, own)
     except UsageError as error:
@@ -118,17 +120,33 @@ async def _agent(registry: AgentRegistry, own: Settings, name: str | None) -> Kn
 
 
 async def _suite(registry: SuiteRegistry, own: Settings, wanted: str | None) -> KnownSuite:
+    if not (wanted or suite_name(own)):
+        raise _unnamed("suite", "suites")
     try:
         return await registry.get(wanted, own)
     except UsageError as error:
         if error.code == "not_found":
             raise UsageError(
                 what=f"there is no suite {wanted!r}",
-                why=f"this server has the suite {own_suite(own).name!r}, and those of its registry",
+                why=f"this server has {_own_suite_words(own)}those of its registry",
                 fix="take one from GET /v1/private/suites, or leave `suite` out",
                 code="unknown_suite",
             ) from None
         raise
+
+
+def _own_suite_words(own: Settings) -> str:
+    name = suite_name(own)
+    return f"the suite {name!r}, and " if name else ""
+
+
+def _unnamed(noun: str, route: str) -> UsageError:
+    return UsageError(
+        what=f"no {noun} is named",
+        why="the server has no burnish.toml whose own it could take",
+        fix=f"name one of GET /v1/private/{route}, or make it there first",
+        code=f"no_{noun}",
+    )
 
 
 async def create_run(

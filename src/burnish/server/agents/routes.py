@@ -18,6 +18,8 @@ from burnish.server.agents.schemas import (
     PromoteBest,
     PromotionView,
     Revert,
+    TryAgent,
+    TryView,
     VersionLine,
     VersionPage,
     VersionView,
@@ -29,6 +31,7 @@ from burnish.server.http.services import Serving
 
 router = APIRouter(prefix="/v1/private/agents", tags=["agents"])
 promotion_router = APIRouter(prefix="/v1/private/optimizations", tags=["optimizations"])
+TRIES = "/v1/private/agents/try"
 _ORDER = "agent"
 _NEWEST = "-version"
 AgentName = Annotated[str, Path(min_length=1, max_length=200, examples=["reviews"])]
@@ -65,10 +68,28 @@ async def create_agent(agents: Agents, new: NewAgent) -> AgentView:
     return AgentView.of(made)
 
 
+@router.post("/try", responses=errors(404))
+async def try_agent(serving: Serving, wanted: TryAgent) -> TryView:
+    """Run one input under a configuration, and save nothing. Code is never in a request."""
+    output = await serving.tries.run(
+        wanted.agent,
+        wanted.definition,
+        Configuration.of(wanted.configuration.model_dump()),
+        wanted.input,
+    )
+    return TryView.of(output)
+
+
 @router.get("/{agent}", responses=errors(404))
 async def get_agent(agents: Agents, agent: AgentName) -> AgentView:
     """One agent with its active configuration."""
     return AgentView.of(await agents.get(agent))
+
+
+@router.delete("/{agent}", responses=errors(404, 409))
+async def delete_agent(agents: Agents, agent: AgentName) -> AgentView:
+    """Take an agent away that nothing uses, and say what it was; what was run with it stays."""
+    return AgentView.of(await agents.delete(agent))
 
 
 @router.get("/{agent}/versions", responses=errors(404))

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, model_validator
 from burnish.app.agents.promotion import Promoted
 from burnish.app.agents.registry import KnownAgent
 from burnish.app.report.differences import Difference
-from burnish.domain import AgentVersion
+from burnish.domain import AgentOutput, AgentVersion
 from burnish.models.outbound_rules import without_query
 from burnish.server.http import examples
 from burnish.server.http.requests import (
@@ -91,6 +91,55 @@ class NewAgent(Strict):
     def definition(self) -> dict[str, Any]:
         """All but its configuration and who made it."""
         return self.model_dump(include=_OF_PROMPTS if self.url is None else _OF_SERVICES)
+
+
+class TryAgent(Strict):
+    """One input for a configuration that need not be saved: of a known agent, or of a new one."""
+
+    agent: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        default=None, description="One that is there, else `model` says what answers."
+    )
+    model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    labels: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=200)] = Field(
+        default_factory=list
+    )
+    output_schema: JsonObject | None = None
+    configuration: ConfigurationBody
+    input: JsonObject = Field(description="A value for each placeholder.")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.agent is None) == (self.model is None):
+            raise ValueError("give either agent or model, and not both")
+        if self.agent is not None and (self.labels or self.output_schema is not None):
+            raise ValueError("labels and output_schema go with model only")
+        return self
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """What a new agent would be."""
+        return self.model_dump(include=_OF_PROMPTS)
+
+
+class TryView(View):
+    """What came back. What the cache answered costs nothing now."""
+
+    text: str
+    data: Any
+    finish_reason: str | None
+    latency_ms: float | None
+    cached: bool
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None = Field(description="None where nobody knows the price.")
+
+    @classmethod
+    def of(cls, output: AgentOutput) -> TryView:
+        """From the agent's output."""
+        paid, reused = output.spending.total, output.reused.total
+        cached = reused.calls > 0 and paid.calls == 0
+        return cls.read(output, reused if cached else paid, cost_usd=paid.cost_usd, cached=cached)
 
 
 class AgentView(View):

@@ -12,7 +12,7 @@ from fastapi.telemetry import TelemetryConfig
 
 from burnish import __version__
 from burnish.app.run_tally import RunTally
-from burnish.server import compressions, datasets, operations, suites
+from burnish.server import compressions, datasets, models, operations, suites
 from burnish.server.agents import routes as agents
 from burnish.server.candidates import routes as candidates
 from burnish.server.evaluations import routes as evaluations
@@ -47,6 +47,7 @@ _ROUTERS = (
     optimizations.event_router,
     operations.project_router,
     operations.metrics_router,
+    models.router,
     agents.router,
     datasets.router,
     suites.router,
@@ -95,6 +96,8 @@ def create_app(settings: ServerSettings) -> FastAPI:
         patience={
             datasets.UPLOADS: settings.upload_seconds,
             image_paths.UPLOADS: settings.upload_seconds,
+            # What is tried has a deadline of its own, and says so.
+            agents.TRIES: settings.try_seconds + settings.request_seconds,
         },
     )
     site = UiSite(settings.ui)

@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from burnish.app.agents.optimizers.scheduler import OptimizerScheduler
+from burnish.app.agents.trying import Tries
 from burnish.app.evaluate.queued import EvaluationExecutor
 from burnish.app.images.executor import ImageExecutor
 from burnish.app.images.models import image_model_options
@@ -39,6 +40,7 @@ class Services:
     hub: EventHub[Event]
     metrics: Metrics
     keeper: OptimizerScheduler
+    tries: Tries
     images: ImageRuns
     image_hub: ImageRunHub
     executor: RunExecutor | None = None
@@ -110,6 +112,7 @@ async def open_services(
             executor=executor,
             evaluator=evaluator,
             keeper=keeper,
+            tries=Tries(workspace, project, seconds=settings.try_seconds),
             images=images,
             image_hub=image_hub,
             image_executor=image_executor,

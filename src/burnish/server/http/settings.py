@@ -53,6 +53,7 @@ class ServerSettings:
     max_image_bytes: int = 20_000_000
     max_batch_bytes: int = 20_000_000
     upload_seconds: float = 600.0
+    try_seconds: float = 90.0
     shutdown_seconds: float = 5.0
     runs: ExecutorSettings = field(default_factory=ExecutorSettings)
     # Where experiments of runs are evaluated; None is this process.

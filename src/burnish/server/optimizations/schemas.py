@@ -117,6 +117,8 @@ class Change(BaseModel):
     p_value: float | None = None
     held_out: bool = Field(description="Whether it is on items that the search never saw.")
     items: int | None = Field(default=None, description="How many held-out items there were.")
+    baseline_score: float | None = Field(default=None, description="On the held-out items.")
+    best_score: float | None = Field(default=None, description="On the held-out items.")
 
 
 class SparkPoint(BaseModel):

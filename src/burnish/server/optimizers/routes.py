@@ -133,6 +133,13 @@ async def get_optimizer(optimizer: Optimizer) -> OptimizerView:
     return OptimizerView.of(optimizer)
 
 
+@router.delete("/{name}", responses=errors(404, 409))
+async def delete_optimizer(serving: Serving, optimizer: Optimizer) -> OptimizerView:
+    """Take an optimizer away of which no run goes on, and say what it was; its runs stay."""
+    await serving.workspace.removals.optimizer(optimizer)
+    return OptimizerView.of(optimizer)
+
+
 @router.get("/{name}/versions", responses=errors(404))
 async def list_optimizer_versions(
     serving: Serving, optimizer: Optimizer, limit: Limit = 50, cursor: Cursor = None

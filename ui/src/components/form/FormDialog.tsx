@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { Link } from 'wouter';
 import { Dialog } from '../Dialog';
 import { Failure, Loading } from '../States';
 
@@ -57,6 +58,40 @@ export function FormDialog({
       >
         {children}
       </form>
+    </Dialog>
+  );
+}
+
+/** In place of a form that has nothing to choose from yet. */
+export function MissingDialog({
+  title,
+  agent,
+  suite,
+  onClose,
+}: {
+  title: string;
+  agent: string;
+  suite: string;
+  onClose: () => void;
+}) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>This needs an agent, which answers, and a suite: items with scorers that judge answers.</p>
+      <div className="row">
+        {agent === '' && (
+          <Link className="btn primary" href="/agents?new=1">
+            Make an agent
+          </Link>
+        )}
+        {suite === '' && (
+          <Link className="btn primary" href="/suites?new=dataset">
+            Upload items and make a suite
+          </Link>
+        )}
+        <Link className="btn" href="/start">
+          Show the whole way
+        </Link>
+      </div>
     </Dialog>
   );
 }

@@ -9,6 +9,7 @@ import {
   type SchemaField,
 } from '@/lib/schema';
 import { Field } from './Field';
+import { ModelChoice } from './ModelChoice';
 import { Ticked } from './Ticked';
 import './schemaForm.css';
 
@@ -21,15 +22,15 @@ export function SchemaForm({
   draft,
   onChange,
   problems = {},
-  models = [],
+  columns = [],
   empty = 'There is nothing to set.',
 }: {
   schema: JsonSchema;
   draft: Draft;
   onChange: (draft: Draft) => void;
   problems?: Problems;
-  /** Offered where a setting names a model. */
-  models?: readonly string[];
+  /** Of the items: offered where a setting names one. */
+  columns?: readonly string[];
   empty?: string;
 }) {
   const fields = useMemo(() => fieldsOf(schema), [schema]);
@@ -42,7 +43,7 @@ export function SchemaForm({
           field={field}
           value={draft[field.name] ?? ''}
           problem={problems[field.name] ?? null}
-          models={models}
+          columns={columns}
           onChange={(value) => onChange({ ...draft, [field.name]: value })}
         />
       ))}
@@ -54,25 +55,36 @@ interface ControlProps {
   field: SchemaField;
   value: string;
   problem: string | null;
-  models: readonly string[];
+  columns: readonly string[];
   onChange: (value: string) => void;
 }
 
 function SchemaControl(props: ControlProps) {
   const { field, problem } = props;
   if (field.kind === 'ticks') return <Ticks {...props} />;
+  if (field.schema['x-model'] === true)
+    return (
+      <ModelChoice
+        label={labelOf(field)}
+        hint={<Ticked text={field.hint} />}
+        problem={problem}
+        value={props.value === NULL ? '' : props.value}
+        none={field.required ? undefined : 'None'}
+        onChange={props.onChange}
+      />
+    );
   const wide = field.kind === 'list' || field.kind === 'json';
   return (
     <div className={wide ? 'schema-wide' : undefined}>
-      <Field
-        label={field.required ? `${field.label} (needed)` : field.label}
-        hint={<Ticked text={hintOf(field)} />}
-        problem={problem}
-      >
+      <Field label={labelOf(field)} hint={<Ticked text={hintOf(field)} />} problem={problem}>
         {(given) => <Control {...props} given={given} />}
       </Field>
     </div>
   );
+}
+
+function labelOf(field: SchemaField): string {
+  return field.required ? `${field.label} (needed)` : field.label;
 }
 
 function hintOf(field: SchemaField): string {
@@ -87,7 +99,7 @@ function Ticks({ field, value, problem, onChange }: ControlProps) {
   const options = [...new Set([...field.choices.map(String), ...chosen])];
   return (
     <fieldset className="field schema-wide schema-ticks" aria-describedby={`${id}-hint`}>
-      <legend>{field.required ? `${field.label} (needed)` : field.label}</legend>
+      <legend>{labelOf(field)}</legend>
       <div className="schema-options">
         {options.map((option) => (
           <label key={option} className="schema-none">
@@ -120,13 +132,15 @@ function Ticks({ field, value, problem, onChange }: ControlProps) {
 
 type Given = Parameters<Parameters<typeof Field>[0]['children']>[0];
 
-function Control({ field, value, models, onChange, given }: ControlProps & { given: Given }) {
+function Control({ field, value, columns, onChange, given }: ControlProps & { given: Given }) {
   if (field.kind === 'choice' || field.kind === 'boolean')
     return <Select field={field} value={value} onChange={onChange} given={given} />;
   const shown = value === NULL ? '' : value;
   const placeholder = value === NULL ? 'none' : shownDefault(field);
   const shared = { ...given, placeholder, value: shown, disabled: value === NULL };
-  const named = field.schema['x-model'] === true && models.length > 0;
+  const named = field.schema['x-column'] === true && columns.length > 0;
+  if (named && field.kind === 'text')
+    return <Columns {...{ field, value, columns, onChange, given }} />;
   const input =
     field.kind === 'list' || field.kind === 'json' ? (
       <textarea
@@ -143,29 +157,14 @@ function Control({ field, value, models, onChange, given }: ControlProps & { giv
           field.kind === 'text' ? 'text' : field.kind === 'integer' ? 'numeric' : 'decimal'
         }
         autoComplete="off"
-        list={named ? `${given.id}-models` : undefined}
         onChange={(event) => onChange(event.target.value)}
       />
     );
-  const offered = named && (
-    <datalist id={`${given.id}-models`}>
-      {models.map((model) => (
-        <option key={model} value={model} />
-      ))}
-    </datalist>
-  );
   // Where null is not the default, an empty field cannot say it.
-  if (!field.nullable || field.default === null || field.default === undefined)
-    return (
-      <>
-        {input}
-        {offered}
-      </>
-    );
+  if (!field.nullable || field.default === null || field.default === undefined) return input;
   return (
     <div className="schema-nullable">
       {input}
-      {offered}
       <label className="schema-none">
         <input
           type="checkbox"
@@ -175,6 +174,38 @@ function Control({ field, value, models, onChange, given }: ControlProps & { giv
         None
       </label>
     </div>
+  );
+}
+
+/** One of the items' columns; what is chosen and not among them stays to be seen. */
+function Columns({
+  field,
+  value,
+  columns,
+  onChange,
+  given,
+}: Omit<ControlProps, 'problem'> & { given: Given }) {
+  const byDefault = shownDefault(field);
+  const missing = byDefault !== '' && byDefault !== 'none' && !columns.includes(byDefault);
+  const all = value === '' || columns.includes(value) ? columns : [...columns, value];
+  return (
+    <select
+      {...given}
+      className="select"
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      <option value="">
+        {missing ? `Choose… (there is no ${byDefault})` : byDefault === '' ? 'Choose…' : byDefault}
+      </option>
+      {all
+        .filter((column) => column !== byDefault)
+        .map((column) => (
+          <option key={column} value={column}>
+            {column}
+          </option>
+        ))}
+    </select>
   );
 }
 

@@ -36,7 +36,7 @@ export function Shell({ children }: { children: ReactNode }) {
         Skip to the content
       </a>
       <nav className="nav" aria-label="Main">
-        <Link href="/runs" className="brand">
+        <Link href="/" className="brand">
           <img src="/icon.svg" alt="" />
           Burnish
         </Link>
@@ -51,6 +51,13 @@ export function Shell({ children }: { children: ReactNode }) {
           ))}
         </ul>
         <div className="nav-foot">
+          <Link
+            href="/start"
+            className="btn ghost small nav-start"
+            aria-current={path === '/start' ? 'page' : undefined}
+          >
+            First steps
+          </Link>
           <div className="row">
             <ThemeSwitch />
             <button type="button" className="btn ghost small" onClick={() => setHelp(true)}>

@@ -1,7 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
 import { Link, useParams } from 'wouter';
+import { answer, api } from '@/api/client';
 import { Card, Stat } from '@/components/Card';
 import { ConfigurationText } from '@/components/configuration/Text';
+import { DeleteButton } from '@/components/form/DeleteButton';
 import { Page } from '@/components/shell/Page';
 import { Failure, Loading } from '@/components/States';
 import { Tabs } from '@/components/Tabs';
@@ -15,6 +18,8 @@ import { kindWords, sourceWords } from './origin';
 import { RevertDialog } from './RevertDialog';
 import { Timeline } from './Timeline';
 
+const EditPrompt = lazy(() => import('./edit/EditPrompt'));
+
 /** One agent: what it runs under, what it ran under before, and the way back. */
 export default function Agent() {
   const { name = '' } = useParams<{ name: string }>();
@@ -22,6 +27,7 @@ export default function Agent() {
   const versions = useVersions(name);
   const lines = versions.data?.pages.flatMap((page) => page.items) ?? [];
   const agent = query.data;
+  const address = useAddress();
   return (
     <Page
       title={name}
@@ -37,9 +43,39 @@ export default function Agent() {
         )
       }
       actions={
-        <Link className="btn" href={`/runs?agent=${encodeURIComponent(name)}`}>
-          Runs of this agent
-        </Link>
+        <>
+          <Link className="btn" href={`/runs?agent=${encodeURIComponent(name)}`}>
+            Runs of this agent
+          </Link>
+          {agent?.source === 'registry' && (
+            <DeleteButton
+              what={`the agent ${name}`}
+              send={() =>
+                answer(
+                  api.DELETE('/v1/private/agents/{agent}', { params: { path: { agent: name } } }),
+                )
+              }
+              forget={['agents']}
+              to="/agents"
+            >
+              It can be run no more. Its runs and evaluations stay with what they ran.
+            </DeleteButton>
+          )}
+          {agent && (
+            <Link className="btn" href={`/runs?new=1&of=${encodeURIComponent(name)}`}>
+              Improve it…
+            </Link>
+          )}
+          {agent && (
+            <button
+              type="button"
+              className="btn primary"
+              onClick={() => address.set({ edit: '1' })}
+            >
+              Edit or try…
+            </button>
+          )}
+        </>
       }
     >
       {query.error && !agent && <Failure error={query.error} retry={() => void query.refetch()} />}
@@ -53,6 +89,11 @@ export default function Agent() {
             <Timeline agent={agent} lines={lines} query={versions} />
           </div>
           <Reverting agent={agent} lines={lines} />
+          {address.get('edit') === '1' && (
+            <Suspense fallback={null}>
+              <EditPrompt agent={agent} onClose={() => address.set({ edit: null })} />
+            </Suspense>
+          )}
         </>
       )}
     </Page>

@@ -1,5 +1,5 @@
 import { useQueries } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { lazy, Suspense, useMemo } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Card } from '@/components/Card';
 import { SearchInput } from '@/components/list/SearchBox';
@@ -7,10 +7,13 @@ import { Page } from '@/components/shell/Page';
 import { Empty, Failure, Loading } from '@/components/States';
 import { Time } from '@/components/Time';
 import { useAddress } from '@/lib/address';
+import { useShortcuts } from '@/lib/keys';
 import { useRows } from '@/lib/rows';
 import './agents.css';
 import { lastVersionQuery, useAgents, type AgentView, type VersionLine } from './data';
 import { kindWords, sourceWords } from './origin';
+
+const NewAgent = lazy(() => import('./edit/NewAgent'));
 
 /** All agents with what each runs under. */
 export default function Agents() {
@@ -19,8 +22,17 @@ export default function Agents() {
   const query = useAgents();
   const all = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data]);
   const shown = useMemo(() => matching(all, sought), [all, sought]);
+  const begin = () => address.set({ new: '1' });
+  useShortcuts([{ keys: 'n', says: 'New agent', act: begin }]);
   return (
-    <Page title="Agents">
+    <Page
+      title="Agents"
+      actions={
+        <button type="button" className="btn primary" onClick={begin}>
+          New agent
+        </button>
+      }
+    >
       <div className="filters">
         <SearchInput
           className="agents-search"
@@ -52,9 +64,12 @@ export default function Agents() {
           ) : (
             <Empty title="No agents yet">
               <p>
-                <code>burnish init</code> writes an example into <code>burnish.toml</code>; programs
-                make one by <code>POST /v1/private/agents</code>.
+                An agent is a prompt with a model. Make one here, or write it into{' '}
+                <code>burnish.toml</code> and start the server again.
               </p>
+              <button type="button" className="btn small" onClick={begin}>
+                New agent
+              </button>
             </Empty>
           )}
         </Card>
@@ -63,6 +78,11 @@ export default function Agents() {
         <button type="button" className="btn" onClick={() => void query.fetchNextPage()}>
           Show more
         </button>
+      )}
+      {address.get('new') === '1' && (
+        <Suspense fallback={null}>
+          <NewAgent onClose={() => address.set({ new: null })} />
+        </Suspense>
       )}
     </Page>
   );

@@ -1,6 +1,8 @@
 import { useDeferredValue } from 'react';
 import { Link, useParams } from 'wouter';
+import { answer, api } from '@/api/client';
 import { Card } from '@/components/Card';
+import { DeleteButton } from '@/components/form/DeleteButton';
 import { SearchInput } from '@/components/list/SearchBox';
 import { Page } from '@/components/shell/Page';
 import { Loaded } from '@/components/States';
@@ -22,9 +24,27 @@ export default function Dataset() {
       crumbs={[{ label: 'Data', to: '/suites' }]}
       badge={dataset.data && <span className="badge">{count(dataset.data.items)} items</span>}
       actions={
-        <Link className="btn" href={`/suites?new=suite&dataset=${id}`}>
-          New suite on it
-        </Link>
+        <>
+          {dataset.data && (
+            <DeleteButton
+              what={`the dataset ${dataset.data.name}`}
+              send={() =>
+                answer(
+                  api.DELETE('/v1/private/datasets/{dataset_id}', {
+                    params: { path: { dataset_id: id } },
+                  }),
+                )
+              }
+              forget={['datasets']}
+              to="/suites"
+            >
+              All its {count(dataset.data.items)} items go. This cannot be undone.
+            </DeleteButton>
+          )}
+          <Link className="btn" href={`/suites?new=suite&dataset=${id}`}>
+            New suite on it
+          </Link>
+        </>
       }
     >
       <Loaded query={dataset}>

@@ -1,7 +1,8 @@
 import { lazy, Suspense, useDeferredValue, useState } from 'react';
 import { Link, useParams } from 'wouter';
-import type { Schemas } from '@/api/client';
+import { answer, api, type Schemas } from '@/api/client';
 import { Card, Stat } from '@/components/Card';
+import { DeleteButton } from '@/components/form/DeleteButton';
 import { SearchInput } from '@/components/list/SearchBox';
 import { Page } from '@/components/shell/Page';
 import { Loaded } from '@/components/States';
@@ -11,7 +12,15 @@ import { count, percent, score } from '@/lib/format';
 import { useAddress } from '@/lib/address';
 import { useDataset, useScorers, useSuite, useSuiteItems } from './data';
 import { ItemTable } from './ItemTable';
-import { itemsWords, refineWords, scorerParts, shares, splitWords, type Scorer } from './words';
+import {
+  itemsWords,
+  judgedBy,
+  refineWords,
+  scorerParts,
+  shares,
+  splitWords,
+  type Scorer,
+} from './words';
 import './data.css';
 
 type View = Schemas['SuiteView'];
@@ -28,9 +37,23 @@ export default function Suite() {
       badge={<Badges suite={suite.data} />}
       actions={
         suite.data?.source === 'registry' && (
-          <button type="button" className="btn" onClick={() => setEditing(true)}>
-            Edit…
-          </button>
+          <>
+            <DeleteButton
+              what={`the suite ${name}`}
+              send={() =>
+                answer(
+                  api.DELETE('/v1/private/suites/{suite}', { params: { path: { suite: name } } }),
+                )
+              }
+              forget={['suites']}
+              to="/suites"
+            >
+              Its dataset stays, and so do runs and evaluations on it.
+            </DeleteButton>
+            <button type="button" className="btn" onClick={() => setEditing(true)}>
+              Edit…
+            </button>
+          </>
         )
       }
     >
@@ -69,10 +92,9 @@ function Facts({ suite }: { suite: View }) {
   const dataset = useDataset(suite.dataset_id ?? null);
   return (
     <div className="grid-cards">
-      <Stat
-        label="Judged by"
-        value={suite.mode === 'schema' ? 'rules' : 'rules and models'}
-      >{`mode ${suite.mode}`}</Stat>
+      <Stat label="Judged by" value={judgedBy(suite).value}>
+        {judgedBy(suite).below}
+      </Stat>
       <Stat label="An item passes from" value={score(suite.pass_threshold ?? 1)}>
         {suite.pass_threshold === null ? 'or as its judge says' : 'mean of its scorers'}
       </Stat>

@@ -70,6 +70,24 @@ export function useSuiteItems(suite: string, sought: string, split: string) {
   });
 }
 
+/** The columns of a dataset, by the first of its items. */
+export function useColumns(dataset: string): readonly string[] {
+  const query = useQuery({
+    queryKey: ['dataset', dataset, 'columns'],
+    queryFn: async () => {
+      const page = await answer(
+        api.GET('/v1/private/datasets/{dataset_id}/items', {
+          params: { path: { dataset_id: dataset }, query: { limit: 20 } },
+        }),
+      );
+      return [...new Set(page.items.flatMap((row) => Object.keys(row.data)))];
+    },
+    enabled: dataset !== '',
+    staleTime: Infinity,
+  });
+  return query.data ?? [];
+}
+
 export function useDatasetItems(dataset: string, sought: string) {
   return useInfiniteQuery({
     queryKey: ['dataset', dataset, 'items', sought],

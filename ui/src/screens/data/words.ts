@@ -89,3 +89,22 @@ export function refineWords(refine: Suite['refine']): { value: string; below: st
     below: `by ${refine.model} until ${until}, the ${refine.answer} counts${where}`,
   };
 }
+
+/** Who judges: rules, models or both, by the scorers that there are. */
+export function judgedBy(suite: { scorers: readonly Scorer[]; mode: string }): {
+  value: string;
+  below: string;
+} {
+  const asked = suite.scorers.filter(asksModel).length;
+  if (asked === 0) return { value: 'rules', below: 'no model is asked' };
+  if (suite.mode === 'schema')
+    return { value: 'rules', below: 'schema mode: its judges are not asked' };
+  const rules = asked < suite.scorers.length;
+  return { value: rules ? 'rules and a model' : 'a model', below: 'by its criteria' };
+}
+
+function asksModel(scorer: Scorer): boolean {
+  if (typeof scorer === 'string') return false;
+  const inner = (scorer.scorers ?? []) as readonly Scorer[];
+  return (typeof scorer.model === 'string' && scorer.model !== '') || inner.some(asksModel);
+}

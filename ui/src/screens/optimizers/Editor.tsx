@@ -62,7 +62,6 @@ function Form({ agent, stored, kinds }: { agent: string; stored: Config | null; 
     own,
     refusedConfig(refusal instanceof ApiError ? refusal.problems : []),
   );
-  const models = project.data?.models ?? [];
   return (
     <form
       className="stack"
@@ -101,7 +100,9 @@ function Form({ agent, stored, kinds }: { agent: string; stored: Config | null; 
           hint="The items and scorers that judge it."
           value={form.suite}
           options={[
-            { value: '', label: `The project’s own (${project.data?.suite ?? '…'})` },
+            project.data?.suite === null
+              ? { value: '', label: 'Choose…' }
+              : { value: '', label: `The project’s own (${project.data?.suite ?? '…'})` },
             ...(suites.data?.items ?? [])
               .filter((one) => one.source !== 'configuration' || one.suite_id === form.suite)
               .map(({ suite_id, name }) => ({ value: suite_id, label: name })),
@@ -122,7 +123,6 @@ function Form({ agent, stored, kinds }: { agent: string; stored: Config | null; 
           schema={settingsSchema(kind, framework, sections)}
           draft={form.settings}
           problems={problems.settings}
-          models={models}
           onChange={(settings) => change({ settings })}
         />
       </fieldset>

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useLocation, useParams } from 'wouter';
 import { answer, api } from '@/api/client';
 import { Card } from '@/components/Card';
+import { DeleteButton } from '@/components/form/DeleteButton';
 import { Page } from '@/components/shell/Page';
 import { Failure, Loaded } from '@/components/States';
 import { Tabs } from '@/components/Tabs';
@@ -43,14 +44,32 @@ function Stored({ agent, name }: { agent: string; name: string }) {
       crumbs={CRUMBS}
       badge={config.data && <span className="badge">version {config.data.version}</span>}
       actions={
-        <button
-          type="button"
-          className="btn primary"
-          disabled={!config.data || start.isPending}
-          onClick={() => start.mutate()}
-        >
-          {start.isPending ? 'Starting…' : 'Run now'}
-        </button>
+        <>
+          {config.data && (
+            <DeleteButton
+              what={`the optimizer ${name}`}
+              send={() =>
+                answer(
+                  api.DELETE('/planar/v1/agents/{agent}/optimizers/{name}', {
+                    params: { path: { agent, name } },
+                  }),
+                )
+              }
+              forget={['configs']}
+              to="/optimizers"
+            >
+              It starts no more runs, by schedule or by hand. The runs that it started stay.
+            </DeleteButton>
+          )}
+          <button
+            type="button"
+            className="btn primary"
+            disabled={!config.data || start.isPending}
+            onClick={() => start.mutate()}
+          >
+            {start.isPending ? 'Starting…' : 'Run now'}
+          </button>
+        </>
       }
     >
       {start.error && <Failure error={start.error} />}

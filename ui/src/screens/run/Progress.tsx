@@ -1,9 +1,10 @@
+import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { Ticked } from '@/components/form/Ticked';
 import { Duration, Time } from '@/components/Time';
 import { count, duration, percent } from '@/lib/format';
 import type { RunView } from './view';
-import { explained } from './words';
+import { explained, GRACE_MS, isFresh } from './words';
 
 /** What the run is about, in one line. */
 export function Facts({ run }: { run: RunView }) {
@@ -84,6 +85,13 @@ export function Progress({ run }: { run: RunView }) {
 
 /** What an empty, failed or stopped run is, why, and what to do. */
 export function Explanation({ run }: { run: RunView }) {
+  const fresh = isFresh(run);
+  const [, lookAgain] = useState(0);
+  useEffect(() => {
+    if (!fresh) return;
+    const timer = setTimeout(() => lookAgain((times) => times + 1), GRACE_MS);
+    return () => clearTimeout(timer);
+  }, [fresh, run.updated_at]);
   const words = explained(run);
   if (!words) return null;
   return (

@@ -11,12 +11,12 @@ export function isOpen(run: RunView): boolean {
 const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 
 /** A run whose status an event tells: somebody has just worked on it. */
-export function withStatus<Run extends Pick<RunView, 'status' | 'state'>>(
+export function withStatus<Run extends Pick<RunView, 'status' | 'state' | 'owned'>>(
   run: Run,
   told: unknown,
 ): Run {
   const status = (told as RunView['status'] | undefined) ?? run.status;
-  return { ...run, status, state: status };
+  return { ...run, status, state: status, owned: status === 'running' };
 }
 
 /** A run after an event: what the event itself says, until the snapshot is read again. */

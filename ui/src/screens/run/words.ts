@@ -113,8 +113,18 @@ export interface Explained {
   todo: string;
 }
 
+/** A run that was changed so lately may yet be taken up: by whom is known a moment later. */
+export const GRACE_MS = 10_000;
+
+/** Whether it waits to be taken up, and only since a moment. Either clock may be ahead. */
+export function isFresh(run: RunView, now = Date.now()): boolean {
+  const waits = run.status === 'initialized' || (run.status === 'running' && !run.owned);
+  return waits && Math.abs(now - Date.parse(run.updated_at)) < GRACE_MS;
+}
+
 /** What an empty, failed or stopped run is, why, and what to do about it. */
-export function explained(run: RunView): Explained | null {
+export function explained(run: RunView, now = Date.now()): Explained | null {
+  if (isFresh(run, now)) return null;
   const why = run.explanation === null ? '' : sentence(run.explanation);
   const fix = typeof run.framework_error?.fix === 'string' ? run.framework_error.fix : '';
   switch (run.status) {

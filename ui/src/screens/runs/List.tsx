@@ -3,25 +3,32 @@ import { CardHead, List, NameCell } from '@/components/list/List';
 import { Change, Money, Score } from '@/components/Numbers';
 import { Status } from '@/components/Status';
 import { Duration, Time } from '@/components/Time';
-import { count, duration } from '@/lib/format';
+import { count, duration, score } from '@/lib/format';
 import { direction, nextOrder, type RunLine, type RunOrder, type SortColumn } from './filters';
 import { Spark } from './Spark';
 
 interface ListProps {
   lines: readonly RunLine[];
+  picks: Picks;
   sort: RunOrder;
   onSort: (order: RunOrder) => void;
 }
 
-export function RunsList({ lines, ...order }: ListProps) {
+/** The runs that are to be compared. */
+export interface Picks {
+  chosen: readonly string[];
+  onPick: (id: string, picked: boolean) => void;
+}
+
+export function RunsList({ lines, picks, ...order }: ListProps) {
   return (
     <List
       lines={lines}
       kind="run"
       idOf={(line) => line.optimization_id}
       pathOf={pathOf}
-      table={{ head: <Heads {...order} />, cells: (line) => <Cells line={line} /> }}
-      card={(line) => <Card line={line} />}
+      table={{ head: <Heads {...order} />, cells: (line) => <Cells line={line} picks={picks} /> }}
+      card={(line) => <Card line={line} picks={picks} />}
     />
   );
 }
@@ -30,9 +37,25 @@ function pathOf(line: RunLine): string {
   return `/runs/${line.optimization_id}`;
 }
 
-function Heads(order: Omit<ListProps, 'lines'>) {
+function Pick({ line, picks }: { line: RunLine; picks: Picks }) {
+  const id = line.optimization_id;
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Compare ${line.name}`}
+      checked={picks.chosen.includes(id)}
+      onClick={(event) => event.stopPropagation()}
+      onChange={(event) => picks.onPick(id, event.target.checked)}
+    />
+  );
+}
+
+function Heads(order: Omit<ListProps, 'lines' | 'picks'>) {
   return (
     <>
+      <th scope="col" className="runs-pick">
+        <span className="sr-only">Compare</span>
+      </th>
       <SortHead column="name" {...order}>
         Run
       </SortHead>
@@ -82,9 +105,12 @@ function SortHead({
   );
 }
 
-function Cells({ line }: { line: RunLine }) {
+function Cells({ line, picks }: { line: RunLine; picks: Picks }) {
   return (
     <>
+      <td className="runs-pick" onClick={(event) => event.stopPropagation()}>
+        <Pick line={line} picks={picks} />
+      </td>
       <NameCell href={pathOf(line)} name={line.name}>
         {line.agent} on {line.suite}
       </NameCell>
@@ -112,11 +138,14 @@ function Cells({ line }: { line: RunLine }) {
   );
 }
 
-function Card({ line }: { line: RunLine }) {
+function Card({ line, picks }: { line: RunLine; picks: Picks }) {
   return (
     <>
       <CardHead href={pathOf(line)} name={line.name}>
-        <Status value={line.state} />
+        <span className="row">
+          <Status value={line.state} />
+          <Pick line={line} picks={picks} />
+        </span>
       </CardHead>
       <span className="muted small">
         {line.agent} on {line.suite} · {line.optimizer}
@@ -136,16 +165,19 @@ function Card({ line }: { line: RunLine }) {
 function Best({ line }: { line: RunLine }) {
   const { change } = line;
   if (line.best_score === null) return <span className="muted">–</span>;
-  const where = change?.held_out
-    ? `against the baseline on ${count(change.items)} held-out items`
-    : 'against the baseline on the items of the search';
+  // Both of the same items: a score of the search beside a change on held-out ones fits neither.
+  const held = change?.held_out ? change.best_score : null;
+  const where =
+    held === null || held === undefined
+      ? 'on the items of the search'
+      : `on ${count(change?.items)} held-out items; ${score(line.best_score)} in the search`;
   return (
-    <span className="list-pair">
+    <span className="list-pair" title={`The best, ${where}`}>
       <strong>
-        <Score value={line.best_score} />
+        <Score value={held ?? line.best_score} />
       </strong>
       {change && (
-        <span className="small" title={`${where}, 95% interval`}>
+        <span className="small" title={`Against the baseline, ${where}, 95% interval`}>
           <Change value={change.delta} low={change.ci_low} high={change.ci_high} />
         </span>
       )}

@@ -1,4 +1,5 @@
 import { lazy, Suspense, useMemo } from 'react';
+import { Link } from 'wouter';
 import { LiveHint } from '@/components/LiveHint';
 import { More, NoLines } from '@/components/list/Ends';
 import { FilterBar } from '@/components/list/FilterBar';
@@ -7,6 +8,7 @@ import { Loaded } from '@/components/States';
 import { useAddress } from '@/lib/address';
 import { useShortcuts } from '@/lib/keys';
 import { CLEARED, DEFAULT_ORDER, filtersOf, isFiltered, STATUSES } from './filters';
+import { idsIn } from './compare/measures';
 import { RunsList } from './List';
 import { useFacets, useRuns } from './useRuns';
 import './runs.css';
@@ -27,6 +29,11 @@ export default function Runs() {
   const clear = () => address.set(CLEARED);
   useShortcuts([{ keys: 'n', says: 'New run', act: begin }]);
   const filtered = isFiltered(filters);
+  const picked = idsIn(address.get('pick'));
+  const pick = (id: string, chosen: boolean) => {
+    const rest = picked.filter((one) => one !== id);
+    address.set({ pick: (chosen ? [...rest, id] : rest).join(',') || null });
+  };
   return (
     <Page
       title="Runs"
@@ -55,11 +62,29 @@ export default function Runs() {
           onClear={clear}
         />
       )}
+      {picked.length > 0 && (
+        <div className="row runs-picked" role="status">
+          <span>
+            {picked.length === 1
+              ? 'One run is chosen: choose another'
+              : `${picked.length} runs are chosen`}
+          </span>
+          {picked.length > 1 && (
+            <Link className="btn small primary" href={`/compare?runs=${picked.join(',')}`}>
+              Compare them
+            </Link>
+          )}
+          <button type="button" className="btn small" onClick={() => address.set({ pick: null })}>
+            Choose none
+          </button>
+        </div>
+      )}
       <Loaded query={query} lines={8} what="Loading runs">
         {() =>
           lines.length > 0 ? (
             <RunsList
               lines={lines}
+              picks={{ chosen: picked, onPick: pick }}
               sort={filters.sort}
               onSort={(order) => address.set({ sort: order === DEFAULT_ORDER ? null : order })}
             />
@@ -81,7 +106,11 @@ export default function Runs() {
       )}
       {address.get('new') === '1' && (
         <Suspense fallback={null}>
-          <NewRun onClose={() => address.set({ new: null })} />
+          <NewRun
+            agent={address.get('of') || filters.agent}
+            suite={filters.suite}
+            onClose={() => address.set({ new: null, of: null })}
+          />
         </Suspense>
       )}
     </Page>

@@ -98,7 +98,8 @@ def _change(record: OptimizationRecord) -> Mapping[str, Any] | None:
     result = record.result or {}
     if result.get("improvement") is not None:
         test = result.get("test") or {}
-        return {**result["improvement"], "items": test.get("items")}
+        scores = {name: test.get(name) for name in ("baseline_score", "best_score")}
+        return {**result["improvement"], "items": test.get("items"), **scores}
     if record.best_score is None or record.baseline_score is None:
         return None
     return {"delta": record.best_score - record.baseline_score, "held_out": False}

@@ -139,8 +139,8 @@ def serve(
         streams.say(f"burnish serves {folder} at {address}", "stop it with Ctrl-C")
         if without_agent:
             streams.say(
-                f"there is no agent here, only image runs: {address}/workbench",
-                "`burnish init` makes an example of an agent",
+                f"there is no agent in a burnish.toml here: make one in the browser: {address}/start",
+                f"pictures need none: {address}/workbench",
             )
         streams.out.flush()
 

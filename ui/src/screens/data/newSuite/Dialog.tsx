@@ -1,7 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { useProject } from '@/api/choices';
 import { answer, api, ApiError } from '@/api/client';
 import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
@@ -12,7 +11,7 @@ import { Segmented } from '@/components/Tabs';
 import { Ticked } from '@/components/form/Ticked';
 import { say } from '@/components/shell/Toasts';
 import type { JsonSchema } from '@/lib/schema';
-import { useDatasets, useScorers } from '../data';
+import { useColumns, useDatasets, useScorers } from '../data';
 import {
   firstSuite,
   readSuite,
@@ -37,9 +36,9 @@ export default function NewSuite({
   onClose: () => void;
 }) {
   const [form, setForm] = useState(() => (like ? suiteLike(like) : firstSuite(dataset)));
-  const project = useProject();
   const change = (changes: Partial<typeof form>) => setForm((old) => ({ ...old, ...changes }));
   const datasets = useDatasets();
+  const columns = useColumns(form.dataset);
   const kinds = useScorers().data?.items.filter((kind) => kind.over_http) ?? [];
   const schemas = new Map(kinds.map((kind) => [kind.kind, kind.settings as JsonSchema]));
   const { body, problems, usable } = readSuite(form, schemas);
@@ -71,6 +70,7 @@ export default function NewSuite({
           {(given) => (
             <input
               {...given}
+              data-autofocus
               className="input"
               autoComplete="off"
               value={form.name}
@@ -98,6 +98,7 @@ export default function NewSuite({
           scorer={scorer}
           kinds={kinds}
           schema={schemas.get(scorer.kind)}
+          columns={columns}
           problems={{ ...refused[index], ...problems.scorers[index] }}
           onChange={(next) => setScorer(index, next)}
           onRemove={form.scorers.length > 1 ? () => setScorer(index, null) : null}
@@ -142,7 +143,6 @@ export default function NewSuite({
         schema={REFINE}
         draft={form.refine}
         problems={problems.refine}
-        models={project.data?.models ?? []}
         onChange={(refine) => change({ refine })}
       />
       {save.error && <Failure error={save.error} />}
@@ -168,6 +168,7 @@ function ScorerFields({
   scorer,
   kinds,
   schema,
+  columns,
   problems,
   onChange,
   onRemove,
@@ -175,11 +176,11 @@ function ScorerFields({
   scorer: ScorerDraft;
   kinds: readonly { kind: string; summary: string }[];
   schema: JsonSchema | undefined;
+  columns: readonly string[];
   problems: Readonly<Record<string, string>>;
   onChange: (scorer: ScorerDraft) => void;
   onRemove: (() => void) | null;
 }) {
-  const project = useProject();
   const summary = kinds.find((kind) => kind.kind === scorer.kind)?.summary ?? '';
   return (
     <fieldset className="data-scorer stack tight">
@@ -201,13 +202,13 @@ function ScorerFields({
         )}
       </div>
       {schema && (
-        <details open={Object.keys(problems).length > 0 || undefined}>
+        <details open>
           <summary>Settings</summary>
           <SchemaForm
             schema={schema}
             draft={scorer.settings}
             problems={problems}
-            models={project.data?.models ?? []}
+            columns={columns}
             onChange={(settings) => onChange({ ...scorer, settings })}
           />
         </details>

@@ -99,6 +99,7 @@ export default function Evaluations() {
       {address.get('new') === '1' && (
         <Suspense fallback={null}>
           <NewEvaluation
+            of={address.get('of')}
             from={address.get('from')}
             onClose={() => address.set({ new: null, from: null })}
           />

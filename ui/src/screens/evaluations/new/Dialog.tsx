@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { useAgentNames, useProject, useSuites } from '@/api/choices';
+import { useAgentNames, useSubjects, useSuites } from '@/api/choices';
 import { answer, api } from '@/api/client';
 import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
-import { FormDialog, WaitingDialog } from '@/components/form/FormDialog';
+import { FormDialog, MissingDialog, WaitingDialog } from '@/components/form/FormDialog';
 import { Failure } from '@/components/States';
 import { say } from '@/components/shell/Toasts';
 import { useEvaluation, useVersions } from '../data';
@@ -26,36 +26,49 @@ import { judgesOf, type SuiteView } from '../suite';
 const TITLE = 'New evaluation';
 
 /** Starts an evaluation; `from` names one to begin with. */
-export default function NewEvaluation({ from, onClose }: { from: string; onClose: () => void }) {
-  const project = useProject();
+export default function NewEvaluation({
+  from,
+  of = '',
+  onClose,
+}: {
+  from: string;
+  /** The agent that is chosen at first. */
+  of?: string;
+  onClose: () => void;
+}) {
+  const subjects = useSubjects();
   const like = useEvaluation(from);
-  if (project.data && (from === '' || like.data))
+  const found = subjects.data;
+  if (found && (found.agent === '' || found.suite === ''))
+    return <MissingDialog title={TITLE} {...found} onClose={onClose} />;
+  if (found && (from === '' || like.data))
     return (
       <Form
-        first={like.data ? formLike(like.data) : firstForm(project.data)}
-        models={project.data.models}
-        own={project.data}
+        first={like.data ? formLike(like.data) : firstForm({ ...found, ...chosen(found, of) })}
+        own={found}
         onClose={onClose}
       />
     );
   return (
     <WaitingDialog
       title={TITLE}
-      error={project.error ?? like.error}
-      retry={() => void project.refetch()}
+      error={subjects.error ?? like.error}
+      retry={subjects.refetch}
       onClose={onClose}
     />
   );
 }
 
+function chosen(found: { agents: readonly string[] }, of: string): { agent?: string } {
+  return found.agents.includes(of) ? { agent: of } : {};
+}
+
 function Form({
   first,
-  models,
   own,
   onClose,
 }: {
   first: NewEvaluationForm;
-  models: readonly string[];
   own: { agent: string; suite: string };
   onClose: () => void;
 }) {
@@ -157,7 +170,6 @@ function Form({
       <RefineFields
         value={refineNow(form, suite)}
         suite={suite}
-        models={models}
         problems={problems}
         onChange={(changes) => change({ refine: { ...form.refine, ...changes } })}
       />

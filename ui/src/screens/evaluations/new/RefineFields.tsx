@@ -1,5 +1,5 @@
-import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
+import { ModelChoice } from '@/components/form/ModelChoice';
 import { Segmented } from '@/components/Tabs';
 import { MOST_ROUNDS, outlook, type FormProblems, type RefineForm } from './form';
 import { judgesOf, type SuiteView } from '../suite';
@@ -8,18 +8,15 @@ import { judgesOf, type SuiteView } from '../suite';
 export function RefineFields({
   value,
   suite,
-  models,
   problems,
   onChange,
 }: {
   value: RefineForm;
   suite: SuiteView | undefined;
-  models: readonly string[];
   problems: FormProblems;
   onChange: (changes: Partial<RefineForm>) => void;
 }) {
   const found = outlook(value, suite);
-  const offered = [...new Set([...(value.model === '' ? [] : [value.model]), ...models])].sort();
   const judges = [...new Set(judgesOf(suite).map((judge) => judge.model))];
   return (
     <fieldset className="evals-refine stack" data-state={found.state}>
@@ -36,7 +33,7 @@ export function RefineFields({
         rounds. All rounds are kept.
       </p>
       <div className="evals-fields">
-        <Choice
+        <ModelChoice
           label="Optimizer model"
           hint={
             judges.length > 0
@@ -44,7 +41,7 @@ export function RefineFields({
               : 'Writes outputs anew. Need not be the model under test or the judge.'
           }
           value={value.model}
-          options={[{ value: '', label: 'None' }, ...offered]}
+          none="None"
           onChange={(model) => onChange({ model })}
         />
         <Field

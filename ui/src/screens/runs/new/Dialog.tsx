@@ -4,19 +4,20 @@ import { useLocation } from 'wouter';
 import {
   useAgentNames,
   useOptimizerKinds,
-  useProject,
   useSettledEstimate,
-  useSuites,
+  useSubjects,
+  type Subjects,
 } from '@/api/choices';
 import { answer, api, ApiError } from '@/api/client';
 import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
-import { FormDialog, WaitingDialog } from '@/components/form/FormDialog';
+import { FormDialog, MissingDialog, WaitingDialog } from '@/components/form/FormDialog';
 import { SchemaForm } from '@/components/form/SchemaForm';
 import { Failure } from '@/components/States';
 import { Ticked } from '@/components/form/Ticked';
 import { say } from '@/components/shell/Toasts';
-import type { JsonSchema } from '@/lib/schema';
+import { asConfiguration } from '@/lib/configurations';
+import { offering, type JsonSchema } from '@/lib/schema';
 import { EstimateCard, EstimateLine } from './EstimateCard';
 import {
   budgetSchema,
@@ -31,21 +32,32 @@ import {
   type KindSchemas,
   type NewRunBody,
   type NewRunForm,
-  type Project,
 } from './form';
 
 /** Starts a run: what to improve, on which items, how, and for how much. */
-export default function NewRun({ onClose }: { onClose: () => void }) {
-  const project = useProject();
-  const agents = useAgentNames();
-  const suites = useSuites();
+export default function NewRun({
+  agent = '',
+  suite = '',
+  onClose,
+}: {
+  /** What is chosen at first. */
+  agent?: string;
+  suite?: string;
+  onClose: () => void;
+}) {
+  const subjects = useSubjects();
   const kinds = useOptimizerKinds();
-  if (project.data && kinds.data)
+  const found = subjects.data;
+  if (found && (found.agent === '' || found.suite === ''))
+    return <MissingDialog title="New run" {...found} onClose={onClose} />;
+  if (found && kinds.data)
     return (
       <Form
-        project={project.data}
-        agents={names([project.data.agent], agents.data?.items)}
-        suites={names([project.data.suite], suites.data?.items)}
+        subjects={{
+          ...found,
+          agent: found.agents.includes(agent) ? agent : found.agent,
+          suite: found.suites.includes(suite) ? suite : found.suite,
+        }}
         kinds={kinds.data}
         onClose={onClose}
       />
@@ -53,16 +65,15 @@ export default function NewRun({ onClose }: { onClose: () => void }) {
   return (
     <WaitingDialog
       title="New run"
-      error={project.error ?? kinds.error}
-      retry={() => void project.refetch()}
+      error={subjects.error ?? kinds.error}
+      retry={subjects.refetch}
       onClose={onClose}
     />
   );
 }
 
-function names(own: string[], listed: readonly { name: string }[] | undefined): string[] {
-  return [...new Set([...own, ...(listed ?? []).map((one) => one.name)])];
-}
+/** Settings that name sections of the agent. */
+const OF_SECTIONS = ['mutation_strategies', 'sections'];
 
 type Kinds = NonNullable<ReturnType<typeof useOptimizerKinds>['data']>;
 
@@ -75,24 +86,24 @@ function schemasOf(kinds: Kinds, optimizer: string): KindSchemas {
 }
 
 function Form({
-  project,
-  agents,
-  suites,
+  subjects,
   kinds,
   onClose,
 }: {
-  project: Project;
-  agents: readonly string[];
-  suites: readonly string[];
+  subjects: Subjects;
   kinds: Kinds;
   onClose: () => void;
 }) {
+  const { project, agents, suites } = subjects;
   const [form, setForm] = useState(() =>
-    firstForm(project, schemasOf(kinds, ownOptimizer(project))),
+    firstForm(subjects, schemasOf(kinds, ownOptimizer(project))),
   );
   const change = (changes: Partial<NewRunForm>) => setForm((old) => ({ ...old, ...changes }));
   const kind = kinds.items.find((one) => one.name === form.optimizer);
-  const schemas = schemasOf(kinds, form.optimizer);
+  const agent = useAgentNames().data?.items.find((one) => one.name === form.agent);
+  const sections = Object.keys(asConfiguration(agent?.configuration).sections);
+  const found = schemasOf(kinds, form.optimizer);
+  const schemas = { ...found, settings: offering(found.settings, OF_SECTIONS, sections) };
   const { body, problems: own, usable } = readForm(form, project, schemas);
   const estimate = useEstimate(usable ? body : null);
   const start = useStart();
@@ -156,7 +167,6 @@ function Form({
           schema={schemas.settings}
           draft={form.settings}
           problems={problems.settings}
-          models={project.models}
           onChange={(settings) => change({ settings })}
         />
       </Fold>
@@ -165,7 +175,6 @@ function Form({
           schema={schemas.framework}
           draft={form.framework}
           problems={problems.framework}
-          models={project.models}
           onChange={(framework) => change({ framework })}
         />
       </Fold>

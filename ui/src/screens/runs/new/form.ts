@@ -77,11 +77,14 @@ export function ownOptimizer(project: Project): string {
   return String(project.optimizer.name ?? project.optimizers[0] ?? '');
 }
 
-export function firstForm(project: Project, kind: KindSchemas): NewRunForm {
+export function firstForm(
+  { project, agent, suite }: { project: Project; agent: string; suite: string },
+  kind: KindSchemas,
+): NewRunForm {
   return {
     name: '',
-    agent: project.agent,
-    suite: project.suite,
+    agent,
+    suite,
     ...draftsFor(project, ownOptimizer(project), kind),
     budget: {},
     seed: {},
