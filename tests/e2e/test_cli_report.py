@@ -120,4 +120,4 @@ def test_an_unknown_optimization_is_met_with_what_to_do(report, project):
 
     done = report("nonsense", cwd=folder, code=2)
 
-    assert "no id begins or ends with 'nonsense'" in done.stderr
+    assert "none has the name 'nonsense' or an id that begins or ends so" in done.stderr

@@ -216,7 +216,7 @@ class TestExamples:
         unknown = refusal(open_model, "nobody/x")
         near = refusal(open_model, "rule/x")
 
-        assert unknown.fix.endswith("replay/FILE, rules/…")
+        assert "replay/FILE, rules/…; a server that speaks OpenAI's API is openai/x" in unknown.fix
         assert near.fix.startswith("did you mean rules/x? ")
         assert refusal(RunnerChoice(runner="loged").make_adapter, "a.db", Path()).fix == (
             "did you mean 'logged'?"

@@ -63,5 +63,5 @@ def test_what_is_not_there_is_said(tmp_path):
         burnish.load(db=tmp_path / "none.db")
     assert list(tmp_path.iterdir()) == []
     burnish.evaluate(AGENT, SUITE, db=tmp_path / "b.db")
-    with pytest.raises(UsageError, match="no id begins or ends with"):
+    with pytest.raises(UsageError, match="none has the name .abcdef. or an id"):
         burnish.load("abcdef", db=tmp_path / "b.db")
