@@ -35,11 +35,19 @@ class ConfigurationView(dict[str, Any]):
 
 
 class ItemView(dict[str, Any]):
-    """An item's row as a dict; `id`, `split` and `hash` are attributes too."""
+    """An item's row as a dict; `id`, `split` and `hash` are attributes too.
+
+    `item["id"]` is the item's id also where the row has none of its own, though no field of the row.
+    """
 
     def __init__(self, item: Item) -> None:
         super().__init__(item.row)
         self._item = item
+
+    def __missing__(self, name: str) -> Any:
+        if name == "id":
+            return self._item.id
+        raise KeyError(name)
 
     @property
     def id(self) -> str:

@@ -48,6 +48,23 @@ def test_rows_without_an_id_get_none_into_their_data(tmp_path):
     assert (result.score, result.errors) == (1.0, 0)
 
 
+def test_rows_without_an_id_tell_the_one_that_they_were_given(tmp_path):
+    rows = [{"q": f"q{n}"} for n in range(3)]
+    asked = []
+
+    def score(output, item):
+        asked.append((str(output), item["id"], item.id))
+        return float("id" not in item)
+
+    result = evaluate(
+        tmp_path, rows, run=lambda configuration, item: item["id"], suite={"scorers": [score]}
+    )
+
+    assert (result.score, result.errors) == (1.0, 0)
+    assert [len(set(ids)) for ids in asked] == [1, 1, 1]
+    assert {ids[0] for ids in asked} == {row["id"] for row in result.rows}
+
+
 def test_the_hash_leaves_id_and_split_out():
     first, second = (
         burnish.Item(id=one, data={"q": "1"}, split=split)
