@@ -9,25 +9,97 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from burnish.domain.errors import UnavailableError
-from burnish.domain.json_values import Json
+from burnish.domain.json_values import Json, text_hash
 from burnish.domain.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture in a message: its media type, such as image/png, and its bytes in base64."""
+
+    media_type: str
+    data: str
+
+    def to_json(self) -> dict[str, str]:
+        """What tells it apart; its bytes count by their hash."""
+        return {"media_type": self.media_type, "sha256": text_hash(self.data)}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that a model wants called; `id` ties the tool's message to it.
+
+    `arguments` is an object where the model wrote one, else its text as it came.
+    """
+
+    id: str
+    name: str
+    arguments: Json
+
+    def to_json(self) -> dict[str, Json]:
+        """The three by name."""
+        return {"id": self.id, "name": self.name, "arguments": self.arguments}
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> ToolCall:
+        """From its JSON form."""
+        return cls(value["id"], value["name"], value["arguments"])
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as a model is told of it; `parameters` is the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Json]
+
+    def to_json(self) -> dict[str, Json]:
+        """The three by name."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "parameters": dict(self.parameters),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One chat message."""
+    """One chat message.
+
+    A message of the role "assistant" may hold `tool_calls`. One of the role "tool" holds what a tool
+    answered to the call `tool_call_id`. Providers that take no pictures or tools refuse them.
+    """
 
     role: str
     content: str
+    pictures: tuple[Picture, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
 
-    def to_json(self) -> dict[str, str]:
-        """The chat form that every endpoint takes."""
-        return {"role": self.role, "content": self.content}
+    @property
+    def plain(self) -> bool:
+        """Whether it is text only."""
+        return not (self.pictures or self.tool_calls or self.tool_call_id)
+
+    def to_json(self) -> dict[str, Any]:
+        """Role and content, as every chat endpoint takes them; of the rest only what there is."""
+        told: dict[str, Any] = {"role": self.role, "content": self.content}
+        if self.pictures:
+            told["pictures"] = [picture.to_json() for picture in self.pictures]
+        if self.tool_calls:
+            told["tool_calls"] = [call.to_json() for call in self.tool_calls]
+        if self.tool_call_id:
+            told["tool_call_id"] = self.tool_call_id
+        return told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """What is asked. `labels` or `schema` constrain the answer where the model can do that.
+
+    `tools` may be called by the model in place of an answer, or must be where `tool_choice` is
+    "required" or a tool's name; "auto" leaves it to the model.
 
     `parameters` are the model's own settings (temperature, max_tokens, seed, …). `repeat` tells
     apart calls that are alike on purpose, so that no cache answers the second with the first.
@@ -37,6 +109,8 @@ class ModelRequest:
     parameters: Mapping[str, Json] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     schema: Mapping[str, Json] | None = None
+    tools: tuple[ToolDefinition, ...] = ()
+    tool_choice: str = "auto"
     repeat: int = 0
     timeout_seconds: float | None = None
 
@@ -47,13 +121,17 @@ class ModelRequest:
 
     def to_json(self) -> dict[str, Any]:
         """Everything the answer depends on, and nothing else: the deadline is not in it."""
-        return {
+        asked: dict[str, Any] = {
             "messages": [message.to_json() for message in self.messages],
             "parameters": dict(self.parameters),
             "labels": list(self.labels),
             "schema": None if self.schema is None else dict(self.schema),
             "repeat": self.repeat,
         }
+        if self.tools:  # Requests without tools keep the key that they always had.
+            asked["tools"] = [tool.to_json() for tool in self.tools]
+            asked["tool_choice"] = self.tool_choice
+        return asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +142,9 @@ class ModelResponse:
     unless an interrupted attempt at the same work paid for it. `latency_ms` is
     the model's own time, without our queue; where it is None, callers measure. `ttft_ms` is None
     where answers come as a whole. `label_logprobs` are those of all labels, where a local model was
-    asked for them with the parameter of that name.
+    asked for them with the parameter of that name. `tool_calls` are those that the model wants made;
+    beside them `text` may be empty. A `finish_reason` of "refusal" or "content_filter" is an answer
+    too: what was asked is not answered, and asking again would not help.
     """
 
     text: str
@@ -72,6 +152,7 @@ class ModelResponse:
     finish_reason: str = "stop"
     logprobs: tuple[Mapping[str, Json], ...] | None = None
     label_logprobs: Mapping[str, float] | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
     ttft_ms: float | None = None
     cached: bool = False
     reused: Usage = field(default_factory=Usage)
@@ -87,6 +168,11 @@ class ModelResponse:
             "logprobs": None if self.logprobs is None else [dict(one) for one in self.logprobs],
             "ttft_ms": self.ttft_ms,
             **({} if labels is None else {"label_logprobs": dict(labels)}),
+            **(
+                {"tool_calls": [one.to_json() for one in self.tool_calls]}
+                if self.tool_calls
+                else {}
+            ),
         }
 
     @classmethod
@@ -99,6 +185,7 @@ class ModelResponse:
             finish_reason=value.get("finish_reason") or "stop",
             logprobs=None if logprobs is None else tuple(logprobs),
             label_logprobs=value.get("label_logprobs"),
+            tool_calls=tuple(ToolCall.of(one) for one in value.get("tool_calls") or ()),
             ttft_ms=value.get("ttft_ms"),
             cached=cached,
             latency_ms=value.get("latency_ms"),
