@@ -362,3 +362,24 @@ def test_a_dry_run_says_from_about_to_about(config, capfd, monkeypatch):
     assert " to $" in cost
     assert "at most" not in cost
     assert "trials" in words
+
+
+@pytest.mark.parametrize(
+    ("model", "names"), [("", ["joint"]), ('model = "openai/meta"', ["joint", "gepa"])]
+)
+def test_a_dry_run_says_what_auto_would_choose(config, capfd, monkeypatch, model, names):
+    labelled = CONFIG.replace('model = "scripted/echo"', 'model = "scripted/echo"\nlabels = ["a"]')
+    labelled = labelled.replace('["exact_match"]', '[{ kind = "exact_match", field = "label" }]')
+    search = f'name = "auto"\n{model}'
+    config.write_text(labelled.replace('name = "edits"\npatience = 3', search))
+    rows = "\n".join(json.dumps(row) for row in ROWS)
+    (config.parent / "rows.jsonl").write_text(rows)
+    monkeypatch.chdir(config.parent)
+
+    assert run_command(["optimize", "--dry-run", "--json"]) == 0
+    chosen = json.loads(capfd.readouterr().out)["chosen"]
+    assert run_command(["optimize", "--dry-run"]) == 0
+    words = capfd.readouterr().out
+
+    assert [one["optimizer"] for one in chosen] == names
+    assert all(f"{one['optimizer']}: {one['reason']}"[:30] in words for one in chosen)

@@ -15,9 +15,10 @@ from burnish.app.optimize.cost_estimate import (
 )
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec
-from burnish.domain import SPLITS, Agent, Budget, Optimizer, Purpose, Usage, UsageError
+from burnish.domain import SPLITS, Agent, Budget, Optimizer, Purpose, RunContext, Usage, UsageError
 from burnish.evaluation.suite import Suite
 from burnish.optimization.confirmation import kept_back
+from burnish.optimizers.auto.choosing import Choice, choose
 from burnish.optimizers.shared.asking import QuestionForecast
 
 # Those whose every candidate is a trial. Others run some items of many candidates besides: `gepa`
@@ -122,7 +123,10 @@ def split_ids(suite: Suite) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
-    """A run before it is one. `questions` is what the optimizer asks a model of its own."""
+    """A run before it is one. `questions` is what the optimizer asks a model of its own.
+
+    `chosen` are the optimizers that `auto` would begin with, in their order.
+    """
 
     settings: Settings
     search: SearchSpec
@@ -131,6 +135,7 @@ class RunPlan:
     evaluations: int | None
     each: CostRange
     questions: CostRange | None
+    chosen: tuple[Choice, ...] = ()
 
     @classmethod
     def of(cls, settings: Settings, agent: Agent, suite: Suite, optimizer: Optimizer) -> RunPlan:
@@ -157,6 +162,7 @@ class RunPlan:
             evaluations=evaluations,
             each=each,
             questions=questions,
+            chosen=_chosen(search, agent, suite, work, evaluations),
         )
 
     @property
@@ -194,6 +200,7 @@ class RunPlan:
             "dry_run": True,
             "agent": self.settings.agent.name,
             "optimizer": search.name,
+            "chosen": [{"optimizer": one.name, "reason": one.reason} for one in self.chosen],
             "seed": search.seed,
             "racing": search.racing_in_effect.value,
             "objective": search.objective.to_json(),
@@ -208,6 +215,30 @@ class RunPlan:
             "by_purpose": {name.value: one.to_json() for name, one in self.by_purpose.items()},
             "total": None if total is None else total.to_json(),
         }
+
+
+def _chosen(
+    search: SearchSpec, agent: Agent, suite: Suite, work: PlannedWork, evaluations: int | None
+) -> tuple[Choice, ...]:
+    """What `auto` would choose by what is known before the run; empty for any other optimizer."""
+    if search.name != "auto":
+        return ()
+    left = None if evaluations is None else evaluations - work.each_trial - work.confirmation
+    context = RunContext(
+        optimization_id="",
+        evaluation_suite_id=suite.name,
+        objective_name="",
+        baseline_candidate_id="",
+        baseline_score=0.0,
+        max_candidates_per_step=1,
+        baseline=agent.configuration,
+        space=search.space,
+        splits=split_ids(suite),
+        seed=0 if search.seed is None else search.seed,
+        labels=tuple(getattr(agent, "labels", ())),
+        evaluations_left=None if left is None else max(left, 0),
+    )
+    return tuple(choose(context, has_model=search.settings.get("model") is not None))
 
 
 def _paid_by(budget: Budget, each: CostEstimate) -> list[float | None]:

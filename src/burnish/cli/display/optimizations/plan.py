@@ -91,6 +91,8 @@ def _rows(plan: RunPlan) -> list[tuple[str, str]]:
         rows.insert(2, ("trials", f"at most {work.max_trials:,}"))
     if search.objective.measures:
         rows.insert(0, ("objective", search.objective.in_words()))
+    for place, one in enumerate(plan.chosen):
+        rows.insert(place, ("then" if place else "chosen", f"{one.name}: {one.reason}"))
     rows += [("note", note) for note in search.notes]
     return [*rows, *_calls(plan)]
 
