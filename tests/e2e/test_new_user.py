@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.servers.learning_model import learning_model
 
 ROOT = Path(__file__).parents[2]
