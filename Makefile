@@ -19,7 +19,7 @@ COMPILED := $(KEPT) $(BIN)/python -c 'import moto.moto_server.werkzeug_app, moto
 # Three processes for two cores: tests of servers and of faults wait for part of their time.
 PYTEST_OPTIONS ?=
 PYTEST := $(KEPT) $(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST_OPTIONS)
-CLIENT_TESTS := tests/integration/test_opik_client.py tests/integration/test_weakincentives.py
+CLIENT_TESTS := tests/integration/test_opik_client.py tests/integration/test_trace_exports.py tests/integration/test_weakincentives.py
 
 # Where `burnish demo` puts its example and keeps its runs; `make serve` shows them.
 DEMO := .burnish/demo

@@ -1,4 +1,4 @@
-"""`burnish import`: another tool's test cases and prompts as a project."""
+"""`burnish import`: another tool's test cases and prompts as a project, or its traces as rows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,24 @@ from typing import Annotated, Any
 
 import typer
 
-from burnish.cli.commands.init import write_files
+from burnish.cli.commands.init import require_free, write_files
 from burnish.cli.console import Streams
 from burnish.cli.options import Json
 from burnish.cli.wording import count, harmless, one_line
-from burnish.domain import ConflictError
+from burnish.domain import UsageError
 from burnish.evaluation.datasets import Dataset
 from burnish.integrations.imports import ForeignProject, Kind, guess_kind, read_foreign
+from burnish.integrations.imports.traces import (
+    Selection,
+    TraceKind,
+    TraceRows,
+    added_rows,
+    guess_trace_kind,
+    known_texts,
+    read_traces,
+    select_rows,
+)
+from burnish.integrations.imports.traces.selecting import DEFAULT_PATTERNS, PATTERNS
 
 _LISTED = 20
 _ROWS = (".jsonl", ".ndjson")
@@ -38,6 +49,19 @@ class Source(StrEnum):
     PROMPTFOO = "promptfoo"
     INSPECT = "inspect"
     OPENAI_EVALS = "openai-evals"
+    OTLP = "otlp"
+    OPENINFERENCE = "openinference"
+    LANGFUSE = "langfuse"
+    OPIK = "opik"
+
+
+class SampleBy(StrEnum):
+    """Ways to draw fewer traces than there are."""
+
+    FIRST = "first"
+    RANDOM = "random"
+    CLUSTER = "cluster"
+    FAILURE = "failure"
 
 
 def import_file(
@@ -47,10 +71,12 @@ def import_file(
         typer.Argument(
             metavar="FILE",
             help="A promptfoo config (YAML, JSON) or its test cases (CSV, YAML, JSON), an Inspect "
-            "dataset (JSON, JSONL, CSV), or samples of OpenAI's evals (JSONL).",
+            "dataset (JSON, JSONL, CSV), samples of OpenAI's evals (JSONL), or traces (JSON, JSONL, "
+            "CSV, or a folder): OTLP, OpenInference, Langfuse, Opik.",
             show_default=False,
         ),
     ],
+    *,
     source: Annotated[
         Source | None,
         typer.Option("--from", help="Which tool it is of.", show_default="by its content"),
@@ -62,17 +88,80 @@ def import_file(
             "-o",
             metavar="FOLDER|FILE.jsonl",
             help="A folder for a whole project, or a file for the rows alone.",
-            show_default="a folder here, called as FILE",
+            show_default="a folder here, called as FILE; for traces a file of rows",
         ),
     ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Traces: only those for which it holds, such as feedback.helpful<0.5, name=answer, "
+            "tags~beta or error. Repeatable; all must hold.",
+            show_default=False,
+        ),
+    ] = None,
+    label: Annotated[
+        str | None,
+        typer.Option(
+            help="Traces: the feedback that becomes the column label.", show_default=False
+        ),
+    ] = None,
+    redact: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"Traces: what is taken out of texts: {', '.join(PATTERNS)}, a regular expression or "
+            "none. Repeatable.",
+            show_default=", ".join(DEFAULT_PATTERNS),
+        ),
+    ] = None,
+    redact_field: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Traces: a field that is taken out, by its dotted path.", show_default=False
+        ),
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(help="Traces: at most so many rows.", show_default="all")
+    ] = None,
+    sample_by: Annotated[
+        SampleBy,
+        typer.Option(
+            help="Traces: which of them: the first, random ones, unlike ones, or those that failed."
+        ),
+    ] = SampleBy.FIRST,
+    exclude: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Traces: a dataset none of whose texts may come in again, such as a test set. "
+            "Repeatable; the test split of the project here is always left out.",
+            show_default=False,
+        ),
+    ] = None,
+    append: Annotated[
+        bool, typer.Option("--append", help="Traces: add new rows to a file that exists.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     json_output: Json = False,
 ) -> None:
-    """Make a project of another tool's test cases: promptfoo, Inspect, OpenAI evals.
+    """Make a project of another tool's test cases, or a dataset of traces.
 
     Nothing is called and no code of the file is run: what would need that is listed.
     """
     streams: Streams = context.obj
+    traces = guess_trace_kind(file) if source is None else _trace_kind(source)
+    if traces is not None:
+        selection = Selection(
+            where=where or (),
+            redact=() if redact == ["none"] else redact or DEFAULT_PATTERNS,
+            redact_fields=redact_field or (),
+            label=label,
+            sample=sample,
+            sample_by=sample_by.value,
+            exclude=known_texts(exclude or (), Path("burnish.toml")),
+        )
+        target = output or Path(f"{file_name(file.stem)}.jsonl")
+        _import_traces(streams, file, traces, selection, target, append=append, force=force)
+        return
+    _refuse_trace_options(where, label, redact, redact_field, sample, exclude, append or None)
     kind = guess_kind(file) if source is None else Kind(source.value)
     project = read_foreign(file, kind)
     Dataset.of(project.rows).index()
@@ -82,7 +171,7 @@ def import_file(
     else:
         folder = output or Path(file_name(file.stem))
         files = project_files(project, file.name)
-    _require_free(folder, files, force=force)
+    require_free(folder, files, force=force, other="another place with --output")
     write_files(folder, files)
     if streams.json_output:
         streams.print_document(_document(project, folder, files, guessed=source is None))
@@ -90,19 +179,70 @@ def import_file(
         _tell(streams, project, folder, files, guessed=source is None)
 
 
+def _trace_kind(source: Source) -> TraceKind | None:
+    return TraceKind(source.value) if source.value in list(TraceKind) else None
+
+
+def _refuse_trace_options(*given: object) -> None:
+    if any(one is not None for one in given):
+        raise UsageError(
+            what="these options cannot be used here",
+            why="where, label, redact, sample, exclude and append are for traces, and the file holds "
+            "test cases",
+            fix=f"leave them out, or say what it is with --from {'|'.join(TraceKind)}",
+            code="invalid_option",
+        )
+
+
+def _import_traces(
+    streams: Streams,
+    file: Path,
+    kind: TraceKind,
+    selection: Selection,
+    target: Path,
+    *,
+    append: bool,
+    force: bool,
+) -> None:
+    if target.suffix.lower() not in _ROWS:
+        raise UsageError(
+            what=f"{target} cannot hold the rows",
+            why="traces become the rows of a dataset, and nothing else",
+            fix="name a file with --output NAME.jsonl",
+            code="invalid_option",
+        )
+    if not append:
+        require_free(target.parent, [target.name], force=force, other="another file with --output")
+    found = select_rows(read_traces(file, kind), selection)
+    rows, before = added_rows(found.rows, target) if append else (found.rows, b"")
+    write_files(target.parent, {target.name: before + rows_text(rows).encode("utf-8", "replace")})
+    _tell_traces(streams, kind, found, target, len(rows))
+
+
+def _tell_traces(
+    streams: Streams, kind: TraceKind, found: TraceRows, target: Path, added: int
+) -> None:
+    left = dict(found.left_out)
+    if there := len(found.rows) - added:
+        left["there already"] = there
+    if streams.json_output:
+        streams.print_document(
+            {
+                "kind": kind.value,
+                "file": str(target.absolute()),
+                "rows": added,
+                "left_out": left,
+                "redacted": dict(found.redacted),
+            }
+        )
+        return
+    streams.say(f"{kind.value}: {count(added, 'row')} in {harmless(str(target))}")
+    streams.say(*(f"- left out: {number:,} {why}" for why, number in left.items()))
+    streams.say(*(f"- redacted: {number:,} × {name}" for name, number in found.redacted.items()))
+
+
 def _all_rows(project: ForeignProject) -> bytes:
     return rows_text([*project.rows, *project.unchecked]).encode("utf-8", "replace")
-
-
-def _require_free(folder: Path, files: dict[str, bytes], *, force: bool) -> None:
-    existing = [name for name in files if (folder / name).exists()]
-    if existing and not force:
-        raise ConflictError(
-            what=f"{folder.absolute()} is not empty enough",
-            why=f"these exist: {', '.join(existing)}",
-            fix="name another place with --output, or overwrite them with --force",
-            code="files_exist",
-        )
 
 
 def _document(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from enum import StrEnum
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -46,14 +47,7 @@ def init(
     """Make a runnable example that needs no key."""
     streams: Streams = context.obj
     files = template_files(template)
-    existing = [name for name in files if (folder / name).exists()]
-    if existing and not force:
-        raise ConflictError(
-            what=f"{folder.absolute()} is not empty enough",
-            why=f"these exist: {', '.join(existing)}",
-            fix="name another folder, or overwrite them with --force",
-            code="files_exist",
-        )
+    require_free(folder, files, force=force, other="another folder")
     write_files(folder, files)
     if json_output:
         streams.print_document({"folder": str(folder.absolute()), "files": list(files)})
@@ -66,6 +60,18 @@ def template_files(template: Template) -> dict[str, bytes]:
     root = resources.files("burnish.cli") / "templates"
     files = dict(_walk(root / template.value, ""))
     return {**files, ".gitignore": _IGNORED.encode()}
+
+
+def require_free(folder: Path, names: Iterable[str], *, force: bool, other: str) -> None:
+    """Refuse to overwrite files, unless that is what is wanted."""
+    existing = [name for name in names if (folder / name).exists()]
+    if existing and not force:
+        raise ConflictError(
+            what=f"{folder.absolute()} is not empty enough",
+            why=f"these exist: {', '.join(existing)}",
+            fix=f"name {other}, or overwrite them with --force",
+            code="files_exist",
+        )
 
 
 def write_files(folder: Path, files: dict[str, bytes]) -> None:
