@@ -2,6 +2,8 @@
 
 from burnish.models.callable_model import CallableModel
 from burnish.models.catalog import CachedModel, as_model, open_model
+from burnish.models.endpoint.model import EndpointModel
+from burnish.models.endpoint.vendor import Vendor, Wire
 from burnish.models.openai.models import OpenAIModel, OpenAIResponsesModel
 from burnish.models.replay import RecordingModel, ReplayModel
 from burnish.models.scripted import ErrorRule, ScriptedModel
@@ -11,6 +13,7 @@ from burnish.models.tokens import count_tokens
 __all__ = [
     "CachedModel",
     "CallableModel",
+    "EndpointModel",
     "ErrorRule",
     "ModelSettings",
     "OpenAIModel",
@@ -18,6 +21,8 @@ __all__ = [
     "RecordingModel",
     "ReplayModel",
     "ScriptedModel",
+    "Vendor",
+    "Wire",
     "as_model",
     "count_tokens",
     "open_model",

@@ -52,29 +52,53 @@ class BadAnswerError(Exception):
 class Endpoint:
     """Who was asked: what messages name. `key_env` is the variable's name, never its value.
 
-    `answers` is what it was asked for.
+    `answers` is what it was asked for, `speaks` its API in words.
     """
 
     model: str
     address: str
     key_env: str
     answers: str = "a chat completion"
+    speaks: str = "an OpenAI-compatible API"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorAnswer:
+    """An answer that is no success: its status, and what the endpoint says of it.
+
+    The message must be clean already; `code` is the endpoint's own word, and `param` the parameter that
+    it names as the cause.
+    """
+
+    status: int
+    message: str = ""
+    code: str = ""
+    param: str = ""
+
+
+class RefusedRequestError(UsageError):
+    """A request that an endpoint refused; `said` is what it answered."""
+
+    def __init__(
+        self,
+        *,
+        what: str,
+        why: str,
+        fix: str,
+        code: str | None = None,
+        said: ErrorAnswer | None = None,
+    ) -> None:
+        super().__init__(what=what, why=why, fix=fix, code=code)
+        self.said = said or ErrorAnswer(status=400)
 
 
 def error_of_status(
-    status: int,
-    endpoint: Endpoint,
-    *,
-    message: str = "",
-    code: str = "",
-    retry_after: float | None = None,
+    answer: ErrorAnswer, endpoint: Endpoint, *, retry_after: float | None = None
 ) -> BurnishError | TransientError:
-    """The error for an HTTP status that is no success; the message must be clean already.
-
-    `code` is the endpoint's own word for it.
-    """
-    said = f" and said: {message}" if message else ""
-    if code == _NO_QUOTA:
+    """The error for an HTTP status that is no success."""
+    status = answer.status
+    said = f" and said: {answer.message}" if answer.message else ""
+    if answer.code == _NO_QUOTA:
         return UnavailableError(
             what=f"{endpoint.model} cannot be used now",
             why=f"the quota at {endpoint.address} is used up (status {status}){said}",
@@ -93,7 +117,7 @@ def error_of_status(
         return _refused_key(endpoint, f"{endpoint.address} does not accept the key (status 401)")
     if status == 403:
         why = f"{endpoint.address} denies access (status 403){said}"
-        return _refused_key(endpoint, why)
+        return _refused_key(endpoint, why, answer)
     if status == 404:
         return UsageError(
             what=f"the model {endpoint.model} cannot be used",
@@ -102,11 +126,12 @@ def error_of_status(
             code="unknown_model",
         )
     redirect = "; redirects are not followed" if 300 <= status < 400 else ""
-    return UsageError(
+    return RefusedRequestError(
         what=f"{endpoint.model} refused the request",
         why=f"{endpoint.address} answered with status {status}{said}{redirect}",
         fix="check base_url" if redirect else "check the agent's parameters and the prompt's size",
         code="request_refused",
+        said=answer,
     )
 
 
@@ -122,7 +147,7 @@ def error_of_bad_answer(problem: str, endpoint: Endpoint) -> TransientError:
     """An answer that cannot be read may be a proxy's or a dying server's: worth another attempt."""
     return TransientError(
         f"{endpoint.address} answered with something else than {endpoint.answers}: {problem}",
-        fix="check that base_url is an OpenAI-compatible API, or try again later",
+        fix=f"check that base_url is {endpoint.speaks}, or try again later",
     )
 
 
@@ -143,14 +168,13 @@ def redact(text: str, *secrets: str) -> str:
     return _KEY_LIKE.sub(_HIDDEN, text)
 
 
-def _refused_key(endpoint: Endpoint, why: str) -> UsageError:
+def _refused_key(endpoint: Endpoint, why: str, said: ErrorAnswer | None = None) -> UsageError:
     if endpoint.key_env:
         fix = f"put a valid key into the environment variable {endpoint.key_env}"
     else:
         fix = "name the environment variable that holds the key in the setting api_key_env"
-    return UsageError(
-        what=f"{endpoint.model} cannot be reached with this key", why=why, fix=fix, code="bad_key"
-    )
+    what = f"{endpoint.model} cannot be reached with this key"
+    return RefusedRequestError(what=what, why=why, fix=fix, code="bad_key", said=said)
 
 
 def _fix_of_transient(status: int) -> str:

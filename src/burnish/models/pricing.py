@@ -19,13 +19,15 @@ def price_call(
     base_url: str | None = None,
     image_tokens: int = 0,
     output_image_tokens: int = 0,
+    cache_write_tokens: int = 0,
     provider: str = "openai",
 ) -> float | None:
     """US dollars, or None where nobody knows the price, or how many tokens there were.
 
     Prices in the settings win. A `base_url` of None is the provider itself; any other address is
     looked up among the vendors that genai-prices knows. `image_tokens` are those of the input
-    that stand for pictures, `output_image_tokens` those of the output; some are priced otherwise.
+    that stand for pictures, `output_image_tokens` those of the output, and `cache_write_tokens` those
+    of the input that the provider keeps for later requests; some are priced otherwise.
     """
     if settings.input_price == settings.output_price == 0:
         return 0.0
@@ -35,13 +37,19 @@ def price_call(
         spent = usage.input_tokens * settings.input_price
         return (spent + usage.output_tokens * settings.output_price) / _MILLION
     # Named only where there are any: models without pictures have no price for them.
-    counts = {"input_image_tokens": image_tokens, "output_image_tokens": output_image_tokens}
-    pictures = {name: tokens for name, tokens in counts.items() if tokens}
-    return _known_price(model, usage, base_url, pictures, provider)
+    counts = {
+        "input_image_tokens": image_tokens,
+        "output_image_tokens": output_image_tokens,
+        "cache_write_tokens": min(
+            cache_write_tokens, max(0, usage.input_tokens - usage.cached_tokens)
+        ),
+    }
+    parts = {name: tokens for name, tokens in counts.items() if tokens}
+    return _known_price(model, usage, base_url, parts, provider)
 
 
 def _known_price(
-    model: str, usage: Usage, base_url: str | None, pictures: Mapping[str, int], provider: str
+    model: str, usage: Usage, base_url: str | None, parts: Mapping[str, int], provider: str
 ) -> float | None:
     import genai_prices  # noqa: PLC0415
 
@@ -49,7 +57,7 @@ def _known_price(
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cache_read_tokens=min(usage.cached_tokens, usage.input_tokens),
-        **pictures,
+        **parts,
     )
     try:
         if base_url is None:

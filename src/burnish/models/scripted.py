@@ -18,7 +18,7 @@ from burnish.domain import (
     exact_hash,
 )
 from burnish.models.callable_model import lasting_fingerprint
-from burnish.models.failures import Endpoint, TransientError, error_of_status
+from burnish.models.failures import Endpoint, ErrorAnswer, TransientError, error_of_status
 from burnish.models.retry import RetryBudget, call_with_retries, within
 from burnish.support.retry import RetryPolicy
 
@@ -135,7 +135,8 @@ class ScriptedModel:
             if rule.status == 0:
                 raise TransientError("the connection was lost")
             endpoint = Endpoint(self.name, self.name, "")
-            raise error_of_status(rule.status, endpoint, retry_after=rule.retry_after)
+            answer = ErrorAnswer(status=rule.status)
+            raise error_of_status(answer, endpoint, retry_after=rule.retry_after)
 
     def _delay(self, request: ModelRequest) -> float:
         if isinstance(self._latency, tuple):

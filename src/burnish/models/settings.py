@@ -33,8 +33,8 @@ class ModelSettings:
     waits and retries. `max_attempts` is how often a call is tried, the first time included.
     `retry_budget` is how many retries a call earns: 0.2 lets a fifth of the calls be tried again.
     `input_price` and `output_price` are in USD per million tokens, and given together. `grammar`
-    sends labels as a GBNF grammar, which llama.cpp servers understand. `stream` has answers of the
-    chat API come piece by piece, so that the time to the first of them is known. `api` says which
+    sends labels as a GBNF grammar, which llama.cpp servers understand. `stream` has answers
+    come piece by piece, so that the time to the first of them is known. `api` says which
     of OpenAI's two ways to ask for text the endpoint speaks: "chat" or "responses". For local
     models: `workers` are processes, `context_tokens` what prompt and answer may have together, and
     `queue_seconds` how long a call waits for its turn, which no other deadline counts. `cache`
@@ -68,8 +68,6 @@ class ModelSettings:
             problem = _problem(field.name, value)
             if problem:
                 raise _invalid(field.name, problem)
-        if self.stream and self.api != "chat":
-            raise _invalid("stream", f"answers of the {self.api} API come as a whole here")
         if (self.input_price is None) != (self.output_price is None):
             missing = "input_price" if self.input_price is None else "output_price"
             raise _invalid(missing, "input_price and output_price are given together or not at all")

@@ -15,7 +15,7 @@ from burnish.images.models.openai.images import rules_beside
 from burnish.images.models.openai.judge import NUMBERS, read_verdict, verdict_schema
 from burnish.images.models.openai.wire import image_body, picture_file, read_picture
 from burnish.models.failures import BadAnswerError
-from burnish.models.openai.wire import read_response_text, responses_body, strict_format
+from burnish.models.openai.responses import ResponsesWire, read_response_text, strict_format
 from burnish.models.outbound_rules import OutboundRules
 from burnish.models.pricing import price_call
 from burnish.models.settings import ModelSettings
@@ -177,7 +177,7 @@ def test_without_a_key_openai_is_refused_with_the_variable_to_set(kind):
 
 def test_parameters_that_are_set_for_you_are_refused():
     with pytest.raises(UsageError, match="store"):
-        responses_body("m", ModelRequest.text("x", store=True))
+        ResponsesWire("m", ModelSettings()).body(ModelRequest.text("x", store=True))
 
 
 def test_strict_schemas_are_closed_at_every_depth():

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from burnish.domain import UsageError
 from burnish.models.failures import (
     Endpoint,
+    ErrorAnswer,
     TransientError,
     clean_message,
     error_of_status,
@@ -17,7 +18,7 @@ ENDPOINT = Endpoint("openai/small", "http://127.0.0.1:1/v1", "MY_KEY")
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
 def test_what_may_pass_is_transient_and_keeps_the_servers_wait(status):
-    error = error_of_status(status, ENDPOINT, message="busy", retry_after=3.0)
+    error = error_of_status(ErrorAnswer(status=status, message="busy"), ENDPOINT, retry_after=3.0)
 
     assert isinstance(error, TransientError)
     assert error.status == status
@@ -38,7 +39,7 @@ def test_what_may_pass_is_transient_and_keeps_the_servers_wait(status):
     ],
 )
 def test_what_cannot_pass_is_a_usage_error(status, code):
-    error = error_of_status(status, ENDPOINT, message="because")
+    error = error_of_status(ErrorAnswer(status=status, message="because"), ENDPOINT)
 
     assert isinstance(error, UsageError)
     assert error.code == code
@@ -46,20 +47,20 @@ def test_what_cannot_pass_is_a_usage_error(status, code):
 
 
 def test_a_refused_key_names_its_variable_and_quotes_nothing():
-    error = error_of_status(401, ENDPOINT, message="wrong key: can***51")
+    error = error_of_status(ErrorAnswer(status=401, message="wrong key: can***51"), ENDPOINT)
 
     assert "MY_KEY" in error.fix
     assert "can***51" not in str(error)
 
 
 def test_a_refusal_without_a_key_says_where_to_name_one():
-    error = error_of_status(401, Endpoint("openai/small", "http://h/v1", ""))
+    error = error_of_status(ErrorAnswer(status=401), Endpoint("openai/small", "http://h/v1", ""))
 
     assert "api_key_env" in error.fix
 
 
 def test_a_redirect_is_told_and_not_followed():
-    assert "redirects are not followed" in error_of_status(307, ENDPOINT).why
+    assert "redirects are not followed" in error_of_status(ErrorAnswer(status=307), ENDPOINT).why
 
 
 @given(before=st.text(), after=st.text())

@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.domain import Message, ModelRequest, ModelResponse, UsageError
+from burnish.models.endpoint.answers import parse_body
 from burnish.models.failures import BadAnswerError
-from burnish.models.openai.wire import parse_body, read_answer, request_body
+from burnish.models.openai.chat import ChatWire
+from burnish.models.settings import ModelSettings
 
 QUESTION = ModelRequest.text("hello world")
 anything = st.recursive(
@@ -22,13 +24,17 @@ def completion(**choice):
 
 
 def read(body):
-    return read_answer(body, "gpt-4o-mini", QUESTION)
+    return ChatWire("gpt-4o-mini", ModelSettings()).read(body, QUESTION).value
+
+
+def request_body(request, **settings):
+    return ChatWire("small", ModelSettings(**settings)).body(request)
 
 
 def test_parameters_pass_through_known_or_not():
     request = ModelRequest.text("hi", temperature=0.5, seed=7, top_k=40, stop=["\n"])
 
-    body = request_body("small", request, grammar=False)
+    body = request_body(request)
 
     assert body == {
         "model": "small",
@@ -44,7 +50,7 @@ def test_a_schema_becomes_a_response_format():
     schema = {"type": "object", "properties": {"a": {"type": "number"}}}
     request = ModelRequest(messages=(Message("user", "hi"),), schema=schema)
 
-    sent = request_body("small", request, grammar=False)["response_format"]
+    sent = request_body(request)["response_format"]
 
     assert sent["type"] == "json_schema"
     assert sent["json_schema"]["schema"] == schema
@@ -56,14 +62,14 @@ def test_a_response_format_of_the_callers_own_wins():
         messages=(Message("user", "hi"),), schema={}, parameters={"response_format": own}
     )
 
-    assert request_body("small", request, grammar=False)["response_format"] == own
+    assert request_body(request)["response_format"] == own
 
 
 def test_labels_constrain_only_where_the_server_knows_grammars():
     request = ModelRequest(messages=(Message("user", "hi"),), labels=('say "yes"', "no"))
 
-    plain = request_body("small", request, grammar=False)
-    constrained = request_body("small", request, grammar=True)
+    plain = request_body(request)
+    constrained = request_body(request, grammar=True)
 
     assert set(plain) == {"model", "messages"}
     assert constrained["grammar"] == 'root ::= "say \\"yes\\"" | "no"'
@@ -72,7 +78,7 @@ def test_labels_constrain_only_where_the_server_knows_grammars():
 @pytest.mark.parametrize("name", ["stream", "n", "model", "messages"])
 def test_parameters_that_would_break_the_answer_are_refused(name):
     with pytest.raises(UsageError, match=f"'{name}'"):
-        request_body("small", ModelRequest.text("hi", **{name: 2}), grammar=False)
+        request_body(ModelRequest.text("hi", **{name: 2}))
 
 
 def test_usage_comes_from_the_provider():

@@ -177,13 +177,7 @@ def text_model_tables(settings: ImageSettings) -> dict[str, Any]:
 
 # What is loaded when it is first used takes a second together.
 _OFFLINE_MODULES = ("burnish.images.models", "PIL.PngImagePlugin")
-_SDK = (
-    "burnish.models.openai.client",
-    "openai.resources.images",
-    "openai.resources.responses",
-    "genai_prices",
-    "httpcore2",
-)
+_ONLINE_MODULES = ("burnish.models.endpoint.client", "genai_prices", "httpcore2")
 
 
 def _load(modules: Iterable[str]) -> None:
@@ -238,7 +232,9 @@ class ImageModels:
     async def load(self, *names: str) -> None:
         """Load what is slow to load, where nobody waits for it: else every request would."""
         online = any(full_name(name).startswith(OPENAI) for name in names)
-        await asyncio.to_thread(_load, (*_OFFLINE_MODULES, *_SDK) if online else _OFFLINE_MODULES)
+        await asyncio.to_thread(
+            _load, (*_OFFLINE_MODULES, *_ONLINE_MODULES) if online else _OFFLINE_MODULES
+        )
 
     def of(self, image: str, judge: str, text: str | None) -> RunModels:
         """The models of one run."""

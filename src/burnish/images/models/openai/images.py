@@ -22,8 +22,9 @@ from burnish.images.models.openai.wire import (
     read_picture,
     with_image_codes,
 )
+from burnish.models.endpoint.access import EndpointAccess, EndpointCaller
 from burnish.models.failures import TransientError, clean_message
-from burnish.models.openai.access import OpenAIAccess, OpenAICaller
+from burnish.models.openai.vendor import OPENAI
 from burnish.models.outbound_rules import OutboundRules, Resolve, without_query
 from burnish.models.retry import RetryBudget, call_with_retries, within
 from burnish.models.settings import ModelSettings
@@ -31,13 +32,13 @@ from burnish.models.settings import ModelSettings
 if TYPE_CHECKING:
     import httpx2
 
-    from burnish.models.openai.client import OpenAIClient
+    from burnish.models.endpoint.client import EndpointClient
 
 # A picture of high quality may take two minutes.
 IMAGE_TIMEOUT_SECONDS = 180.0
 
 
-class OpenAIImageModel(OpenAICaller):
+class OpenAIImageModel(EndpointCaller):
     """`openai/NAME`, such as `openai/gpt-image-1-mini`, at OpenAI or wherever `base_url` names.
 
     An endpoint that answers with an address instead of bytes is followed to public hosts, to its
@@ -54,7 +55,8 @@ class OpenAIImageModel(OpenAICaller):
         clock: Clock | None = None,
         draw: Callable[[], float] = random.random,
     ) -> None:
-        access = OpenAIAccess(
+        access = EndpointAccess(
+            OPENAI,
             name,
             settings or ModelSettings(timeout_seconds=IMAGE_TIMEOUT_SECONDS),
             clock=clock,
@@ -72,16 +74,22 @@ class OpenAIImageModel(OpenAICaller):
     async def generate(self, prompt: str, *, quality: Quality) -> DrawnImage:
         """A picture of the prompt."""
         body = image_body(self._model, prompt, quality)
-        return await with_image_codes(self._picture(lambda client: client.draw(body)))
+        return await with_image_codes(
+            self._picture(lambda client: client.post("images/generations", json=body))
+        )
 
     async def edit(self, base: bytes, prompt: str, *, quality: Quality) -> DrawnImage:
         """The base picture, changed as the prompt says."""
         body = image_body(self._model, prompt, quality)
         picture = picture_file(base)
-        return await with_image_codes(self._picture(lambda client: client.redraw(body, picture)))
+        return await with_image_codes(
+            self._picture(
+                lambda client: client.post("images/edits", data=body, files={"image": picture})
+            )
+        )
 
     async def _picture(
-        self, send: Callable[[OpenAIClient], Awaitable[Mapping[str, Any]]]
+        self, send: Callable[[EndpointClient], Awaitable[Mapping[str, Any]]]
     ) -> DrawnImage:
         answer = await self._access.call(send, read_picture)
         given = answer.value

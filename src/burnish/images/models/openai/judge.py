@@ -15,13 +15,11 @@ from burnish.domain.images.protocols import Judgement
 from burnish.domain.images.runs import Constraints, ObjectivePreset, Rubric
 from burnish.evaluation.scorers.json_values import unfenced
 from burnish.images.models.openai.wire import INVALID_VERDICT, picture_file, with_image_codes
+from burnish.models.endpoint.access import EndpointAccess, EndpointCaller
+from burnish.models.endpoint.answers import Answer
 from burnish.models.failures import clean_message
-from burnish.models.openai.access import Answer, OpenAIAccess, OpenAICaller
-from burnish.models.openai.wire import (
-    read_response_text,
-    read_response_usage,
-    strict_format,
-)
+from burnish.models.openai.responses import read_response_text, strict_format
+from burnish.models.openai.vendor import OPENAI, read_usage
 from burnish.models.settings import ModelSettings
 
 _TASK = """You judge one picture against what was asked for. You get the request as one JSON \
@@ -59,7 +57,7 @@ _LONGEST_REFUSAL = 200
 _ATTEMPTS = 2
 
 
-class OpenAIImageJudge(OpenAICaller):
+class OpenAIImageJudge(EndpointCaller):
     """`openai/NAME`, a model that sees; what it says is checked before anybody believes it."""
 
     def __init__(
@@ -71,7 +69,9 @@ class OpenAIImageJudge(OpenAICaller):
         draw: Callable[[], float] = random.random,
     ) -> None:
         chosen = settings or ModelSettings()
-        super().__init__(OpenAIAccess(name, chosen, clock=clock, draw=draw, answers="a response"))
+        super().__init__(
+            EndpointAccess(OPENAI, name, chosen, clock=clock, draw=draw, answers="a response")
+        )
         self.label = f"{self.name} at {self._access.base_url}"
 
     async def judge(
@@ -103,7 +103,7 @@ class OpenAIImageJudge(OpenAICaller):
         """One answer; an error carries what was spent until then."""
         try:
             return await with_image_codes(
-                self._access.call(lambda client: client.respond(body), _read)
+                self._access.call(lambda client: client.post("responses", json=body), _read)
             )
         except UnavailableError as error:
             failed = error
@@ -149,7 +149,7 @@ class _Said:
 
 def _read(body: Mapping[str, Any]) -> Answer[_Said]:
     text = read_response_text(body)
-    return Answer(_Said(text, _cut(body, text)), read_response_usage(body) or Usage(calls=1))
+    return Answer(_Said(text, _cut(body, text)), read_usage(body) or Usage(calls=1))
 
 
 def _cut(body: Mapping[str, Any], text: str) -> str:

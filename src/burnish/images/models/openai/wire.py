@@ -18,9 +18,9 @@ from burnish.domain import (
     paid_in,
 )
 from burnish.domain.images.runs import Quality
+from burnish.models.endpoint.answers import Answer, token_count
 from burnish.models.failures import BadAnswerError
-from burnish.models.openai.access import Answer
-from burnish.models.openai.wire import read_response_usage, token_count
+from burnish.models.openai.vendor import read_usage
 
 LARGEST_IMAGE = 24 * 1024 * 1024
 # Base64 makes four bytes of three, and a little JSON stands around it.
@@ -82,7 +82,7 @@ def read_picture(body: Mapping[str, Any]) -> Answer[GivenPicture]:
     first = data[0] if isinstance(data, list) and data else None
     if not isinstance(first, Mapping):
         raise BadAnswerError("it has no picture in data[0]")
-    usage = read_response_usage(body) or Usage(calls=1)
+    usage = read_usage(body) or Usage(calls=1)
     return Answer(
         _given(first),
         usage,

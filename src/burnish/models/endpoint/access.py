@@ -1,4 +1,4 @@
-"""OpenAI access: one model's key, address, limits, retries and prices at an endpoint."""
+"""Endpoint access: one model's key, address, limits, retries and prices."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 import os
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from burnish.domain import (
     Clock,
@@ -17,9 +17,10 @@ from burnish.domain import (
     Usage,
     UsageError,
 )
+from burnish.models.endpoint.answers import Answer
+from burnish.models.endpoint.vendor import Vendor
 from burnish.models.failures import BadAnswerError, Endpoint, TransientError, error_of_bad_answer
 from burnish.models.limiter import shared_limits
-from burnish.models.openai.wire import read_response_usage
 from burnish.models.pricing import price_call
 from burnish.models.retry import call_with_retries, within
 from burnish.models.settings import ModelSettings
@@ -27,38 +28,23 @@ from burnish.models.traffic import current_traffic
 from burnish.support.retry import RetryPolicy
 
 if TYPE_CHECKING:
-    from burnish.models.openai.client import OpenAIClient
+    from burnish.models.endpoint.client import EndpointClient
 
 T = TypeVar("T")
-_OPENAI = "https://api.openai.com/v1"
-_DEFAULT_KEY_ENV = "OPENAI_API_KEY"
 # Sent where no key is given; local servers ignore it.
 _NO_KEY = "no-key-given"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
-    """What was read of an answer, and what it took; `latency_ms` is of the one attempt it came from.
-
-    `image_tokens` are those of the input, `output_image_tokens` those of the output that are pictures.
-    """
-
-    value: T
-    usage: Usage
-    image_tokens: int = 0
-    output_image_tokens: int = 0
-    latency_ms: float | None = None
-
-
-class OpenAIAccess:
+class EndpointAccess:
     """Makes calls on behalf of a model, as often and as fast as its settings allow.
 
-    Without a `base_url` in the settings `OPENAI_BASE_URL` counts, as it does for OpenAI's own client.
+    Without a `base_url` in the settings the vendor's variable counts, as it does for its own client.
     The key is read from the environment once and goes nowhere but into the request's header.
     """
 
     def __init__(
         self,
+        vendor: Vendor,
         name: str,
         settings: ModelSettings,
         *,
@@ -67,18 +53,19 @@ class OpenAIAccess:
         answers: str = "a chat completion",
         largest_body: int | None = None,
     ) -> None:
-        self.settings = _with_address(settings)
-        self.name = f"openai/{name}"
+        self.vendor = vendor
+        self.settings = _with_address(vendor, settings)
+        self.name = f"{vendor.provider}/{name}"
         self.model = name
         self.clock = clock or SystemClock()
         self.draw = draw
-        self.base_url = (self.settings.base_url or _OPENAI).rstrip("/")
-        self._key = _read_key(self.name, self.base_url, self.settings)
+        self.base_url = (self.settings.base_url or vendor.address).rstrip("/")
+        self._key = _read_key(vendor, self.name, self.base_url, self.settings)
         given = self._key != _NO_KEY
-        self._key_env = (self.settings.api_key_env or _DEFAULT_KEY_ENV) if given else ""
-        self._endpoint = Endpoint(self.name, self.base_url, self._key_env, answers)
+        self._key_env = (self.settings.api_key_env or vendor.key_env) if given else ""
+        self._endpoint = Endpoint(self.name, self.base_url, self._key_env, answers, vendor.speaks)
         self._largest_body = largest_body
-        self._client: OpenAIClient | None = None
+        self._client: EndpointClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.policy = RetryPolicy(
             max_attempts=self.settings.max_attempts,
@@ -87,7 +74,7 @@ class OpenAIAccess:
 
     async def call(
         self,
-        send: Callable[[OpenAIClient], Awaitable[Mapping[str, Any]]],
+        send: Callable[[EndpointClient], Awaitable[Mapping[str, Any]]],
         read: Callable[[Mapping[str, Any]], Answer[T]],
         *,
         tokens: Callable[[], int] = lambda: 0,
@@ -119,7 +106,7 @@ class OpenAIAccess:
 
     async def _call(
         self,
-        send: Callable[[OpenAIClient], Awaitable[Mapping[str, Any]]],
+        send: Callable[[EndpointClient], Awaitable[Mapping[str, Any]]],
         read: Callable[[Mapping[str, Any]], Answer[T]],
         tokens: Callable[[], int],
         seconds: float,
@@ -155,14 +142,15 @@ class OpenAIAccess:
             draw=self.draw,
         )
 
-    def _open_client(self) -> OpenAIClient:
+    def _open_client(self) -> EndpointClient:
         """The client of the running loop: connections cannot move to another one."""
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:
-            from burnish.models.openai.client import LARGEST_BODY, OpenAIClient  # noqa: PLC0415
+            from burnish.models.endpoint.client import LARGEST_BODY, EndpointClient  # noqa: PLC0415
 
             self._loop = loop
-            self._client = OpenAIClient(
+            self._client = EndpointClient(
+                self.vendor,
                 self._endpoint,
                 base_url=self.base_url,
                 key=self._key,
@@ -182,19 +170,22 @@ class OpenAIAccess:
             answer = read(body)
         except BadAnswerError as error:
             # What tells its tokens was paid for.
-            told = read_response_usage(body)
-            wasted += [] if told is None else [self._priced(Answer(None, told))]
+            told = self.vendor.read_usage(body)
+            wasted += [] if told is None else [self.priced(told)]
             raise error_of_bad_answer(str(error), self._endpoint) from error
-        return replace(answer, usage=self._priced(answer))
+        return replace(answer, usage=self.priced(answer))
 
-    def _priced(self, answer: Answer[Any]) -> Usage:
+    def priced(self, answer: Answer[Any]) -> Usage:
+        """What an answer took, with its price; None where nobody knows it."""
         cost = price_call(
             self.model,
             answer.usage,
             settings=self.settings,
-            base_url=None if self.base_url == _OPENAI else self.base_url,
+            base_url=None if self.base_url == self.vendor.address else self.base_url,
             image_tokens=answer.image_tokens,
             output_image_tokens=answer.output_image_tokens,
+            cache_write_tokens=answer.cache_write_tokens,
+            provider=self.vendor.prices or self.vendor.provider,
         )
         return replace(answer.usage, cost_usd=cost)
 
@@ -204,10 +195,10 @@ class OpenAIAccess:
         return min(error.retry_after, self.policy.longest_retry_after_seconds)
 
 
-class OpenAICaller:
+class EndpointCaller:
     """Base of what an endpoint does for one model: text, pictures or verdicts."""
 
-    def __init__(self, access: OpenAIAccess) -> None:
+    def __init__(self, access: EndpointAccess) -> None:
         self._access = access
         self._model = access.model
         self.settings = access.settings
@@ -221,18 +212,17 @@ class OpenAICaller:
         await self._access.close()
 
 
-def _with_address(settings: ModelSettings) -> ModelSettings:
+def _with_address(vendor: Vendor, settings: ModelSettings) -> ModelSettings:
     """The same settings, with the address from the environment where they name none."""
-    given = os.environ.get("OPENAI_BASE_URL")
+    given = os.environ.get(vendor.address_env) if vendor.address_env else None
     return replace(settings, base_url=given) if given and settings.base_url is None else settings
 
 
-def _read_key(name: str, address: str, settings: ModelSettings) -> str:
-    variable = _DEFAULT_KEY_ENV if settings.api_key_env is None else settings.api_key_env
+def _read_key(vendor: Vendor, name: str, address: str, settings: ModelSettings) -> str:
+    variable = vendor.key_env if settings.api_key_env is None else settings.api_key_env
     key = os.environ.get(variable, "").strip() if variable else ""
-    if not key and settings.api_key_env is None and address != _OPENAI:
-        return _NO_KEY
-    if not key and variable:
+    needed = settings.api_key_env is not None or (vendor.needs_key and address == vendor.address)
+    if not key and variable and needed:
         raise UsageError(
             what=f"{name} cannot be used",
             why=f"the environment variable {variable} is not set",

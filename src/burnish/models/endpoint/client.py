@@ -1,37 +1,43 @@
-"""OpenAI client: requests to an endpoint that speaks OpenAI's API, held to our limits."""
+"""Endpoint client: requests to a vendor's API over HTTP, and what is let out of its failures."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import os
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 
 from burnish.domain import BurnishError, Clock
+from burnish.models.endpoint.answers import parse_body
+from burnish.models.endpoint.vendor import Stream, Vendor
 from burnish.models.failures import (
     BadAnswerError,
     Endpoint,
+    ErrorAnswer,
     TransientError,
     clean_message,
     error_of_bad_answer,
     error_of_status,
 )
-from burnish.models.openai.wire import StreamedAnswer, parse_body
 from burnish.models.retry import retry_after_seconds
 from burnish.support.tls import tls_context
 
+T = TypeVar("T")
 LARGEST_BODY = 8 * 1024 * 1024
 _LONGEST_CONNECT_SECONDS = 10.0
-# Headers by which OpenAI bills an organisation or a project, from the variables of its own clients.
-_BILLED = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+_HEADERS = {
+    "Accept": "application/json",
+    # Compressed bytes could unpack to any size.
+    "Accept-Encoding": "identity",
+    "User-Agent": "burnish",
+}
 
 
-class OpenAIClient:
+class EndpointClient:
     """Sends one request at a time; raises BurnishError or TransientError, nothing else.
 
     Errors of the connection hold the request with its headers, so none of them is let out, not even
@@ -40,6 +46,7 @@ class OpenAIClient:
 
     def __init__(
         self,
+        vendor: Vendor,
         endpoint: Endpoint,
         *,
         base_url: str,
@@ -48,6 +55,7 @@ class OpenAIClient:
         clock: Clock,
         largest_body: int = LARGEST_BODY,
     ) -> None:
+        self._vendor = vendor
         self._endpoint = endpoint
         self._base_url = base_url
         self._key = key
@@ -55,55 +63,65 @@ class OpenAIClient:
         self._clock = clock
         _quiet_logs()
         self._http = httpx2.AsyncClient(
-            headers=_headers(key),
+            headers={**_HEADERS, **vendor.headers(key)},
             verify=tls_context(),
             timeout=httpx2.Timeout(
                 timeout_seconds, connect=min(_LONGEST_CONNECT_SECONDS, timeout_seconds)
             ),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
-            event_hooks={"response": [partial(_limit_body, largest_body)]},
+            event_hooks={
+                "request": [] if vendor.sign is None else [partial(_sign, vendor.sign)],
+                "response": [partial(_limit_body, largest_body)],
+            },
         )
 
-    async def chat(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The endpoint's JSON answer to one attempt at a chat completion."""
-        return await self._attempt(self._asked("chat/completions", json=body))
-
-    async def respond(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The endpoint's JSON answer to one attempt at a response."""
-        return await self._attempt(self._asked("responses", json=body))
-
-    async def draw(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The endpoint's JSON answer to one attempt at a picture."""
-        return await self._attempt(self._asked("images/generations", json=body))
-
-    async def redraw(
-        self, body: Mapping[str, Any], picture: tuple[str, bytes, str]
+    async def post(
+        self, path: str, *, stream: Callable[[], Stream] | None = None, **content: Any
     ) -> Mapping[str, Any]:
-        """The same from a picture, given as file name, bytes and media type."""
-        return await self._attempt(self._asked("images/edits", data=body, files={"image": picture}))
+        """The JSON answer to one attempt; `content` is the body as httpx takes it.
+
+        An answer that is streamed is put together, with `ttft_ms`.
+        """
+        return await self._attempt(self._posted(path, stream, content))
+
+    async def fetch(self, method: str, path: str, **content: Any) -> bytes:
+        """The answer to one attempt at any other request, such as one for a file."""
+        return await self._attempt(self._fetched(method, path, content))
 
     async def close(self) -> None:
         """Close the connections."""
         await self._http.aclose()
 
-    async def _asked(self, path: str, **content: Any) -> Mapping[str, Any]:
-        """The answer; one that is streamed is put together, with `ttft_ms`."""
+    async def _posted(
+        self, path: str, stream: Callable[[], Stream] | None, content: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
         started = self._clock.monotonic()
-        async with self._http.stream("POST", f"{self._base_url}/{path}", **content) as response:
+        async with self._open("POST", path, content) as response:
             kind = response.headers.get("content-type", "")
-            if not response.is_success:
-                await response.aread()
-                raise _RefusedError(response)
-            if "event-stream" not in kind:
+            if "event-stream" not in kind or stream is None:
                 return parse_body(await response.aread(), kind)
-            answer, first = StreamedAnswer(), None
+            answer, first = stream(), None
             async for line in response.aiter_lines():
                 answer.add(line)
                 if first is None and answer.begun:
                     first = (self._clock.monotonic() - started) * 1000
         return {**answer.body(), "ttft_ms": first}
 
-    async def _attempt(self, call: Awaitable[Mapping[str, Any]]) -> Mapping[str, Any]:
+    async def _fetched(self, method: str, path: str, content: Mapping[str, Any]) -> bytes:
+        async with self._open(method, path, content) as response:
+            return await response.aread()
+
+    @asynccontextmanager
+    async def _open(
+        self, method: str, path: str, content: Mapping[str, Any]
+    ) -> AsyncIterator[httpx2.Response]:
+        async with self._http.stream(method, f"{self._base_url}/{path}", **content) as response:
+            if not response.is_success:
+                await response.aread()
+                raise _RefusedError(response)
+            yield response
+
+    async def _attempt(self, call: Awaitable[T]) -> T:
         failure: BurnishError | TransientError
         try:
             async with asyncio.timeout(self._timeout):
@@ -115,13 +133,16 @@ class OpenAIClient:
         raise failure
 
     def _refusal(self, response: httpx2.Response) -> BurnishError | TransientError:
-        said = _error_of(response.content)
-        message = said.get("message")
+        said = self._vendor.read_error(response.content)
+        words = {name: value for name, value in said.items() if isinstance(value, str)}
         return error_of_status(
-            response.status_code,
+            ErrorAnswer(
+                status=response.status_code,
+                message=clean_message(words.get("message", ""), self._key),
+                code=words.get("code") or words.get("type", ""),
+                param=words.get("param", ""),
+            ),
             self._endpoint,
-            message=clean_message(message, self._key) if isinstance(message, str) else "",
-            code=str(said.get("code") or said.get("type") or ""),
             retry_after=retry_after_seconds(response.headers, self._clock.now()),
         )
 
@@ -148,26 +169,8 @@ class _RefusedError(Exception):
         self.response = response
 
 
-def _error_of(content: bytes) -> Mapping[str, Any]:
-    """What an answer says went wrong; nothing where it is no such JSON."""
-    try:
-        said = json.loads(content)
-    except (ValueError, RecursionError):
-        return {}
-    inner = said.get("error", said) if isinstance(said, Mapping) else None
-    return inner if isinstance(inner, Mapping) else {}
-
-
-def _headers(key: str) -> dict[str, str]:
-    billed = {header: os.environ.get(name, "").strip() for header, name in _BILLED.items()}
-    return {
-        "Authorization": f"Bearer {key}",
-        "Accept": "application/json",
-        # Compressed bytes could unpack to any size.
-        "Accept-Encoding": "identity",
-        "User-Agent": "burnish",
-        **{header: value for header, value in billed.items() if value},
-    }
+async def _sign(sign: Callable[[httpx2.Request], None], request: httpx2.Request) -> None:
+    sign(request)
 
 
 async def _limit_body(limit: int, response: httpx2.Response) -> None:

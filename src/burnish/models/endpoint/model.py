@@ -1,0 +1,77 @@
+"""Endpoint model: a language model over HTTP, made of a vendor and its wire."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from burnish.domain import Clock, ModelRequest, ModelResponse, Usage, canonical_hash
+from burnish.models.endpoint.access import EndpointAccess, EndpointCaller
+from burnish.models.endpoint.answers import Answer
+from burnish.models.endpoint.vendor import Vendor, Wire
+from burnish.models.failures import RefusedRequestError
+from burnish.models.settings import ModelSettings
+from burnish.models.tokens import count_message_tokens
+
+
+class EndpointModel(EndpointCaller):
+    """`PROVIDER/NAME` at the vendor, or at whatever endpoint with the same API `base_url` names."""
+
+    def __init__(
+        self,
+        vendor: Vendor,
+        wire: Callable[[str, ModelSettings], Wire],
+        name: str,
+        settings: ModelSettings | None = None,
+        *,
+        clock: Clock | None = None,
+        draw: Callable[[], float] = random.random,
+    ) -> None:
+        chosen = settings or ModelSettings()
+        self._wire = wire(name, chosen)
+        super().__init__(
+            EndpointAccess(vendor, name, chosen, clock=clock, draw=draw, answers=self._wire.answers)
+        )
+        self.fingerprint = f"{self.name}@" + canonical_hash(
+            [self._wire.api, self._access.base_url, *self._wire.variant]
+        )
+
+    async def complete(self, request: ModelRequest) -> ModelResponse:
+        """One answer, after as many attempts as settings and deadline allow."""
+        try:
+            return await self._ask(request)
+        except RefusedRequestError as error:
+            outcome = self._wire.outcome(error.said)
+            if outcome is None:
+                raise
+        read = count_message_tokens(request.messages, self._model)
+        usage = self._access.priced(Answer(None, Usage(calls=1, input_tokens=read)))
+        return replace(outcome, usage=usage)
+
+    async def _ask(self, request: ModelRequest) -> ModelResponse:
+        wire = self._wire
+        body = wire.body(request)
+
+        def read(answer: Mapping[str, Any]) -> Answer[ModelResponse]:
+            first = answer.get("ttft_ms") if self.settings.stream else None
+            found = wire.read(answer, request)
+            return replace(found, value=replace(found.value, ttft_ms=first))
+
+        answer = await self._access.call(
+            lambda client: client.post(wire.path, stream=wire.stream, json=body),
+            read,
+            tokens=lambda: token_estimate(request, self._model),
+            seconds=request.timeout_seconds,
+        )
+        return replace(answer.value, usage=answer.usage, latency_ms=answer.latency_ms)
+
+
+def token_estimate(request: ModelRequest, model: str) -> int:
+    """Tokens before the call: the prompt, and as much answer as is allowed."""
+    parameters = request.parameters
+    names = ("max_completion_tokens", "max_output_tokens", "max_tokens")
+    longest = next((parameters[name] for name in names if parameters.get(name)), 0)
+    allowed = longest if isinstance(longest, int) else 0
+    return count_message_tokens(request.messages, model) + allowed

@@ -1,0 +1,71 @@
+"""OpenAI as a vendor: address, key, headers, tokens, and errors that are outcomes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from burnish.domain import ModelRequest, ModelResponse, Usage, UsageError
+from burnish.models.endpoint.answers import Answer, token_count
+from burnish.models.endpoint.vendor import Vendor, bearer
+from burnish.models.failures import ErrorAnswer
+
+# Headers by which OpenAI bills an organisation or a project, from the variables of its own clients.
+_BILLED = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+_FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
+
+
+def headers(key: str) -> dict[str, str]:
+    """The key, and whom to bill."""
+    billed = {header: os.environ.get(name, "").strip() for header, name in _BILLED.items()}
+    return {**bearer(key), **{header: value for header, value in billed.items() if value}}
+
+
+def read_usage(body: Mapping[str, Any]) -> Usage | None:
+    """Tokens without their price, by the names of either API; None when the answer doesn't tell."""
+    given = body.get("usage")
+    if not isinstance(given, Mapping):
+        return None
+    read = token_count(given.get("input_tokens", given.get("prompt_tokens")))
+    written = token_count(given.get("output_tokens", given.get("completion_tokens")))
+    if read is None or written is None:
+        return None
+    details = given.get("input_tokens_details", given.get("prompt_tokens_details"))
+    cached = token_count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
+    return Usage(calls=1, input_tokens=read, output_tokens=written, cached_tokens=cached or 0)
+
+
+def filtered(error: ErrorAnswer) -> ModelResponse | None:
+    """The outcome of a prompt that a filter stopped, which endpoints tell as a bad request."""
+    flagged = error.code == "invalid_prompt" and "flagged" in error.message
+    if error.code not in _FILTERED and not flagged:
+        return None
+    return ModelResponse(text="", finish_reason="content_filter")
+
+
+def refuse_reserved(request: ModelRequest, reserved: tuple[str, ...]) -> None:
+    """Refuse parameters that we set ourselves, or could not read the answer of."""
+    for name in reserved:
+        if name in request.parameters:
+            raise UsageError(
+                what=f"the parameter {name!r} cannot be used",
+                why="Burnish sets it itself",
+                fix="remove it from the agent's parameters (for several answers use repeats)",
+                code="unsupported_parameter",
+            )
+
+
+def _wasted(body: Mapping[str, Any]) -> Answer[None] | None:
+    usage = read_usage(body)
+    return None if usage is None else Answer(None, usage)
+
+
+OPENAI = Vendor(
+    provider="openai",
+    address="https://api.openai.com/v1",
+    address_env="OPENAI_BASE_URL",
+    key_env="OPENAI_API_KEY",
+    headers=headers,
+    read_usage=_wasted,
+)
