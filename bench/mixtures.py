@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from bench.processes import ROOT
+from bench.results import Section, save
 from burnish.benchmarks.comparison import Plan, compare
 from burnish.benchmarks.contestants import Contestant, contestants
 from burnish.benchmarks.curves import Curve
@@ -54,6 +55,9 @@ def main(arguments: Sequence[str]) -> None:
     report_losses(outcome.curves, plan)
     for failure in outcome.failures:
         print(f"not measured: {failure}")
+    if options.set == "reporting" and not options.worlds:
+        missing = [str(failure) for failure in outcome.failures]
+        save(section(standings(outcome.curves), outcome.curves, plan, missing))
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -142,6 +146,53 @@ def report_losses(curves: Sequence[Curve], plan: Plan) -> None:
         named = ", ".join(f"{one.world} seed {one.seed} with {one.budget:,}" for one in lost)
         of_trials = f"{len(lost)} of {len(trials)}" if trials else "unknown"
         print(f"  {contestant.name:20}{of_trials}; {overlooked} of {len(mine)}  {named}")
+
+
+def section(
+    rows: Sequence[Standing], curves: Sequence[Curve], plan: Plan, missing: Sequence[str]
+) -> Section:
+    """Medians over the worlds by contestant, then each world; runs that went badly by name."""
+    lines: list[list[str]] = []
+    for budget in plan.budgets:
+        of_budget = [row for row in rows if row.budget == budget]
+        for one in plan.contestants:
+            mine = [row for row in of_budget if row.optimizer == one.name]
+            mean = sum(row.share for row in mine) / len(mine)
+            reached = sum(row.reached for row in mine) / len(mine)
+            share, lowest, _, _, calls, asked, goal = cells(mine)
+            told = [share, f"{mean:.3f}", lowest, f"{reached:.0%}", calls, asked, goal]
+            lines.append([f"{budget:,}", "all", one.name, *told])
+    for budget, world in ((budget, world) for budget in plan.budgets for world in plan.worlds):
+        shown = [row for row in rows if (row.budget, row.world) == (budget, world)]
+        for row in by_contestant(shown, plan):
+            share, lowest, _, _, calls, asked, goal = cells([row])
+            told = [share, f"{row.share:.3f}", lowest, f"{row.reached:.0%}", calls, asked, goal]
+            lines.append([f"{budget:,}", world, row.optimizer, *told])
+    losses = [
+        f"{one.world} seed {one.seed} with {one.budget:,} calls ({one.best_trial:.3f} was tried, "
+        f"{one.final:.3f} won)"
+        for one in curves
+        if one.best_trial is not None and one.best_trial - one.final > LOSS
+    ]
+    runs = sum(one.best_trial is not None for one in curves)
+    return Section(
+        name="mixtures",
+        title=f"Mixtures: {len(plan.worlds)} frozen worlds of another author, {len(plan.seeds)} seeds",
+        command=f"python -m bench mixtures --set reporting --seeds {len(plan.seeds)}",
+        columns=[
+            *("calls", "world", "contestant", "share of the maximum", "mean", "lowest"),
+            *("90% reached", "calls made", "reflections", "calls to 90%"),
+        ],
+        rows=lines,
+        notes=[
+            "Shares are true scores of the chosen winner over the world's maximum, medians over seeds "
+            "and, for all, over worlds; lowest is a single run's. A > says that half or more never got "
+            "there.",
+            f"{len(losses)} of {runs} winners of ours are worse by over {LOSS} than the best trial "
+            f"of their own run{': ' if losses else ''}{'; '.join(losses)}.",
+            *(f"Not measured: {one}." for one in missing),
+        ],
+    )
 
 
 def by_contestant(rows: Iterable[Standing], plan: Plan) -> list[Standing]:
