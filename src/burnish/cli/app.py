@@ -29,9 +29,14 @@ class CommandEntry(NamedTuple):
 COMMANDS = {
     "init": CommandEntry("init", "init", "Make a runnable example that needs no key."),
     "import": CommandEntry(
+        "datasets.import_file",
         "import_file",
-        "import_file",
-        "Make a project of another tool's test cases: promptfoo, Inspect, OpenAI evals.",
+        "Make a project of another tool's test cases, or a dataset of traces.",
+    ),
+    "synthesize": CommandEntry(
+        "datasets.synthesize",
+        "synthesize",
+        "Let a model write rows for training, unlike those there are.",
     ),
     "validate": CommandEntry(
         "validate",

@@ -20,6 +20,8 @@ from burnish.support.number_checks import is_whole
 SplitSizes: TypeAlias = Mapping[str, float]
 
 FIELD = "field"
+# The column that marks rows which a model wrote.
+SYNTHETIC = "synthetic"
 _FRACTION_ERROR = 1e-6
 _LISTED = 10
 _NO_SPLIT = ""
@@ -270,15 +272,24 @@ class Suite:
         return replace(self, refine=None)
 
     def splits(self) -> Mapping[str, str]:
-        """The split of each item id; empty when the suite is not split."""
+        """The split of each item id; empty when the suite is not split.
+
+        Synthetic rows are for training, whatever they say: the others are split as without them.
+        """
         if self.policy.split is None:
             return {}
-        return assign_splits(
-            self.dataset,
+        rows: Dataset | list[Item] = self.dataset
+        made: list[str] = []
+        if SYNTHETIC in self.dataset.index().fields:
+            made = [item.id for item in self.dataset.items() if _is_synthetic(item)]
+            rows = [item for item in self.dataset.items() if not _is_synthetic(item)]
+        chosen = assign_splits(
+            rows,
             self.policy.split,
             seed=self.policy.split_seed,
             stratify_by=self.policy.stratify_by,
         )
+        return {**chosen, **dict.fromkeys(made, "train")}
 
     def items(self, split: str | None = None) -> Iterator[Item]:
         """The items of one split, or all; each read afresh from the dataset."""
@@ -298,6 +309,10 @@ class Suite:
         for item in self.dataset.items():
             if chosen.get(item.id) == split:
                 yield item
+
+
+def _is_synthetic(item: Item) -> bool:
+    return str(item.data.get(SYNTHETIC)).casefold() == "true"
 
 
 def _bad(name: str, why: str) -> UsageError:

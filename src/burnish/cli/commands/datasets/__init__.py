@@ -1,0 +1,1 @@
+"""Commands on datasets: import and synthesize."""
