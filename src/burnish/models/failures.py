@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from burnish.domain import BurnishError, UnavailableError, UsageError
@@ -133,14 +132,6 @@ def error_of_status(
         code="request_refused",
         said=answer,
     )
-
-
-def refuses_parameters(error: BaseException, names: Iterable[str]) -> bool:
-    """Whether an endpoint refused a request for one of these parameters, as it says itself."""
-    if not isinstance(error, UsageError) or error.code != "request_refused":
-        return False
-    said = error.why.partition(" and said: ")[2].lower()
-    return any(name.lower() in said for name in names)
 
 
 def error_of_bad_answer(problem: str, endpoint: Endpoint) -> TransientError:
