@@ -3,6 +3,7 @@
 import pytest
 
 from burnish.testing.model_contract import ModelContract
+from burnish.testing.vendors.anthropic import FakeAnthropic
 from burnish.testing.vendors.openai import FakeOpenAI
 
 
@@ -23,4 +24,11 @@ class TestOpenAIResponses(ModelContract):
     name = "openai/gpt-4o-mini"
     key_env = "OPENAI_API_KEY"
     settings = {"api": "responses"}  # noqa: RUF012
+    has_logprobs = False
+
+
+class TestAnthropic(ModelContract):
+    vendor_class = FakeAnthropic
+    name = "anthropic/claude-haiku-4-5"
+    key_env = "ANTHROPIC_API_KEY"
     has_logprobs = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from burnish.domain import BurnishError, UnavailableError, UsageError
+from burnish.domain import BurnishError, ModelRequest, UnavailableError, UsageError
 
 _TRANSIENT_STATUS = frozenset({408, 409, 429})
 _LONGEST_MESSAGE = 300
@@ -140,6 +140,18 @@ def error_of_bad_answer(problem: str, endpoint: Endpoint) -> TransientError:
         f"{endpoint.address} answered with something else than {endpoint.answers}: {problem}",
         fix=f"check that base_url is {endpoint.speaks}, or try again later",
     )
+
+
+def refuse_reserved(request: ModelRequest, reserved: tuple[str, ...]) -> None:
+    """Refuse parameters that we set ourselves, or could not read the answer of."""
+    for name in reserved:
+        if name in request.parameters:
+            raise UsageError(
+                what=f"the parameter {name!r} cannot be used",
+                why="Burnish sets it itself",
+                fix="remove it from the agent's parameters (for several answers use repeats)",
+                code="unsupported_parameter",
+            )
 
 
 def clean_message(text: str, *secrets: str) -> str:
