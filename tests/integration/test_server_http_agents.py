@@ -12,7 +12,7 @@ from serving_world import (
     settings_of,
     wait_until_final,
 )
-from tests.servers.misbehaving import _respond, running_server, status
+from tests.servers.misbehaving import respond, running_server, status
 
 from burnish.config.served_project import ServeOptions
 from burnish.server.http.settings import ServerSettings
@@ -22,7 +22,7 @@ TEXTS = {"sections": {"system": "Billing or technical?"}, "parameters": {"tone":
 
 async def label(request, writer):
     """A service that knows every answer."""
-    await _respond(writer, 200, json.dumps({"output": request.body["item"]["label"]}).encode())
+    await respond(writer, 200, json.dumps({"output": request.body["item"]["label"]}).encode())
 
 
 @pytest.fixture(scope="module")

@@ -29,21 +29,24 @@ class Picture:
 class ToolCall:
     """A tool that a model wants called; `id` ties the tool's message to it.
 
-    `arguments` is an object where the model wrote one, else its text as it came.
+    `arguments` is an object where the model wrote one, else its text as it came. `echo` is what the
+    provider wants to see again with the call, such as signed thoughts; nobody else reads it.
     """
 
     id: str
     name: str
     arguments: Json
+    echo: Json = None
 
     def to_json(self) -> dict[str, Json]:
-        """The three by name."""
-        return {"id": self.id, "name": self.name, "arguments": self.arguments}
+        """By name; the echo only where there is one."""
+        told = {"id": self.id, "name": self.name, "arguments": self.arguments}
+        return told if self.echo is None else {**told, "echo": self.echo}
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> ToolCall:
         """From its JSON form."""
-        return cls(value["id"], value["name"], value["arguments"])
+        return cls(value["id"], value["name"], value["arguments"], value.get("echo"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,12 @@ def _open_openai(rest: str, settings: ModelSettings) -> Model:
     return OpenAIModel(rest, settings)
 
 
+def _open_anthropic(rest: str, settings: ModelSettings) -> Model:
+    from burnish.models.anthropic.messages import AnthropicModel  # noqa: PLC0415
+
+    return AnthropicModel(rest, settings)
+
+
 def _open_local(rest: str, settings: ModelSettings) -> Model:
     from burnish.models.local.model import open_local  # noqa: PLC0415
 
@@ -131,6 +137,7 @@ def _first_label(request: ModelRequest) -> str:
 
 _PROVIDERS: dict[str, Callable[[str, ModelSettings], Model]] = {
     "openai": _open_openai,
+    "anthropic": _open_anthropic,
     "local": _open_local,
     "scripted": _open_scripted,
     "replay": _open_replay,
@@ -167,7 +174,13 @@ def _open_third_party(provider: str, rest: str, settings: ModelSettings) -> Mode
 
 
 def _forms() -> str:
-    forms = ["openai/NAME", "local/NAME-or-FILE.gguf", "scripted/echo", "replay/FILE"]
+    forms = [
+        "openai/NAME",
+        "anthropic/NAME",
+        "local/NAME-or-FILE.gguf",
+        "scripted/echo",
+        "replay/FILE",
+    ]
     more = sorted(set(SEAM.installed()) - set(_PROVIDERS))
     return f"use one of {', '.join([*forms, *(f'{provider}/…' for provider in more)])}"
 

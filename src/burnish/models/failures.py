@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from burnish.domain import BurnishError, UnavailableError, UsageError
+from burnish.domain import BurnishError, ModelRequest, UnavailableError, UsageError
 
 _TRANSIENT_STATUS = frozenset({408, 409, 429})
 _LONGEST_MESSAGE = 300
@@ -135,20 +134,24 @@ def error_of_status(
     )
 
 
-def refuses_parameters(error: BaseException, names: Iterable[str]) -> bool:
-    """Whether an endpoint refused a request for one of these parameters, as it says itself."""
-    if not isinstance(error, UsageError) or error.code != "request_refused":
-        return False
-    said = error.why.partition(" and said: ")[2].lower()
-    return any(name.lower() in said for name in names)
-
-
 def error_of_bad_answer(problem: str, endpoint: Endpoint) -> TransientError:
     """An answer that cannot be read may be a proxy's or a dying server's: worth another attempt."""
     return TransientError(
         f"{endpoint.address} answered with something else than {endpoint.answers}: {problem}",
         fix=f"check that base_url is {endpoint.speaks}, or try again later",
     )
+
+
+def refuse_reserved(request: ModelRequest, reserved: tuple[str, ...]) -> None:
+    """Refuse parameters that we set ourselves, or could not read the answer of."""
+    for name in reserved:
+        if name in request.parameters:
+            raise UsageError(
+                what=f"the parameter {name!r} cannot be used",
+                why="Burnish sets it itself",
+                fix="remove it from the agent's parameters (for several answers use repeats)",
+                code="unsupported_parameter",
+            )
 
 
 def clean_message(text: str, *secrets: str) -> str:

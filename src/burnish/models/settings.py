@@ -13,7 +13,7 @@ from burnish.support.hints import did_you_mean
 
 _APIS = ("chat", "responses")
 _TEXTS = ("base_url", "api_key_env", "api")
-_SWITCHES = ("grammar", "stream", "cache")
+_SWITCHES = ("grammar", "stream", "prompt_cache", "cache")
 _COUNTS = ("max_concurrency", "max_attempts", "workers", "context_tokens")
 _SECONDS = ("timeout_seconds", "deadline_seconds", "queue_seconds")
 _ABOVE_ZERO = ("requests_per_minute", "tokens_per_minute", *_SECONDS)
@@ -34,9 +34,10 @@ class ModelSettings:
     `retry_budget` is how many retries a call earns: 0.2 lets a fifth of the calls be tried again.
     `input_price` and `output_price` are in USD per million tokens, and given together. `grammar`
     sends labels as a GBNF grammar, which llama.cpp servers understand. `stream` has answers
-    come piece by piece, so that the time to the first of them is known. `api` says which
-    of OpenAI's two ways to ask for text the endpoint speaks: "chat" or "responses". For local
-    models: `workers` are processes, `context_tokens` what prompt and answer may have together, and
+    come piece by piece, so that the time to the first of them is known. `prompt_cache` marks what
+    the next request is likely to begin with, for vendors that cache prompts only where they are told
+    to, such as Anthropic. `api` says which of OpenAI's two ways to ask for text the endpoint speaks:
+    "chat" or "responses". For local models: `workers` are processes, `context_tokens` what prompt and answer may have together, and
     `queue_seconds` how long a call waits for its turn, which no other deadline counts. `cache`
     keeps answers and pays for equal requests once.
     """
@@ -46,6 +47,7 @@ class ModelSettings:
     api: str = "chat"
     grammar: bool = False
     stream: bool = False
+    prompt_cache: bool = True
     max_concurrency: int = 16
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None

@@ -18,11 +18,13 @@ _LONG_SECONDS = 10.0
 class Traffic:
     """What endpoints are asked on behalf of a run. Calls write it, a display in a thread reads it.
 
-    `retries` counts attempts that were made again, by why the one before failed.
+    `retries` counts attempts that were made again, by why the one before failed. `notices` are what a
+    user should know of how models were asked, each once.
     """
 
     retries: Counter[str] = field(default_factory=Counter)
     paused_seconds: float = 0.0
+    notices: dict[str, None] = field(default_factory=dict)
     _under_way: dict[int, tuple[str, float]] = field(default_factory=dict)
     _pauses: dict[str, tuple[float, str]] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=count)
@@ -36,6 +38,10 @@ class Traffic:
             yield
         finally:
             del self._under_way[number]
+
+    def notice(self, words: str) -> None:
+        """Tell something, unless it was told before."""
+        self.notices[words] = None
 
     def retried(self, why: str) -> None:
         """An attempt failed and another is made."""
@@ -82,6 +88,7 @@ class Traffic:
             "retries": self.retries.total(),
             "by_reason": dict(self.retries),
             "paused_seconds": round(self.paused_seconds, 3),
+            **({"notices": list(self.notices)} if self.notices else {}),
         }
 
 

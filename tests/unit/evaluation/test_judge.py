@@ -13,7 +13,6 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.evaluation.scorers.judge import JUDGE_UNAVAILABLE, LLMJudge, has_criteria
-from burnish.models.failures import Endpoint, error_of_status
 
 ITEM = Item(id="1", data={"question": "2+2?", "reference": "4"})
 OUTPUT = AgentOutput(text="four")
@@ -249,21 +248,3 @@ def test_the_fingerprint_covers_model_criteria_and_settings():
 
     assert len({judge.fingerprint for judge in judges}) == len(judges)
     assert LLMJudge(ScriptedJudge(), "c").fingerprint == judges[0].fingerprint
-
-
-@pytest.mark.parametrize("own", [True, False])
-async def test_a_model_that_takes_no_temperature_is_asked_without_ours(own):
-    endpoint = Endpoint("openai/o9", "http://127.0.0.1:1/v1", "KEY")
-    said = "Unsupported value: 'temperature' does not support 0.0 with this model."
-    refused = error_of_status(400, endpoint, message=said)
-    settings = {} if own else {"parameters": {"temperature": 0.0}}
-    model = ScriptedJudge(refused, GOOD, GOOD)
-    judge = LLMJudge(model, "Is it polite?", **settings)
-
-    score = await judge.score(OUTPUT, ITEM)
-
-    assert [dict(one.parameters) for one in model.requests] == [{"temperature": 0.0}, {}][: 1 + own]
-    assert (score.error is None) is own
-    if own:
-        await judge.score(OUTPUT, ITEM)
-        assert dict(model.requests[-1].parameters) == {}

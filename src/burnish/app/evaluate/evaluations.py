@@ -280,7 +280,7 @@ class Evaluation:
         )
         with counting(progress.traffic):
             await until_cancelled(run, cancelled)
-        if progress.traffic.retries:
+        if progress.traffic.retries or progress.traffic.notices:
             told = {"traffic": progress.traffic.to_json()}
             await self._workspace.experiments.update_experiment(experiment.id, metadata=told)
         return await result_of(self._workspace.experiments, experiment.id, self.suite.scorers)

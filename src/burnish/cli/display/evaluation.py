@@ -116,12 +116,15 @@ def summary_rows(result: EvaluationResult) -> list[tuple[str, Text]]:
 
 
 def traffic_rows(told: Mapping[str, Any] | None) -> list[Row]:
-    """What was tried again and why, and for how long endpoints asked to wait; else nothing."""
-    if not told or not told["retries"]:
+    """What was tried again and why, how long endpoints asked to wait, and what to know of them."""
+    if not told:
         return []
+    notices = [("notice", Text(words, style="yellow")) for words in told.get("notices", ())]
+    if not told["retries"]:
+        return notices
     paused = told["paused_seconds"]
     words = Traffic(retries=Counter(told["by_reason"])).tried_again
-    return [("retries", Text(f"{words}, {duration(paused)} paused" if paused else words))]
+    return [("retries", Text(f"{words}, {duration(paused)} paused" if paused else words)), *notices]
 
 
 def _spending_rows(result: EvaluationResult) -> list[tuple[str, Text]]:

@@ -21,12 +21,10 @@ from burnish.domain import (
     Round,
     Spending,
     Usage,
-    UsageError,
     paid_in,
 )
 from burnish.evaluation.scorers.judge import fenced, field_parts, shown_output
 from burnish.evaluation.scorers.scorer_set import is_systemic
-from burnish.models.failures import refuses_parameters
 from burnish.support.deadlines import deadline
 
 _DETERMINISTIC: Mapping[str, Json] = {"temperature": 0.0}
@@ -85,7 +83,6 @@ class Refiner:
         self._model = model
         self._fields = tuple(fields)
         self._parameters = dict(_DETERMINISTIC if parameters is None else parameters)
-        self._own_parameters = parameters is None
         self._timeout = timeout_seconds
         # What would fail every item alike, such as a wrong key: asking again would change nothing.
         self._broken: str | None = None
@@ -103,7 +100,7 @@ class Refiner:
         started = time.perf_counter()
         try:
             async with deadline(self._timeout):
-                response = await self._ask(request)
+                response = await self._model.complete(request)
         except TimeoutError:
             raise RefinerFailedError(f"{self.name}: no answer within {self._timeout:g} s") from None
         except Exception as error:  # A model may be anybody's function.
@@ -115,16 +112,6 @@ class Refiner:
         if "```" not in latest.output.text:
             response = replace(response, text=_unwrapped(response.text))
         return _revision(response, elapsed, structured=latest.output.data is not None)
-
-    async def _ask(self, request: ModelRequest) -> ModelResponse:
-        """The model's answer; one that takes no temperature but its own is asked without ours."""
-        try:
-            return await self._model.complete(request)
-        except UsageError as error:
-            if not self._own_parameters or not refuses_parameters(error, self._parameters):
-                raise
-        self._parameters = {}
-        return await self._model.complete(replace(request, parameters={}))
 
     def _shown(self, item: Item) -> dict[str, Json]:
         return {name: item.row[name] for name in self._fields if name in item.row}

@@ -16,7 +16,6 @@ from burnish.domain import (
     Message,
     Model,
     ModelRequest,
-    ModelResponse,
     Purpose,
     Score,
     Spending,
@@ -37,7 +36,6 @@ from burnish.evaluation.scorers.fields import (
 )
 from burnish.evaluation.scorers.json_values import NotJsonError, parse_json
 from burnish.evaluation.scorers.scorer_set import is_systemic
-from burnish.models.failures import refuses_parameters
 
 # Raise it with every change of the words below: other words may give other verdicts.
 PROMPT_VERSION = 1
@@ -168,7 +166,6 @@ class LLMJudge:
         self._shows_all = fields is None
         self._system = system_text(self.criteria, threshold)
         self._parameters = dict(_DETERMINISTIC if parameters is None else parameters)
-        self._own_parameters = parameters is None
         self._timeout = timeout_seconds
         self.fingerprint: str | None = fingerprint_of(
             "judge",
@@ -190,7 +187,7 @@ class LLMJudge:
         spent, problem = Usage(), ""
         for attempt in range(_ATTEMPTS):
             try:
-                response = await self._ask(messages, attempt)
+                response = await self.model.complete(self._request(messages, attempt))
             except Exception as error:  # A model may be anybody's function.
                 if is_systemic(error):
                     raise
@@ -204,16 +201,6 @@ class LLMJudge:
         return self._failed(
             f"the judge gave no usable verdict in {_ATTEMPTS} tries: {problem}", spent
         )
-
-    async def _ask(self, messages: tuple[Message, ...], attempt: int) -> ModelResponse:
-        """The model's answer; one that takes no temperature but its own is asked without ours."""
-        try:
-            return await self.model.complete(self._request(messages, attempt))
-        except UsageError as error:
-            if not self._own_parameters or not refuses_parameters(error, self._parameters):
-                raise
-        self._parameters = {}
-        return await self.model.complete(self._request(messages, attempt))
 
     def _shown_fields(self, item: Item) -> Mapping[str, Json]:
         if self._shows_all:

@@ -39,7 +39,8 @@ class EndpointAccess:
     """Makes calls on behalf of a model, as often and as fast as its settings allow.
 
     Without a `base_url` in the settings the vendor's variable counts, as it does for its own client.
-    The key is read from the environment once and goes nowhere but into the request's header.
+    The key is read from the environment, again when it is refused, and goes nowhere but into the
+    request's header.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class EndpointAccess:
         self._endpoint = Endpoint(self.name, self.base_url, self._key_env, answers, vendor.speaks)
         self._largest_body = largest_body
         self._client: EndpointClient | None = None
+        self._renewed: list[EndpointClient] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self.policy = RetryPolicy(
             max_attempts=self.settings.max_attempts,
@@ -88,7 +90,7 @@ class EndpointAccess:
         longest = seconds or self.settings.deadline_seconds
         wasted: list[Usage] = []
         try:
-            work = self._call(send, read, tokens, longest, wasted)
+            work = self._call_by_key(send, read, tokens, longest, wasted)
             answer = await within(longest, work, who=self.name)
         except UnavailableError as error:
             if not wasted:
@@ -100,9 +102,35 @@ class EndpointAccess:
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
-        client, self._client = self._client, None
-        if client is not None and self._loop is asyncio.get_running_loop():
-            await client.close()
+        clients = [*self._renewed, *([] if self._client is None else [self._client])]
+        self._renewed, self._client = [], None
+        if self._loop is asyncio.get_running_loop():
+            for client in clients:
+                await client.close()
+
+    async def _call_by_key(
+        self,
+        send: Callable[[EndpointClient], Awaitable[Mapping[str, Any]]],
+        read: Callable[[Mapping[str, Any]], Answer[T]],
+        tokens: Callable[[], int],
+        seconds: float,
+        wasted: list[Usage],
+    ) -> Answer[T]:
+        """The answer; where the key is refused and another has come meanwhile, by that one."""
+        used = self._key
+        try:
+            return await self._call(send, read, tokens, seconds, wasted)
+        except UsageError as error:
+            if error.code != "bad_key":
+                raise
+            found = _read_key(self.vendor, self.name, self.base_url, self.settings)
+            if found == used:
+                raise
+        if found != self._key:
+            self._key = found
+            self._renewed += [] if self._client is None else [self._client]
+            self._client = None
+        return await self._call(send, read, tokens, seconds, wasted)
 
     async def _call(
         self,

@@ -56,20 +56,20 @@ def storable_text(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def tool_calls_of(told: Iterable[tuple[Any, Any, Any]]) -> tuple[ToolCall, ...]:
-    """Calls from (id, name, arguments); arguments in text are read where they are an object.
+def tool_calls_of(told: Iterable[tuple[Any, ...]]) -> tuple[ToolCall, ...]:
+    """Calls from (id, name, arguments), or with an echo; arguments in text are read.
 
     An id that is missing or doubled is made up: a tool's message must name one call.
     """
     calls: dict[str, ToolCall] = {}
-    for given, name, arguments in told:
+    for given, name, arguments, *echo in told:
         if not isinstance(name, str) or not name:
             raise BadAnswerError("it calls a tool without a name")
         key = storable_text(given) if isinstance(given, str) else ""
         made = (f"call_{number}" for number in count(len(calls) + 1))
         while not key or key in calls:
             key = next(made)
-        calls[key] = ToolCall(key, storable_text(name), _arguments(arguments))
+        calls[key] = ToolCall(key, storable_text(name), _arguments(arguments), *echo)
     return tuple(calls.values())
 
 

@@ -115,11 +115,17 @@ class EndpointClient:
     async def _open(
         self, method: str, path: str, content: Mapping[str, Any]
     ) -> AsyncIterator[httpx2.Response]:
-        async with self._http.stream(method, f"{self._base_url}/{path}", **content) as response:
+        async with self._http.stream(method, self._url(path), **content) as response:
             if not response.is_success:
                 await response.aread()
                 raise _RefusedError(response)
             yield response
+
+    def _url(self, path: str) -> str:
+        """Below the address, which may be given with the version that the path begins with."""
+        version, _, rest = path.partition("/")
+        given = self._base_url.endswith(f"/{version}")
+        return f"{self._base_url}/{rest if given else path}"
 
     async def _attempt(self, call: Awaitable[T]) -> T:
         failure: BurnishError | TransientError

@@ -10,6 +10,7 @@ from typing import Any
 from burnish.domain import Clock, ModelRequest, ModelResponse, Usage, canonical_hash
 from burnish.models.endpoint.access import EndpointAccess, EndpointCaller
 from burnish.models.endpoint.answers import Answer
+from burnish.models.endpoint.parameters import accepted, learn_refusal
 from burnish.models.endpoint.vendor import Vendor, Wire
 from burnish.models.failures import RefusedRequestError
 from burnish.models.settings import ModelSettings
@@ -39,7 +40,23 @@ class EndpointModel(EndpointCaller):
         )
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
-        """One answer, after as many attempts as settings and deadline allow."""
+        """One answer, after as many attempts as settings and deadline allow.
+
+        Parameters that the model refuses are left out, from the first refusal on.
+        """
+        address = self._access.base_url
+        for _ in request.parameters:
+            given = accepted(address, self.name, request.parameters)
+            try:
+                return await self._answer(replace(request, parameters=given))
+            except RefusedRequestError as error:
+                if not learn_refusal(address, self.name, error.said, given):
+                    raise
+        given = accepted(address, self.name, request.parameters)
+        return await self._answer(replace(request, parameters=given))
+
+    async def _answer(self, request: ModelRequest) -> ModelResponse:
+        """One answer; an error that stands for a refusal or a filter is one."""
         try:
             return await self._ask(request)
         except RefusedRequestError as error:

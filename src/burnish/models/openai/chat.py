@@ -14,9 +14,9 @@ from burnish.models.endpoint.answers import (
     token_count,
     tool_calls_of,
 )
-from burnish.models.failures import BadAnswerError, ErrorAnswer, clean_message
+from burnish.models.failures import BadAnswerError, ErrorAnswer, clean_message, refuse_reserved
 from burnish.models.local.grammar import labels_grammar
-from burnish.models.openai.vendor import filtered, refuse_reserved
+from burnish.models.openai.vendor import filtered
 from burnish.models.settings import ModelSettings
 from burnish.models.tokens import count_message_tokens, count_tokens
 

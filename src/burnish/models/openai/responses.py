@@ -13,8 +13,8 @@ from burnish.models.endpoint.answers import (
     storable_text,
     tool_calls_of,
 )
-from burnish.models.failures import BadAnswerError, ErrorAnswer, clean_message
-from burnish.models.openai.vendor import filtered, read_usage, refuse_reserved
+from burnish.models.failures import BadAnswerError, ErrorAnswer, clean_message, refuse_reserved
+from burnish.models.openai.vendor import filtered, read_usage
 from burnish.models.settings import ModelSettings
 from burnish.models.tokens import count_message_tokens, count_tokens
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from burnish.domain import ModelRequest, ModelResponse, Usage, UsageError
+from burnish.domain import ModelResponse, Usage
 from burnish.models.endpoint.answers import Answer, token_count
 from burnish.models.endpoint.vendor import Vendor, bearer
 from burnish.models.failures import ErrorAnswer
@@ -42,18 +42,6 @@ def filtered(error: ErrorAnswer) -> ModelResponse | None:
     if error.code not in _FILTERED and not flagged:
         return None
     return ModelResponse(text="", finish_reason="content_filter")
-
-
-def refuse_reserved(request: ModelRequest, reserved: tuple[str, ...]) -> None:
-    """Refuse parameters that we set ourselves, or could not read the answer of."""
-    for name in reserved:
-        if name in request.parameters:
-            raise UsageError(
-                what=f"the parameter {name!r} cannot be used",
-                why="Burnish sets it itself",
-                fix="remove it from the agent's parameters (for several answers use repeats)",
-                code="unsupported_parameter",
-            )
 
 
 def _wasted(body: Mapping[str, Any]) -> Answer[None] | None:
