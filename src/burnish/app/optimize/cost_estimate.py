@@ -28,8 +28,9 @@ from burnish.evaluation.agents import PromptAgent
 from burnish.evaluation.agents.prompt_agent import chat_messages, label_words
 from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.evaluation.refine.refiner import refine_messages
-from burnish.evaluation.scorers.judge import judge_messages, system_text
-from burnish.evaluation.scorers.judges import judges_in, row_judges
+from burnish.evaluation.scorers.judge import judge_messages, shown_output, system_text
+from burnish.evaluation.scorers.judges import judges_in, pairwise_in, row_judges
+from burnish.evaluation.scorers.pairwise import choice_messages
 from burnish.evaluation.suite import Suite
 from burnish.models.pricing import price_call
 from burnish.models.tokens import count_message_tokens, count_tokens
@@ -353,6 +354,11 @@ def _judging(suite: Suite, item: Item, output: AgentOutput) -> Iterator[_Call]:
         system = system_text(judge.criteria, judge.threshold)
         messages = judge_messages(system, output, shown)
         yield _Call(judge.model.name, messages, _VERDICT_TOKENS, purpose=Purpose.JUDGE)
+    for pair in pairwise_in(scorers):
+        text = shown_output(output)
+        messages = choice_messages(pair.system, text, text, item.data)
+        for _ in range(2):  # both orders
+            yield _Call(pair.model.name, messages, _VERDICT_TOKENS, purpose=Purpose.JUDGE)
 
 
 def _price(model: str, usage: Usage, tables: Mapping[str, Any]) -> float | None:

@@ -10,20 +10,15 @@ from typing import Any, ClassVar
 
 from burnish.domain import (
     AgentOutput,
-    BurnishError,
     Item,
     Json,
     Message,
     Model,
-    ModelRequest,
-    ModelResponse,
     Purpose,
     Score,
     Spending,
-    UnavailableError,
     Usage,
     UsageError,
-    paid_in,
     text_hash,
 )
 from burnish.evaluation.scorers.comparison import as_text
@@ -36,8 +31,7 @@ from burnish.evaluation.scorers.fields import (
     require_text,
 )
 from burnish.evaluation.scorers.json_values import NotJsonError, parse_json
-from burnish.evaluation.scorers.scorer_set import is_systemic
-from burnish.models.failures import refuses_parameters
+from burnish.evaluation.scorers.judge_calls import JudgeCalls, MalformedVerdictError, failed_score
 
 # Raise it with every change of the words below: other words may give other verdicts.
 PROMPT_VERSION = 1
@@ -58,14 +52,7 @@ Answer with one JSON object and nothing else:
 - reason: one to three sentences that say what is wrong and what would make it right.
 - pass: {passing}.
 """
-_CORRECTION = """\
-That answer cannot be used: {problem}. Answer again with one JSON object and nothing else: \
-{{"score": <number from 0 to 1>, "reason": "<why>", "pass": <true or false>}}"""
-_QUOTED_ANSWER_CHARACTERS = 2_000
-# How the error of a score begins when the judge's model could not be reached.
-JUDGE_UNAVAILABLE = "judge unavailable"
-_ATTEMPTS = 2
-_DETERMINISTIC: Mapping[str, Json] = {"temperature": 0.0}
+_FORM = '{"score": <number from 0 to 1>, "reason": "<why>", "pass": <true or false>}'
 VERDICT_SCHEMA: Mapping[str, Json] = {
     "type": "object",
     "properties": {
@@ -76,7 +63,7 @@ VERDICT_SCHEMA: Mapping[str, Json] = {
     "required": ["score", "reason", "pass"],
     "additionalProperties": False,
 }
-_THINKING = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+THINKING = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _SCORE_KEY = re.compile(r"\bscore[\"']?\s*:")
 NOT_JUDGED = "not judged: the judge's criteria are missing or empty"
 
@@ -90,10 +77,12 @@ def system_text(criteria: str, threshold: float | None) -> str:
 
 
 def judge_messages(
-    system: str, output: AgentOutput, fields: Mapping[str, Json]
+    system: str, output: AgentOutput, fields: Mapping[str, Json], *, output_first: bool = False
 ) -> tuple[Message, ...]:
     """The request for one output, with the item's fields that the judge may see."""
     parts = [*field_parts(fields), ("OUTPUT", shown_output(output))]
+    if output_first:
+        parts = [parts[-1], *parts[:-1]]
     return (Message("system", system), Message("user", fenced(parts)))
 
 
@@ -111,15 +100,6 @@ def fenced(parts: Sequence[tuple[str, str]]) -> str:
     """Titled parts between lines that nothing in them can pretend to be."""
     mark = _mark([text for part in parts for text in part])
     return "\n\n".join(f"<<<{title} {mark}\n{text}\n{title} {mark}>>>" for title, text in parts)
-
-
-def correction(messages: Sequence[Message], answer: str, problem: str) -> tuple[Message, ...]:
-    """The request again, with the answer that was no verdict and what is wrong with it."""
-    return (
-        *messages,
-        Message("assistant", answer[:_QUOTED_ANSWER_CHARACTERS] or "(empty)"),
-        Message("user", _CORRECTION.format(problem=problem)),
-    )
 
 
 def _mark(texts: Sequence[str]) -> str:
@@ -165,11 +145,10 @@ class LLMJudge:
         self.threshold = threshold
         self.model = model
         self.fields_needed: tuple[str, ...] = tuple(fields or ())
-        self._shows_all = fields is None
+        # The item's fields that the judge sees; None for all.
+        self.shown = None if fields is None else tuple(fields)
         self._system = system_text(self.criteria, threshold)
-        self._parameters = dict(_DETERMINISTIC if parameters is None else parameters)
-        self._own_parameters = parameters is None
-        self._timeout = timeout_seconds
+        self._calls = JudgeCalls(model, VERDICT_SCHEMA, _FORM, parameters, timeout_seconds)
         self.fingerprint: str | None = fingerprint_of(
             "judge",
             PROMPT_VERSION,
@@ -177,7 +156,7 @@ class LLMJudge:
             criteria=self.criteria,
             threshold=threshold,
             fields=None if fields is None else list(fields),
-            parameters=self._parameters,
+            parameters=self._calls.parameters,
         )
 
     async def score(self, output: AgentOutput, item: Item) -> Score:
@@ -186,48 +165,19 @@ class LLMJudge:
             shown = self._shown_fields(item)
         except MissingFieldError as error:
             return error_score(self.name, str(error))
-        messages = judge_messages(self._system, output, shown)
-        spent, problem = Usage(), ""
-        for attempt in range(_ATTEMPTS):
-            try:
-                response = await self._ask(messages, attempt)
-            except Exception as error:  # A model may be anybody's function.
-                if is_systemic(error):
-                    raise
-                return self._failed(_why(error), spent + paid_in(error))
-            spent += response.usage
-            try:
-                return self._verdict(Verdict.read(response.text), spent)
-            except MalformedVerdictError as error:
-                problem = str(error)
-            messages = correction(messages, response.text, problem)
-        return self._failed(
-            f"the judge gave no usable verdict in {_ATTEMPTS} tries: {problem}", spent
-        )
+        return await self.ask(judge_messages(self._system, output, shown))
 
-    async def _ask(self, messages: tuple[Message, ...], attempt: int) -> ModelResponse:
-        """The model's answer; one that takes no temperature but its own is asked without ours."""
-        try:
-            return await self.model.complete(self._request(messages, attempt))
-        except UsageError as error:
-            if not self._own_parameters or not refuses_parameters(error, self._parameters):
-                raise
-        self._parameters = {}
-        return await self.model.complete(self._request(messages, attempt))
+    async def ask(self, messages: tuple[Message, ...], *, repeat: int = 0) -> Score:
+        """The verdict that a request of `judge_messages` is answered with."""
+        verdict, spent = await self._calls.verdict(messages, Verdict.read, repeat=repeat)
+        if isinstance(verdict, str):
+            return failed_score(self.name, verdict, spent)
+        return self._verdict(verdict, spent)
 
     def _shown_fields(self, item: Item) -> Mapping[str, Json]:
-        if self._shows_all:
+        if self.shown is None:
             return item.data
         return {name: read_field(item, name) for name in self.fields_needed}
-
-    def _request(self, messages: tuple[Message, ...], attempt: int) -> ModelRequest:
-        return ModelRequest(
-            messages=messages,
-            parameters=self._parameters,
-            schema=VERDICT_SCHEMA,
-            repeat=attempt,
-            timeout_seconds=self._timeout,
-        )
 
     def _verdict(self, verdict: Verdict, spent: Usage) -> Score:
         passed = verdict.passed if self.threshold is None else verdict.score >= self.threshold
@@ -238,10 +188,6 @@ class LLMJudge:
             self.name,
             spending=Spending.on(Purpose.JUDGE, spent),
         )
-
-    def _failed(self, error: str, spent: Usage) -> Score:
-        spending = Spending.on(Purpose.JUDGE, spent)
-        return Score(0.0, error, name=self.name, error=error, spending=spending)
 
 
 def has_criteria(criteria: object) -> bool:
@@ -265,17 +211,6 @@ def criteria_text(criteria: str | Sequence[str]) -> str:
     return "\n".join(f"- {one.strip()}" for one in criteria if has_criteria(one))
 
 
-def _why(error: Exception) -> str:
-    if isinstance(error, BurnishError):
-        start = JUDGE_UNAVAILABLE if isinstance(error, UnavailableError) else "judge failed"
-        return f"{start}: {error.what}: {error.why}"
-    return f"judge failed: {type(error).__name__}: {error}"
-
-
-class MalformedVerdictError(ValueError):
-    """The answer is not a verdict; the message says why, for the judge to read."""
-
-
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What a judge decided. `passed` is None when it did not say."""
@@ -292,7 +227,7 @@ class Verdict:
         reason is refused because the answer was cut before it, maybe within the score.
         """
         try:
-            value = _parsed(_THINKING.sub("", text))
+            value = _parsed(THINKING.sub("", text))
         except NotJsonError as error:
             raise MalformedVerdictError(f"it is not JSON: {error}") from error
         if not isinstance(value, Mapping):
