@@ -235,8 +235,13 @@ OpenModel = Callable[[Any], Model]
 
 
 def build_agent(spec: AgentSpec, open_model: OpenModel) -> Agent:
-    """The agent of a spec: a prompt, a Python function or an HTTP service."""
-    from burnish.evaluation.agents import HttpAgent, PromptAgent, PythonAgent  # noqa: PLC0415
+    """The agent of a spec: a prompt, a judge, a Python function or an HTTP service."""
+    from burnish.evaluation.agents import (  # noqa: PLC0415
+        HttpAgent,
+        JudgeAgent,
+        PromptAgent,
+        PythonAgent,
+    )
     from burnish.evaluation.imports import load_callable  # noqa: PLC0415
 
     configuration = Configuration.of(spec.configuration)
@@ -255,6 +260,8 @@ def build_agent(spec: AgentSpec, open_model: OpenModel) -> Agent:
             timeout_seconds=spec.timeout_seconds,
             outbound=spec.outbound,
         )
+    if spec.judge is not None:
+        return JudgeAgent.of(spec.name, configuration, open_model(spec.model), spec.judge)
     return PromptAgent(
         name=spec.name,
         configuration=configuration,
@@ -321,7 +328,7 @@ def build_suite(
 
 def check_fit(agent: Agent, suite: Suite) -> None:
     """Refuse, before anything is paid, what every item would fail on."""
-    from burnish.evaluation.agents import PromptAgent  # noqa: PLC0415
+    from burnish.evaluation.agents import JudgeAgent, PromptAgent  # noqa: PLC0415
     from burnish.evaluation.refine.plan import require_fields  # noqa: PLC0415
 
     columns = suite.dataset.index().columns
@@ -334,6 +341,8 @@ def check_fit(agent: Agent, suite: Suite) -> None:
                     fix="rename the placeholder or add the column",
                     code="placeholder_unknown",
                 )
+    if isinstance(agent, JudgeAgent):
+        agent.require_columns(columns)
     require_fields(suite.refine, set(columns))
     missing = suite.scorers.missing_fields(columns)
     if missing:

@@ -16,6 +16,8 @@ _ROUNDS = 10_000
 _SETTLED = 1e-10
 # Each pair that met gets one tie more: without it whoever won all would be infinitely strong.
 _PRIOR = 1.0
+# Half a row that is wholly wrong.
+_UNSEEN = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,9 +183,8 @@ def _standard_errors(logs: Sequence[float], games: _Games) -> list[float]:
     meat = [[0.0] * many for _ in range(many)]
     for a, b, scores in games:
         chance = _chance(logs[a] - logs[b])
-        # The added tie is one more observation, so that equal scores do not leave no error.
-        spread = math.fsum((score - chance) ** 2 for score in scores) + (_TIE - chance) ** 2
-        spread = max(spread, chance * (1 - chance))
+        # More than there was, so that equal scores do not leave no error.
+        spread = math.fsum((score - chance) ** 2 for score in scores) + _UNSEEN
         for matrix, amount in (
             (curve, (len(scores) + _PRIOR) * chance * (1 - chance)),
             (meat, spread),

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from burnish.domain import Model, Scorer, UsageError
 from burnish.evaluation.imports import load_object
+from burnish.evaluation.scorers.agreement import Agreement
 from burnish.evaluation.scorers.asserts import Asserts
 from burnish.evaluation.scorers.fields import DEFAULT_FIELD, bad_setting
 from burnish.evaluation.scorers.function_scorer import FunctionScorer
@@ -32,7 +33,7 @@ COMMON = ("kind", "weight")
 # What a suite gives its scorers itself.
 _GIVEN = ("baseline",)
 _TEXTS = ("field", "reference", "pattern", "path", "name", "match", "decimal", "version")
-_FLAGS = ("ignore_case", "strip", "repair", "blocking")
+_FLAGS = ("ignore_case", "strip", "repair", "blocking", "score_only")
 _NUMBERS = ("absolute", "relative", "threshold", "timeout_seconds", "weight")
 ScorerSpec: TypeAlias = "Mapping[str, Any] | str | Callable[..., Any] | Scorer"
 OpenModel: TypeAlias = Callable[[Any], Model]
@@ -46,13 +47,14 @@ _MAKERS: Mapping[str, Callable[..., Scorer]] = {
     "json_field": JsonField,
     "judge": LLMJudge,
     "pairwise": PairwiseJudge,
+    "agreement": Agreement,
     "asserts": Asserts,
     "python": FunctionScorer,
 }
 _ALIASES = {"llm_judge": "judge", "numeric_tolerance": "numeric", "function": "python"}
 _JUDGES = ("judge", "pairwise")
 # Kinds whose field holds the right answer, of which there may be only a few: worth stratifying by.
-_LABELLED = ("exact_match", "contains", "json_field", "regex")
+_LABELLED = ("agreement", "exact_match", "contains", "json_field", "regex")
 
 
 def checked_settings(
@@ -187,7 +189,7 @@ def needs_baseline(specs: Sequence[ScorerSpec]) -> bool:
 
 def stratify_field(spec: ScorerSpec) -> str | None:
     """The item's field that holds the right label, where the scorer compares with one."""
-    if isinstance(spec, (ExactMatch, JsonField, Contains)):
+    if isinstance(spec, (Agreement, ExactMatch, JsonField, Contains)):
         return spec.field
     if isinstance(spec, Regex):
         return spec.field if spec.compares else None
@@ -199,7 +201,8 @@ def stratify_field(spec: ScorerSpec) -> str | None:
         return None
     if spec["kind"] == "regex" and not ("pattern" in spec and "field" in spec):
         return None
-    field = spec.get("field", DEFAULT_FIELD)
+    own = "label" if spec["kind"] == "agreement" else DEFAULT_FIELD
+    field = spec.get("field", own)
     return field if isinstance(field, str) else None
 
 

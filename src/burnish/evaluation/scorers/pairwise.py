@@ -224,7 +224,7 @@ class PairwiseJudge:
         """How the output compares with the other."""
         spent = Spending()
         try:
-            shown = self._shown(item)
+            shown = self.fields_of(item)
             other = await self._other(item)
         except (MissingFieldError, LookupError) as error:
             return error_score(self.name, str(error))
@@ -279,7 +279,7 @@ class PairwiseJudge:
             raise LookupError("there is no baseline to compare with")
         return await self.baseline.of(item)
 
-    def _shown(self, item: Item) -> Mapping[str, Json]:
+    def fields_of(self, item: Item) -> Mapping[str, Json]:
         """The item's fields, but for the other output: nothing should say which it is."""
         if self.shown is None:
             return {name: value for name, value in item.data.items() if name != self.reference}
@@ -291,9 +291,12 @@ def choice_text(criteria: str) -> str:
     return _SYSTEM.format(criteria=criteria)
 
 
-def choice_messages(system: str, a: str, b: str, fields: Mapping[str, Json]) -> tuple[Message, ...]:
+def choice_messages(
+    system: str, a: str, b: str, fields: Mapping[str, Json], *, outputs_first: bool = False
+) -> tuple[Message, ...]:
     """The request for two outputs, with the item's fields that the judge may see."""
-    parts = [*field_parts(fields), ("OUTPUT A", a), ("OUTPUT B", b)]
+    outputs, shown = [("OUTPUT A", a), ("OUTPUT B", b)], field_parts(fields)
+    parts = [*outputs, *shown] if outputs_first else [*shown, *outputs]
     return (Message("system", system), Message("user", fenced(parts)))
 
 
