@@ -18,6 +18,7 @@ NAMES = (
     "workers",
     "refine",
     "proofs",
+    "judges",
     "images",
     "install",
 )

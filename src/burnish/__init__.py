@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         work,
     )
     from burnish.app.compress.compressions import CompressionResult, compress_async
+    from burnish.app.evaluate.judge_checks import check_judge, check_judge_async
     from burnish.app.evaluate.project_tests import assert_no_regression
     from burnish.app.evaluate.result import EvaluationResult
     from burnish.app.optimize.result import OptimizationResult
@@ -68,6 +69,8 @@ if TYPE_CHECKING:
         UsageError,
         current_experiment,
     )
+    from burnish.evaluation.judging.check import JudgeReport, PanelReport
+    from burnish.evaluation.pairwise import bradley_terry
     from burnish.integrations.dspy.programs import from_dspy, to_dspy
     from burnish.integrations.functions import from_function
     from burnish.integrations.tracking import to_mlflow, to_wandb
@@ -91,8 +94,10 @@ _HOMES = {
     "EvaluationResult": "app.evaluate.result.EvaluationResult",
     "ExperimentAdapter": "optimization.experiments.adapter.ExperimentAdapter",
     "ExperimentRequest": "optimization.experiments.adapter.ExperimentRequest",
+    "JudgeReport": "evaluation.judging.check.JudgeReport",
     "MailboxRuns": "integrations.weakincentives.MailboxRuns",
     "OptimizationResult": "app.optimize.result.OptimizationResult",
+    "PanelReport": "evaluation.judging.check.PanelReport",
     "RawExperimentResults": "optimization.experiments.adapter.RawExperimentResults",
     "Suite": "config.specs.SuiteSpec",
     "TriggeredExperiment": "optimization.experiments.adapter.TriggeredExperiment",
@@ -101,6 +106,9 @@ _HOMES = {
     "active_async": "app.agents.active.active_async",
     "apply_modifications": "optimizers.compress.report.apply_modifications",
     "assert_no_regression": "app.evaluate.project_tests.assert_no_regression",
+    "bradley_terry": "evaluation.pairwise.bradley_terry",
+    "check_judge": "app.evaluate.judge_checks.check_judge",
+    "check_judge_async": "app.evaluate.judge_checks.check_judge_async",
     "compress": "app.api.compress",
     "compress_async": "app.compress.compressions.compress_async",
     "evaluate": "app.api.evaluate",
@@ -143,6 +151,7 @@ __all__ = [
     "Item",
     "ItemError",
     "ItemResult",
+    "JudgeReport",
     "Lease",
     "MailboxRuns",
     "ModelRequest",
@@ -153,6 +162,7 @@ __all__ = [
     "OptimizationStatus",
     "Optimizer",
     "OptimizerState",
+    "PanelReport",
     "Proposed",
     "Purpose",
     "RawExperimentResults",
@@ -177,6 +187,9 @@ __all__ = [
     "active_async",
     "apply_modifications",
     "assert_no_regression",
+    "bradley_terry",
+    "check_judge",
+    "check_judge_async",
     "compress",
     "compress_async",
     "current_experiment",

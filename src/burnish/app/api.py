@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from burnish.app.evaluate.baselines import compared_with, read_baseline
 from burnish.app.evaluate.evaluations import Evaluation, Selection
 from burnish.app.evaluate.records import read_rows
 from burnish.app.evaluate.result import EvaluationResult
@@ -44,6 +45,7 @@ def evaluate(
     progress: Progress | bool | None = None,
     on_event: OnEvent | None = None,
     budget: Budget | None = None,
+    baseline: str | Path | None = None,
 ) -> EvaluationResult:
     """Run an agent over a suite and keep every result in the database.
 
@@ -52,7 +54,9 @@ def evaluate(
     `db` is a path or URL; without it the results go to `.burnish/burnish.db` below the current
     folder. Results that are already there for the same agent, configuration and item are reused.
     `progress` shows a line as it goes on: by default in a terminal and a notebook. `on_event` is
-    called with a `burnish.Event` as the counts move and at the end: see docs/python.md.
+    called with a `burnish.Event` as the counts move and at the end: see docs/python.md. `baseline` is
+    an experiment (its id, a part of it, its name or `latest`) or a file of `burnish export`:
+    `comparison` then tells the difference, and pairwise scorers compare with its outputs.
     """
     return run_sync(
         evaluate_async(
@@ -65,6 +69,7 @@ def evaluate(
             progress=progress,
             on_event=on_event,
             budget=budget,
+            baseline=baseline,
         )
     )
 
@@ -80,11 +85,16 @@ async def evaluate_async(
     progress: Progress | bool | None = None,
     on_event: OnEvent | None = None,
     budget: Budget | None = None,
+    baseline: str | Path | None = None,
 ) -> EvaluationResult:
     """`evaluate` for callers that have an event loop of their own."""
     location = database_location(Path.cwd(), None if db is None else str(db))
     async with Workspace.open(location) as workspace:
-        evaluation = Evaluation(workspace, agent, suite)
+        before = None if baseline is None else await read_baseline(workspace.experiments, baseline)
+        outputs = None if before is None else before.stored_outputs
+        evaluation = Evaluation(workspace, agent, suite, baseline=outputs)
+        if before is not None:
+            before.require_items(evaluation.suite.dataset.index().lines)
         # Counters of the caller's are shown by the caller.
         counters = progress if isinstance(progress, Progress) else Progress()
         wanted = False if isinstance(progress, Progress) else progress
@@ -94,6 +104,8 @@ async def evaluate_async(
                 result = await evaluation.run(
                     Selection(split=split, limit=limit), name=name, progress=counters, budget=budget
                 )
+            if before is not None:
+                result = await compared_with(workspace.experiments, result, before)
             return replace(result, read=partial(read_rows, location, result.experiment_id))
         finally:
             await evaluation.close()

@@ -33,6 +33,7 @@ from burnish.jobs.event_listeners import announcing
 if TYPE_CHECKING:
     from burnish.config.specs import AgentSpec, SuiteSpec
     from burnish.domain.images.protocols import ImageRepository
+    from burnish.evaluation.scorers.pairwise import Outputs
     from burnish.evaluation.suite import Suite
 
 # Counting what is frozen looks at each of the objects: once is enough to know of somebody else.
@@ -234,8 +235,13 @@ OpenModel = Callable[[Any], Model]
 
 
 def build_agent(spec: AgentSpec, open_model: OpenModel) -> Agent:
-    """The agent of a spec: a prompt, a Python function or an HTTP service."""
-    from burnish.evaluation.agents import HttpAgent, PromptAgent, PythonAgent  # noqa: PLC0415
+    """The agent of a spec: a prompt, a judge, a Python function or an HTTP service."""
+    from burnish.evaluation.agents import (  # noqa: PLC0415
+        HttpAgent,
+        JudgeAgent,
+        PromptAgent,
+        PythonAgent,
+    )
     from burnish.evaluation.imports import load_callable  # noqa: PLC0415
 
     configuration = Configuration.of(spec.configuration)
@@ -254,6 +260,8 @@ def build_agent(spec: AgentSpec, open_model: OpenModel) -> Agent:
             timeout_seconds=spec.timeout_seconds,
             outbound=spec.outbound,
         )
+    if spec.judge is not None:
+        return JudgeAgent.of(spec.name, configuration, open_model(spec.model), spec.judge)
     return PromptAgent(
         name=spec.name,
         configuration=configuration,
@@ -263,20 +271,35 @@ def build_agent(spec: AgentSpec, open_model: OpenModel) -> Agent:
     )
 
 
-def build_suite(spec: SuiteSpec, open_model: OpenModel, agent: AgentSpec | None = None) -> Suite:
+def build_suite(
+    spec: SuiteSpec,
+    open_model: OpenModel,
+    agent: AgentSpec | None = None,
+    baseline: Outputs | None = None,
+) -> Suite:
     """The suite of a spec, with its scorers built and its dataset found but not yet read.
 
-    The agent's prompt may say from which score on its outputs are good enough.
+    The agent's prompt may say from which score on its outputs are good enough. Pairwise scorers
+    compare with the outputs of `baseline`, else with what the agent answers as it is.
     """
     from burnish.evaluation.agents.prompt_agent import REFINE_THRESHOLD  # noqa: PLC0415
     from burnish.evaluation.datasets import Dataset  # noqa: PLC0415
     from burnish.evaluation.refine.plan import plan_refinement  # noqa: PLC0415
     from burnish.evaluation.refine.policy import RefinePolicy  # noqa: PLC0415
-    from burnish.evaluation.scorers.catalog import build_scorers, stratify_field  # noqa: PLC0415
+    from burnish.evaluation.scorers.catalog import (  # noqa: PLC0415
+        build_scorers,
+        needs_baseline,
+        stratify_field,
+    )
+    from burnish.evaluation.scorers.pairwise import BaselineOutputs  # noqa: PLC0415
     from burnish.evaluation.suite import Suite, SuitePolicy  # noqa: PLC0415
 
     dataset = Dataset.of(spec.dataset)
-    scorers = build_scorers(spec.scorers, open_model=open_model, folder=spec.folder)
+    if baseline is None and agent is not None and needs_baseline(spec.scorers):
+        baseline = BaselineOutputs(build_agent(agent, open_model))
+    scorers = build_scorers(
+        spec.scorers, open_model=open_model, folder=spec.folder, baseline=baseline
+    )
     refine = RefinePolicy.of(spec.refine)
     if refine is not None and refine.threshold is None and agent is not None:
         own: Any = Configuration.of(agent.configuration).parameters.get(REFINE_THRESHOLD)
@@ -305,7 +328,7 @@ def build_suite(spec: SuiteSpec, open_model: OpenModel, agent: AgentSpec | None 
 
 def check_fit(agent: Agent, suite: Suite) -> None:
     """Refuse, before anything is paid, what every item would fail on."""
-    from burnish.evaluation.agents import PromptAgent  # noqa: PLC0415
+    from burnish.evaluation.agents import JudgeAgent, PromptAgent  # noqa: PLC0415
     from burnish.evaluation.refine.plan import require_fields  # noqa: PLC0415
 
     columns = suite.dataset.index().columns
@@ -318,6 +341,8 @@ def check_fit(agent: Agent, suite: Suite) -> None:
                     fix="rename the placeholder or add the column",
                     code="placeholder_unknown",
                 )
+    if isinstance(agent, JudgeAgent):
+        agent.require_columns(columns)
     require_fields(suite.refine, set(columns))
     missing = suite.scorers.missing_fields(columns)
     if missing:

@@ -85,6 +85,11 @@ COMMANDS = {
         "compare",
         "Compare two experiments or optimizations on the items that both ran.",
     ),
+    "judge": CommandEntry(
+        "judge",
+        "judge",
+        "Judges: checked against people's labels, and ranking experiments.",
+    ),
     "promote": CommandEntry(
         "agents.promote",
         "promote_command",

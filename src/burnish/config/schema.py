@@ -26,6 +26,8 @@ class AgentTable(_Table):
     "openai/gpt-4o-mini". `run` is a Python function `(configuration, item)`, plain or async. `url` is
     a service that takes POSTed JSON. `labels` are the answers that there are, and a model can give no
     other. `output_schema` is the JSON schema of an answer, or a file with it, in place of labels.
+    `judge` is a table that makes the model a judge of outputs in the dataset, whose criteria are the
+    sections; it holds output, fields, hidden, threshold and score_only.
     `sections` are the texts by dotted path, each in place or in a file. `parameters` go to the model
     or the function, such as temperature. `examples` are shown before the item, as messages of user
     and assistant. `version` names code that Burnish cannot see, so that results of another version
@@ -42,6 +44,7 @@ class AgentTable(_Table):
     url: str | None = None
     labels: list[str] = Field(default_factory=list)
     output_schema: str | dict[str, Any] | None = None
+    judge: dict[str, Any] | None = None
     sections: dict[str, Any] = Field(default_factory=dict)
     parameters: dict[str, Any] = Field(default_factory=dict)
     examples: list[dict[str, Any]] = Field(default_factory=list)

@@ -20,6 +20,7 @@ class AgentSpec:
 
     `run` is `(configuration, item) -> str | AgentOutput`, plain or async, or "module:function".
     `model` is a model's name, a Model, or any `str -> str` callable. `url` takes POSTed JSON.
+    `judge` makes the model a judge, whose section `criteria` is improved: see `JudgeAgent`.
     `version` names the agent's code for the result cache where Burnish cannot see it.
     `outbound` are the rules for a `url` that came from a request; None calls any.
     """
@@ -31,6 +32,7 @@ class AgentSpec:
     url: str | None = None
     labels: Sequence[str] = ()
     output_schema: Mapping[str, Any] | str | Path | None = None
+    judge: Mapping[str, Any] | None = None
     version: str | None = None
     concurrency: int = 16
     timeout_seconds: float | None = 120.0
@@ -47,6 +49,13 @@ class AgentSpec:
                 what=f"the agent {self.name!r} cannot be run",
                 why="it has " + (" and ".join(given) if given else "neither run, model nor url"),
                 fix='give exactly one, such as model = "local/smollm2-135m"',
+                code="invalid_agent",
+            )
+        if self.judge is not None and (self.model is None or self.labels or self.output_schema):
+            raise UsageError(
+                what=f"the agent {self.name!r} cannot be a judge",
+                why="a judge has a model, and neither labels nor an output_schema",
+                fix='give it a model and judge = { output = "output" }',
                 code="invalid_agent",
             )
         if self.labels and self.output_schema is not None:

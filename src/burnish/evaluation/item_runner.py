@@ -26,7 +26,8 @@ from burnish.domain import (
     UsageError,
     paid_in,
 )
-from burnish.evaluation.scorers.judge import JUDGE_UNAVAILABLE, NOT_JUDGED
+from burnish.evaluation.scorers.judge import NOT_JUDGED
+from burnish.evaluation.scorers.judge_calls import JUDGE_UNAVAILABLE
 from burnish.evaluation.scorers.scorer_set import ScorerSet, is_systemic
 from burnish.support.deadlines import deadline, is_cancelled
 

@@ -45,7 +45,7 @@ class Progress:
         self.passed += result.passed
         self.cached += result.cached
         if result.error is None or result.error.kind.scored:
-            self.score.add(result.score)
+            self.score.add(result.score, repeated=result.repeat > 0)
         if result.spending.by_purpose:
             self.spending = self.spending + result.spending
         if result.error is not None:

@@ -24,9 +24,8 @@ _MAX_ENUMERATED = 14
 _MAX_FLIPPED = 1_024
 # Means over repeats differ by rounding where they are the same in truth.
 _ROUNDING = 1e-12
-_NORMAL_95 = 1.959963984540054
 # Of five pairs even all changes in one direction are chance (p = 0.0625).
-_FEWEST_PAIRS = 6
+FEWEST_PAIRS = 6
 # Normal quantiles of 97.5 and 80 %: a test at 5 % that finds four in five.
 _FOUR_IN_FIVE = 2.801585
 _SAME = 1e-9
@@ -77,16 +76,29 @@ def wilson_interval(passed: int, total: int, confidence: float = 0.95) -> Interv
         raise _bad(f"{passed} of {total} is not a rate")
     if total == 0:
         return Interval(0.0, 1.0, confidence)
-    return _wilson(passed / total, total, _quantile(confidence), confidence)
+    rate = passed / total
+    return _bounded(total, rate, rate * (1 - rate), confidence)
 
 
-def _wilson(rate: float, total: int, z: float, confidence: float = 0.95) -> Interval:
-    spread = z * math.sqrt(rate * (1 - rate) / total + z * z / (4 * total * total))
-    scale = 1 + z * z / total
-    centre = rate + z * z / (2 * total)
-    # At the ends the bounds are exact; rounding would leave them a hair beside the rate itself.
-    low = 0.0 if rate == 0 else max(0.0, (centre - spread) / scale)
-    high = 1.0 if rate == 1 else min(1.0, (centre + spread) / scale)
+def _bounded(size: int, mean: float, variance: float, confidence: float = 0.95) -> Interval:
+    """The interval of a mean of values from 0 to 1, of any spread; Wilson's where all are 0 or 1.
+
+    Wilson's interval is that of a mean with z²/2 values more at either end, in which the spread of
+    the values stands as p(1 - p). Here it is their own, by Student's quantile the less they are like
+    0 and 1. So it never has no width: values that are all alike leave room for others yet unseen.
+    """
+    z = _quantile(confidence)
+    most = mean * (1 - mean)
+    square = z * z
+    if size > 1 and most > 0:
+        student = _student(confidence, size) ** 2 * size / (size - 1)
+        square += (student - square) * (1 - min(variance / most, 1.0))
+    every = size + z * z
+    centre = (size * mean + z * z / 2) / every
+    spread = math.sqrt(square * size * variance + z**4 / 4) / every
+    # At the ends the bounds are exact; rounding would leave them a hair beside the mean itself.
+    low = 0.0 if mean == 0 else min(max(0.0, centre - spread), mean)
+    high = 1.0 if mean == 1 else max(min(1.0, centre + spread), mean)
     return Interval(low, high, confidence)
 
 
@@ -125,7 +137,7 @@ def paired_permutation_test(
     resamples: int = 10_000,
     confidence: float = 0.95,
 ) -> PairedComparison:
-    """Two-sided sign-flip test of the mean difference, with its bootstrap interval.
+    """Two-sided sign-flip test of the mean difference, with its interval.
 
     The p-value is exact when all changes have one size (0/1 scores: McNemar's exact test) or at
     most 14 items changed; otherwise from seeded resamples, (hits + 1) / (resamples + 1).
@@ -134,7 +146,7 @@ def paired_permutation_test(
         raise _bad(f"{len(before)} scores cannot be paired with {len(after)}")
     differences = _require_values([b - a for a, b in zip(before, after, strict=True)])
     changes = [change for change in differences if abs(change) > _ROUNDING]
-    interval = bootstrap_interval(differences, confidence=confidence, seed=seed)
+    interval = _difference_interval(differences, confidence, seed)
     improved = sum(change > 0 for change in changes)
     return PairedComparison(
         delta=math.fsum(differences) / len(differences),
@@ -149,10 +161,29 @@ def paired_permutation_test(
     )
 
 
+def _difference_interval(differences: Sequence[float], confidence: float, seed: int) -> Interval:
+    """The bootstrap's, and at least as wide as that of values between the largest change either way.
+
+    The bootstrap alone collapses where all items changed alike, or none, and covers too seldom where
+    few did.
+    """
+    drawn = bootstrap_interval(differences, confidence=confidence, seed=seed)
+    largest = max(map(abs, differences))
+    if largest <= _ROUNDING:
+        largest = 1.0
+    shares = [(change / largest + 1) / 2 for change in differences]
+    size = len(shares)
+    mean = min(max(math.fsum(shares) / size, 0.0), 1.0)
+    variance = math.fsum((share - mean) ** 2 for share in shares) / size
+    found = _bounded(size, mean, variance, confidence)
+    low, high = largest * (2 * found.low - 1), largest * (2 * found.high - 1)
+    return Interval(min(drawn.low, low), max(drawn.high, high), confidence)
+
+
 def _detectable(differences: Sequence[float]) -> float | None:
     """By the spread of the differences, with one item more that changed: none may have."""
     size = len(differences)
-    if size < _FEWEST_PAIRS:
+    if size < FEWEST_PAIRS:
         return None
     spread = math.sqrt((math.fsum(one * one for one in differences) + 1.0) / (size + 1))
     return _FOUR_IN_FIVE * spread / math.sqrt(size)
@@ -173,34 +204,27 @@ class RunningScore:
         self.count = 0
         self.mean = 0.0
         self._squares = 0.0
-        self._binary = True
-        self._in_unit = True
+        self._repeats = 0
 
-    def add(self, value: float) -> None:
-        """Take in one score."""
+    def add(self, value: float, *, repeated: bool = False) -> None:
+        """Take in one score, maybe of an item that has one already."""
         self.count += 1
+        self._repeats += repeated
         step = value - self.mean
         self.mean += step / self.count
         self._squares += step * (value - self.mean)
-        self._binary = self._binary and value in (0, 1)
-        self._in_unit = self._in_unit and 0 <= value <= 1
 
     @property
     def variance(self) -> float:
         """The sample variance; 0 below two scores."""
         return self._squares / (self.count - 1) if self.count > 1 else 0.0
 
-    def interval(self, confidence: float = 0.95) -> Interval | None:
-        """Wilson's while all scores are 0 or 1, else Student's; None while it cannot be told."""
-        if self._binary and self.count:
-            return wilson_interval(round(self.mean * self.count), self.count, confidence)
-        if self.count < 2:
-            return None
-        half = _student(confidence, self.count) * math.sqrt(self.variance / self.count)
-        low, high = self.mean - half, self.mean + half
-        if self._in_unit:
-            low, high = max(0.0, low), min(1.0, high)
-        return Interval(low, high, confidence)
+    def interval(self) -> Interval | None:
+        """That of `mean_interval`, in which repeats of an item are no items more."""
+        items = min(max(self.count - self._repeats, 1), self.count)
+        square = self.mean**2 + self._squares / max(self.count, 1)
+        found = mean_interval(items, self.mean, square)
+        return None if found is None else Interval(*found)
 
 
 def _sign_flip_p(changes: Sequence[float], seed: int, resamples: int) -> float:
@@ -238,11 +262,11 @@ def _flipped_sums(sizes: Sequence[float], rng: random.Random) -> Iterator[float]
 
 def _sign_test_p(positive: int, total: int) -> float:
     """Exact two-sided sign test."""
-    tail = math.fsum(islice(_binomial(total, 0.5), max(positive, total - positive), None))
+    tail = math.fsum(islice(binomial(total, 0.5), max(positive, total - positive), None))
     return min(1.0, 2 * tail)
 
 
-def _binomial(trials: int, chance: float) -> Iterator[float]:
+def binomial(trials: int, chance: float) -> Iterator[float]:
     """The probabilities of 0, 1, … successes."""
     hit, miss = math.log(chance), math.log1p(-chance)
     whole = math.lgamma(trials + 1)
@@ -254,7 +278,7 @@ def _binomial(trials: int, chance: float) -> Iterator[float]:
 def _binomial_means(ordered: Sequence[float], tail: float) -> tuple[float, float]:
     """Quantiles of the resampled mean of two different values, without resampling."""
     size, low, high = len(ordered), ordered[0], ordered[-1]
-    cumulative = list(accumulate(_binomial(size, ordered.count(high) / size)))
+    cumulative = list(accumulate(binomial(size, ordered.count(high) / size)))
     first = next(hits for hits, chance in enumerate(cumulative) if chance >= tail)
     last = next((hits for hits, chance in enumerate(cumulative) if chance >= 1 - tail), size)
     return low + (high - low) * first / size, low + (high - low) * last / size
@@ -330,20 +354,20 @@ def rate_interval(passed: int, total: int) -> tuple[float, float]:
 def mean_interval(items: int, mean: float, mean_square: float) -> tuple[float, float] | None:
     """The 95 % interval of a mean over items; None where too few tell nothing.
 
-    Wilson's where all scores are 0 or 1, and where all are equal, since equal scores of a few items
-    do not say that the next ones are equal too; else Student's. Where all scores can only lie between
-    0 and 1, as most do, so does the interval.
+    Of scores from 0 to 1 it is Wilson's, for any spread (`_bounded`); of others, which one tells by
+    squares larger than the scores, Student's.
     """
-    in_unit = 0.0 <= mean <= 1.0
     variance = max(mean_square - mean * mean, 0.0)
-    if items and in_unit and (abs(mean_square - mean) <= _SAME or variance <= _SAME):
-        interval = _wilson(mean, items, _NORMAL_95)
+    if items and 0.0 <= mean <= 1.0 and mean_square <= mean + _SAME:
+        interval = _bounded(items, mean, variance)
         return interval.low, interval.high
-    if items < 2:
-        return None
+    return student_interval(items, mean, variance) if items > 1 else None
+
+
+def student_interval(items: int, mean: float, variance: float) -> tuple[float, float]:
+    """Student's 95 % interval of a mean of values of any size; `variance` is over all of them."""
     spread = _student(0.95, items) * math.sqrt(variance / (items - 1))
-    low, high = mean - spread, mean + spread
-    return (max(low, 0.0), min(high, 1.0)) if in_unit else (low, high)
+    return mean - spread, mean + spread
 
 
 def score_interval(scores: Sequence[float]) -> Interval:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from pydantic import Field
 
 from burnish.app.datasets.suites import KnownSuite, SuiteRegistry, read_items
+from burnish.evaluation.power import compared_items, detectable_gain, detectable_words
 from burnish.server.datasets import Identity, RowView
 from burnish.server.evaluations.schemas import NewRefineTable, RefineTableView
 from burnish.server.http.errors import errors
@@ -100,10 +101,16 @@ class SuitePage(Page[SuiteView]):
 
 
 class SuiteItemPage(Page[RowView]):
-    """Some rows; `total` is of all that fit, `splits` counts the whole dataset."""
+    """Some rows; `total` is of all that fit, `splits` counts the whole dataset.
+
+    `detectable` is the least gain that the items of a comparison can show, those held out where there
+    are any, and `power` says it in words.
+    """
 
     total: int
     splits: dict[str, int] = Field(examples=[{"train": 48, "validation": 48, "test": 24}])
+    detectable: float | None
+    power: str
 
 
 async def _suites(serving: Serving) -> SuiteRegistry:
@@ -172,9 +179,12 @@ async def list_suite_items(
     )
     shown = found.rows[:limit]
     more = len(found.rows) > limit
+    compared = compared_items(found.splits)
     return SuiteItemPage(
         items=[RowView.of(one) for one in shown],
         next_cursor=encode_cursor(_POSITION, (shown[-1].position,) if more else None),
         total=found.total,
         splits=dict(found.splits),
+        detectable=detectable_gain(compared[0]),
+        power=detectable_words(*compared),
     )

@@ -12,7 +12,8 @@ from burnish.domain import (
     Usage,
     UsageError,
 )
-from burnish.evaluation.scorers.judge import JUDGE_UNAVAILABLE, LLMJudge, has_criteria
+from burnish.evaluation.scorers.judge import LLMJudge, has_criteria
+from burnish.evaluation.scorers.judge_calls import JUDGE_UNAVAILABLE
 
 ITEM = Item(id="1", data={"question": "2+2?", "reference": "4"})
 OUTPUT = AgentOutput(text="four")

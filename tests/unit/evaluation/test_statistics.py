@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.domain import UsageError
+from burnish.evaluation.power import detectable_gain, detectable_words
 from burnish.evaluation.statistics import (
     Interval,
     RunningScore,
@@ -301,20 +302,28 @@ class TestRunningScore:
         running = RunningScore()
         assert (running.count, running.variance, running.interval()) == (0, 0.0, None)
 
-        running.add(0.5)
+        running.add(5.0)
 
         assert running.interval() is None
 
-    def test_other_scores_get_students_interval_within_0_and_1(self):
+    def test_has_the_interval_of_the_finished_experiment(self):
+        values = [0.9, 0.95, 0.5, 1.0]
         running = RunningScore()
-        for value in [0.9, 0.95, 0.5, 1.0]:
+        for value in values:
             running.add(value)
 
-        interval = running.interval()
+        found, finished = running.interval(), score_interval(values)
 
-        half = 3.182446 * math.sqrt(running.variance / 4)  # t of 3 degrees of freedom
-        assert interval.low == pytest.approx(running.mean - half, abs=0.01)
-        assert interval.high == 1.0
+        assert (found.low, found.high) == pytest.approx((finished.low, finished.high))
+
+    def test_repeats_of_items_are_no_items_more(self):
+        running = RunningScore()
+        for value in [1, 1, 0, 1]:
+            for repeat in range(5):
+                running.add(value, repeated=repeat > 0)
+
+        found, plain = running.interval(), wilson_interval(3, 4)
+        assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
 
     def test_scores_beyond_1_are_not_clipped(self):
         running = RunningScore()
@@ -334,6 +343,82 @@ def test_a_scores_interval_has_a_width_and_is_the_one_of_its_moments(scores):
         size = len(scores)
         moments = sum(scores) / size, sum(one * one for one in scores) / size
         assert mean_interval(size, *moments) == (found.low, found.high)
+
+
+def test_fractions_near_an_end_leave_room_as_passes_do():
+    passes, nearly = score_interval([1.0] * 28), score_interval([1.0] * 27 + [0.999])
+
+    assert (passes.low, passes.high) == pytest.approx(rate_interval(28, 28))
+    assert (nearly.low, nearly.high) == pytest.approx((passes.low, passes.high), abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("draw", "mean"),
+    [
+        (lambda rng: rng.betavariate(8, 2), 0.8),
+        (lambda rng: rng.betavariate(30, 5) if rng.random() < 0.93 else 0.0, 0.93 * 6 / 7),
+        (lambda rng: sum(rng.random() < 0.85 for _ in range(3)) / 3, 0.85),
+    ],
+    ids=["spread", "rare zeros", "thirds"],
+)
+def test_fractional_scores_are_covered(draw, mean):
+    rng = random.Random(3)
+    runs = 600
+
+    held = 0
+    for _ in range(runs):
+        found = score_interval([draw(rng) for _ in range(28)])
+        held += found.low <= mean <= found.high
+
+    assert held / runs >= 0.915  # 95 % but for what so few draws leave to chance
+
+
+@pytest.mark.parametrize("change", [0.0, 0.25, 1.0, -1.0])
+def test_a_difference_that_is_the_same_on_all_items_has_a_width(change):
+    before = [0.5] * 28 if abs(change) < 1 else [float(change < 0)] * 28
+
+    found = paired_permutation_test(before, [one + change for one in before], seed=1)
+
+    assert found.ci_low <= found.delta <= found.ci_high
+    assert 0.01 < found.ci_high - found.ci_low < 0.3
+    assert found.clear == (change != 0)
+    assert not change or (found.ci_low > 0) == (change > 0)
+
+
+@pytest.mark.parametrize(("up", "down"), [(0.05, 0.0), (0.9, 0.0)])
+def test_differences_of_passes_are_covered(up, down):
+    rng = random.Random(4)
+    runs, size = 300, 28
+
+    held = 0
+    for seed in range(runs):
+        drawn = [rng.random() for _ in range(size)]
+        after = [0.5 + 0.5 * ((one < up) - (up <= one < up + down)) for one in drawn]
+        found = paired_permutation_test([0.5] * size, after, seed=seed)
+        held += found.ci_low <= 0.5 * (up - down) <= found.ci_high
+
+    assert held / runs >= 0.92
+
+
+class TestPower:
+    def test_so_many_items_show_the_gain_four_times_in_five(self):
+        rng = random.Random(5)
+        gain = detectable_gain(60)
+        runs = 400
+
+        found = 0
+        for seed in range(runs):
+            after = [float(rng.random() < gain) for _ in range(60)]
+            found += paired_permutation_test([0.0] * 60, after, seed=seed).clear
+
+        assert found / runs == pytest.approx(0.8, abs=0.06)
+        assert detectable_words(60) == (
+            "with 60 items you can see +0.13, four times in five, if no item gets worse"
+        )
+
+    def test_five_items_show_nothing(self):
+        assert detectable_gain(5) is None
+        assert "nothing can be shown" in detectable_words(5)
 
 
 def test_scores_of_0_and_1_have_the_interval_of_their_pass_rate():

@@ -5,15 +5,24 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.references import BEST, find_candidate, resolve, resolve_any
 from burnish.app.report.comparisons import On
 from burnish.app.report.comparisons import read_side as candidate_side
 from burnish.app.wiring import Workspace
-from burnish.domain import Configuration, ErrorKind, Experiment, ExperimentRepository, UsageError
+from burnish.domain import (
+    AgentOutput,
+    Configuration,
+    ErrorKind,
+    Experiment,
+    ExperimentRepository,
+    UsageError,
+)
+from burnish.evaluation.scorers.pairwise import TIE, StoredOutputs
 from burnish.evaluation.statistics import PairedComparison, paired_permutation_test
 
 _FILES = (".json", ".jsonl", ".ndjson")
@@ -30,14 +39,20 @@ class ItemOutcome(NamedTuple):
 class Baseline:
     """What an evaluation is compared with. Items that nobody answered for outside reasons lack.
 
-    `note` says what to beware of.
+    `note` says what to beware of. `outputs` are those of each item's first run.
     """
 
     id: str
     outcomes: Mapping[str, ItemOutcome]
+    outputs: Mapping[str, AgentOutput] = field(default_factory=dict)
     name: str = ""
     configuration: Configuration | None = None
     note: str | None = None
+
+    @property
+    def stored_outputs(self) -> StoredOutputs:
+        """What pairwise scorers compare with."""
+        return StoredOutputs(self.name or self.id, self.outputs)
 
     def common(self, other: Baseline) -> list[str]:
         """The items that both ran."""
@@ -126,12 +141,25 @@ async def read_side(workspace: Workspace, reference: str) -> Baseline:
 
 async def outcomes_of(experiments: ExperimentRepository, experiment_id: str) -> Baseline:
     """What became of each item of an experiment."""
-    runs = [
-        (one.item_id, one.score, one.passed)
-        async for one in experiments.stream_results(experiment_id)
-        if one.error is None or one.error.kind.scored
-    ]
-    return Baseline(id=experiment_id, outcomes=_by_item(runs))
+    runs = []
+    outputs: dict[str, AgentOutput] = {}
+    async for one in experiments.stream_results(experiment_id):
+        if one.error is None or one.error.kind.scored:
+            runs.append((one.item_id, one.score, one.passed))
+        if one.output is not None:
+            outputs.setdefault(one.item_id, one.output)
+    return Baseline(id=experiment_id, outcomes=_by_item(runs), outputs=outputs)
+
+
+async def compared_with(
+    experiments: ExperimentRepository, result: EvaluationResult, baseline: Baseline
+) -> EvaluationResult:
+    """A result with its comparison; where outputs were scored against its own, it scores 0.5 itself."""
+    after = await outcomes_of(experiments, result.experiment_id)
+    if result.experiment.metadata.get("against_baseline"):
+        ties = {item: ItemOutcome(TIE, passed=True) for item in baseline.outputs}
+        baseline = replace(baseline, outcomes=ties)
+    return replace(result, comparison=baseline.compare(after), baseline_id=baseline.id)
 
 
 def read_exported(path: Path) -> Baseline:
@@ -148,6 +176,11 @@ def read_exported(path: Path) -> Baseline:
             for row in rows
             if _is_scored(row["error"])
         ]
+        outputs = {
+            str(row["item_id"]): AgentOutput.of(row["output"])
+            for row in reversed(rows)
+            if isinstance(row.get("output"), Mapping)
+        }
     except (ValueError, KeyError, TypeError) as error:
         raise _unusable(path, f"it is no evaluation that Burnish wrote ({error!r})") from error
     if not runs:
@@ -155,6 +188,7 @@ def read_exported(path: Path) -> Baseline:
     return Baseline(
         id=str(head["id"]),
         outcomes=_by_item(runs),
+        outputs=outputs,
         name=path.name,
         configuration=configuration and Configuration.of(configuration),
     )

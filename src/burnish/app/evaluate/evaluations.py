@@ -26,6 +26,9 @@ from burnish.domain import (
 )
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import ExperimentRunner, RunOptions
+from burnish.evaluation.scorers.catalog import needs_baseline
+from burnish.evaluation.scorers.judges import pairwise_metadata
+from burnish.evaluation.scorers.pairwise import Outputs
 from burnish.evaluation.suite import Suite
 from burnish.models.traffic import counting
 from burnish.support.ids import new_id
@@ -67,7 +70,8 @@ class Selection:
 class Evaluation:
     """One prepared evaluation: everything is checked, nothing is paid yet.
 
-    `agent_version` is the version of the agent whose configuration this is, if it is one.
+    `agent_version` is the version of the agent whose configuration this is, if it is one. `baseline`
+    is what pairwise scorers compare with that name no column.
     """
 
     def __init__(
@@ -77,12 +81,20 @@ class Evaluation:
         suite: SuiteSpec,
         *,
         agent_version: int | None = None,
+        baseline: Outputs | None = None,
     ) -> None:
+        if baseline is None and needs_baseline(suite.scorers):
+            raise UsageError(
+                what="the pairwise scorer has nothing to compare with",
+                why="it names no column, and the evaluation has no baseline",
+                fix="give --baseline EXPERIMENT (baseline=… in Python), or the scorer a `reference`",
+                code="no_baseline",
+            )
         self._workspace = workspace
         self._spec = agent
         self._suite_spec = suite
         self._agent_version = agent_version
-        self.suite = build_suite(suite, workspace.model, agent)
+        self.suite = build_suite(suite, workspace.model, agent, baseline)
         self.agent: Agent = build_agent(agent, workspace.model)
         check_fit(self.agent, self.suite)
         self.experiment_id: str | None = None  # once it is known, so that a stopped run can say it
@@ -321,6 +333,7 @@ class Evaluation:
                 "skipped_judges": list(self.suite.scorers.skipped),
                 "refine": _refine_json(self.suite),
                 "reported": list(self.suite.scorers.reported),
+                **pairwise_metadata(self.suite.scorers),
                 "budget": None if budget is None else budget.to_json(),
                 "agent_version": self._agent_version,
             },

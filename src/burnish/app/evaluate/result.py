@@ -10,6 +10,7 @@ from typing import Any
 from burnish.app.report.tabular import Tabular, cost_words
 from burnish.app.wiring import Workspace
 from burnish.domain import (
+    ErrorKind,
     Experiment,
     ExperimentRepository,
     ExperimentSummary,
@@ -18,6 +19,7 @@ from burnish.domain import (
     Round,
 )
 from burnish.domain.optimizations.pages import RunPoint
+from burnish.evaluation.pairwise import WinRate
 from burnish.evaluation.refine.statistics import RefinementStatistics, refinement_statistics
 from burnish.evaluation.scorers.judge import NOT_JUDGED
 from burnish.evaluation.scorers.scorer_set import ScorerSet
@@ -127,6 +129,7 @@ class EvaluationResult(Tabular):
     comparison: PairedComparison | None = None
     baseline_id: str | None = None
     refinement: RefinementStatistics | None = None
+    win_rates: tuple[WinRate, ...] = ()
     read: ReadRows = field(default=lambda _: [], repr=False, compare=False)
 
     @property
@@ -220,6 +223,8 @@ class EvaluationResult(Tabular):
             "warnings": list(self.warnings),
             "refinement": None if self.refinement is None else self.refinement.to_json(),
         }
+        if self.win_rates:
+            document["win_rates"] = [one.to_json() for one in self.win_rates]
         if self.comparison is not None:
             document["baseline"] = comparison_json(self.comparison, self.baseline_id)
         return document
@@ -240,11 +245,42 @@ async def result_of(
         experiment=experiment,
         summary=summary,
         score_interval=score_interval(list(scores.values())),
-        pass_interval=wilson_interval(summary.passed, summary.runs - summary.skipped),
+        pass_interval=await _pass_interval(repository, experiment_id, summary, len(scores)),
         answers=answers,
         warnings=(*_warnings(experiment, summary, answers), *silent),
         refinement=await refinement_of(repository, experiment),
+        win_rates=await _win_rates(repository, experiment),
     )
+
+
+async def _win_rates(
+    repository: ExperimentRepository, experiment: Experiment
+) -> tuple[WinRate, ...]:
+    """How outputs fared by each judge that compares them with others."""
+    names: Sequence[str] = experiment.metadata.get("pairwise") or ()
+    found: dict[str, dict[str, list[float]]] = {name: {} for name in names}
+    if not names:
+        return ()
+    async for result in repository.stream_results(experiment.id):
+        for score in result.scores:
+            if score.name in found and score.error is None:
+                found[score.name].setdefault(result.item_id, []).append(score.value)
+    rates = (WinRate.of(name, by_item) for name, by_item in found.items())
+    return tuple(one for one in rates if one is not None)
+
+
+async def _pass_interval(
+    repository: ExperimentRepository, experiment_id: str, summary: ExperimentSummary, scored: int
+) -> Interval:
+    """The interval of the pass rate; repeats of an item are one value of it, how often it passed."""
+    judged = summary.runs - summary.skipped
+    if judged - summary.infrastructure_errors <= scored:
+        return wilson_interval(summary.passed, judged)
+    by_item: dict[str, list[bool]] = {}
+    async for one in repository.stream_results(experiment_id):
+        if one.error is None or one.error.kind is not ErrorKind.SKIPPED:
+            by_item.setdefault(one.item_id, []).append(one.passed)
+    return score_interval([sum(passed) / len(passed) for passed in by_item.values()])
 
 
 async def refinement_of(

@@ -24,12 +24,13 @@ from burnish.domain import (
     Usage,
     UsageError,
 )
-from burnish.evaluation.agents import PromptAgent
+from burnish.evaluation.agents import JudgeAgent, PromptAgent
 from burnish.evaluation.agents.prompt_agent import chat_messages, label_words
 from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.evaluation.refine.refiner import refine_messages
-from burnish.evaluation.scorers.judge import judge_messages, system_text
-from burnish.evaluation.scorers.judges import judges_in, row_judges
+from burnish.evaluation.scorers.judge import judge_messages, shown_output, system_text
+from burnish.evaluation.scorers.judges import judges_in, pairwise_in, row_judges
+from burnish.evaluation.scorers.pairwise import choice_messages
 from burnish.evaluation.suite import Suite
 from burnish.models.pricing import price_call
 from burnish.models.tokens import count_message_tokens, count_tokens
@@ -162,7 +163,7 @@ def estimate_cost(
 ) -> CostRange:
     """One evaluation, the mean over a few items: with the prompt as it is and nothing refined, and
     with a prompt that is `growth` tokens longer and every output refined as often as it may be."""
-    if not isinstance(agent, PromptAgent):
+    if not isinstance(agent, (JudgeAgent, PromptAgent)):
         unseen = CostEstimate(calls=None, why="the agent's own calls cannot be seen from here")
         return CostRange(least=unseen, most=unseen)
     items = list(islice(suite.dataset.items(), _SAMPLE))
@@ -295,7 +296,7 @@ def _sum(parts: Mapping[Purpose, CostEstimate]) -> CostEstimate:
 
 
 def _means(
-    agent: PromptAgent,
+    agent: PromptAgent | JudgeAgent,
     suite: Suite,
     items: Sequence[Item],
     tables: Mapping[str, Any],
@@ -312,9 +313,13 @@ def _means(
 
 
 def _calls(
-    agent: PromptAgent, suite: Suite, item: Item, *, growth: float, rounds: int
+    agent: PromptAgent | JudgeAgent, suite: Suite, item: Item, *, growth: float, rounds: int
 ) -> Iterator[_Call]:
     configuration = agent.configuration
+    if isinstance(agent, JudgeAgent):
+        yield _Call(agent.model.name, agent.messages(item), _VERDICT_TOKENS, growth)
+        yield from _judging(suite, item, AgentOutput(text="pass"))
+        return
     words = label_words(agent.labels, configuration.parameters)
     order = tuple(configuration.sections)
     messages = chat_messages(configuration, item.row, order=order, answers=words)
@@ -350,9 +355,14 @@ def _judging(suite: Suite, item: Item, output: AgentOutput) -> Iterator[_Call]:
     for judge in (*judges_in(scorers), *row_judges(scorers, item)):
         names = judge.fields_needed or tuple(item.data)
         shown = {name: item.data.get(name) for name in names}
-        system = system_text(judge.criteria, judge.threshold)
+        system = system_text(judge.criteria, judge.threshold, score_only=judge.score_only)
         messages = judge_messages(system, output, shown)
         yield _Call(judge.model.name, messages, _VERDICT_TOKENS, purpose=Purpose.JUDGE)
+    for pair in pairwise_in(scorers):
+        text = shown_output(output)
+        messages = choice_messages(pair.system, text, text, item.data)
+        for _ in range(2):  # both orders
+            yield _Call(pair.model.name, messages, _VERDICT_TOKENS, purpose=Purpose.JUDGE)
 
 
 def _price(model: str, usage: Usage, tables: Mapping[str, Any]) -> float | None:

@@ -16,6 +16,7 @@ from burnish.app.optimize.cost_estimate import (
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec
 from burnish.domain import SPLITS, Agent, Budget, Optimizer, Purpose, RunContext, Usage, UsageError
+from burnish.evaluation.power import detectable_gain
 from burnish.evaluation.suite import Suite
 from burnish.optimization.confirmation import kept_back
 from burnish.optimizers.auto.choosing import Choice, choose
@@ -206,6 +207,7 @@ class RunPlan:
             "objective": search.objective.to_json(),
             "notes": list(search.notes),
             "splits": dict(self.work.splits),
+            "detectable": detectable_gain(self.work.splits.get("test", 0)),
             "budget": self.budget.to_json(),
             "evaluations": self.work.to_json(),
             "each_evaluation": self.each.to_json(),

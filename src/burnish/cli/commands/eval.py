@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from burnish.app.agents.versions import VersionChoice
-from burnish.app.evaluate.baselines import outcomes_of, read_baseline
+from burnish.app.evaluate.baselines import Baseline, compared_with, read_baseline
 from burnish.app.evaluate.evaluations import Evaluation, Selection
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.references import LATEST, resolve
@@ -253,12 +253,20 @@ async def _evaluate(
     settings = chosen.settings
     models = settings.models if request.use_cache else _without_cache(settings.models)
     async with Workspace.open(location.database, models=models) as workspace:
+        # Before the new experiment exists: `latest` means the latest one so far.
+        baseline = None
+        if request.baseline:
+            baseline = await read_baseline(workspace.experiments, request.baseline)
         evaluation = Evaluation(
-            workspace, settings.agent_spec(), settings.suite_spec(), agent_version=chosen.version
+            workspace,
+            settings.agent_spec(),
+            settings.suite_spec(),
+            agent_version=chosen.version,
+            baseline=None if baseline is None else baseline.stored_outputs,
         )
         watch.evaluation = evaluation
         try:
-            result = await _run(workspace, evaluation, settings, request, watch.progress)
+            result = await _run(workspace, evaluation, settings, request, watch.progress, baseline)
         finally:
             await evaluation.close()
         return _Outcome(result, await worst_items(workspace, result.experiment))
@@ -270,10 +278,9 @@ async def _run(
     settings: Settings,
     request: EvalRequest,
     progress: Progress,
+    baseline: Baseline | None,
 ) -> EvaluationResult:
     experiments = workspace.experiments
-    # Before the new experiment exists: `latest` means the latest one so far.
-    baseline = await read_baseline(experiments, request.baseline) if request.baseline else None
     if baseline is not None:
         baseline.require_items(evaluation.suite.dataset.index().lines)
     options = RunOptions(
@@ -301,10 +308,7 @@ async def _run(
             progress=progress,
             budget=request.budget,
         )
-    if baseline is None:
-        return result
-    comparison = baseline.compare(await outcomes_of(experiments, result.experiment_id))
-    return replace(result, comparison=comparison, baseline_id=baseline.id)
+    return result if baseline is None else await compared_with(experiments, result, baseline)
 
 
 async def _selection(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
 from importlib import resources
@@ -12,9 +13,13 @@ from typing import Annotated
 
 import typer
 
+from burnish.app.wiring import build_suite
 from burnish.cli.console import Streams
 from burnish.cli.options import Json
+from burnish.config.settings import load_settings
 from burnish.domain import ConflictError, UsageError
+from burnish.evaluation.power import compared_items, detectable_gain, detectable_words
+from burnish.models import as_model
 
 _IGNORED = "# Burnish's results\n.burnish/\n"
 
@@ -49,10 +54,21 @@ def init(
     files = template_files(template)
     require_free(folder, files, force=force, other="another folder")
     write_files(folder, files)
+    compared = _compared(folder)
     if json_output:
-        streams.print_document({"folder": str(folder.absolute()), "files": list(files)})
+        document = {"folder": str(folder.absolute()), "files": list(files)}
+        streams.print_document({**document, "detectable": detectable_gain(compared[0])})
         return
-    streams.say(f"made {', '.join(files)}", "", "next:", *_next_steps(folder, template))
+    power = f"{detectable_words(*compared)}; more rows show smaller gains"
+    streams.say(f"made {', '.join(files)}", power, "", "next:", *_next_steps(folder, template))
+
+
+def _compared(folder: Path) -> tuple[int, str]:
+    """How many items of the suite decide a comparison."""
+    settings = load_settings(folder / "burnish.toml")
+    suite = build_suite(settings.suite_spec(), as_model, settings.agent_spec())
+    splits = suite.splits()
+    return compared_items(Counter(splits.get(one, "none") for one in suite.dataset.index().ids))
 
 
 def template_files(template: Template) -> dict[str, bytes]:

@@ -24,6 +24,7 @@ from burnish.config.search import SearchSpec, build_optimizer_of
 from burnish.config.served_project import models_in
 from burnish.config.settings import model_settings
 from burnish.domain import Agent, Model, UsageError
+from burnish.evaluation.power import compared_items, detectable_gain, detectable_words
 from burnish.evaluation.suite import Suite
 from burnish.models import as_model
 
@@ -58,6 +59,11 @@ class _Checked:
     def warnings(self) -> list[str]:
         """All that is no error and may not be meant."""
         return [*self.doubts, *map(str, self.suite.dataset.index().warnings)]
+
+    @property
+    def compared(self) -> tuple[int, str]:
+        """How many items decide a comparison, and what they are called."""
+        return compared_items({name: labels.total() for name, labels in self.splits.items()})
 
 
 async def _check(location: ProjectLocation) -> _Checked:
@@ -123,6 +129,7 @@ def _document(location: ProjectLocation, checked: _Checked) -> dict[str, Any]:
             "rows": index.count,
             "columns": list(index.fields),
             "splits": {name: labels.total() for name, labels in checked.splits.items()},
+            "detectable": detectable_gain(checked.compared[0]),
             "warnings": [str(warning) for warning in index.warnings],
         },
         "warnings": checked.warnings,
@@ -155,6 +162,7 @@ def _rows(checked: _Checked) -> list[tuple[str, str]]:
         ("dataset", f"{index.source}: {count(index.count, 'row')}"),
         ("columns", ", ".join(index.fields)),
         *_split_rows(checked.splits),
+        ("power", detectable_words(*checked.compared)),
         ("scorers", ", ".join(checked.suite.scorers.names)),
         *_refine_rows(checked.suite),
         ("optimizer", checked.optimizer),

@@ -102,6 +102,7 @@ def summary_rows(result: EvaluationResult) -> list[tuple[str, Text]]:
             ),
             ("passed", _with_interval(rate, f"{percent(passed.low)} to {percent(passed.high)}")),
         ]
+    rows.extend(_win_rows(result))
     rows.append(("runs", Text(" · ".join(counts))))
     planned = result.experiment.planned_items
     if planned is not None and planned > result.items:
@@ -112,6 +113,17 @@ def summary_rows(result: EvaluationResult) -> list[tuple[str, Text]]:
     latency = result.summary.avg_latency_ms
     if latency is not None:
         rows.append(("latency", Text(f"{latency:,.1f} ms a run, on average")))
+    return rows
+
+
+def _win_rows(result: EvaluationResult) -> list[Row]:
+    """What judges of two outputs came to."""
+    rows = []
+    for one in result.win_rates:
+        bounds = f"{percent(one.interval.low)} to {percent(one.interval.high)}"
+        rate = _with_interval(f"{percent(one.win_rate)}", bounds)
+        rate.append(f" · {one.wins} won · {one.losses} lost · {count(one.ties, 'tie')}")
+        rows.append((f"win rate {one.name}" if len(result.win_rates) > 1 else "win rate", rate))
     return rows
 
 

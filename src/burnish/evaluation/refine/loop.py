@@ -22,7 +22,7 @@ from burnish.domain import (
 from burnish.domain.experiments.refinement import PERFECT_SCORE, SLACK
 from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.evaluation.refine.refiner import Refiner, RefinerFailedError, Revision
-from burnish.evaluation.scorers.judge import JUDGE_UNAVAILABLE
+from burnish.evaluation.scorers.judge_calls import JUDGE_UNAVAILABLE
 from burnish.evaluation.scorers.scorer_set import ScorerSet
 
 _LONGEST_REASON = 1_000

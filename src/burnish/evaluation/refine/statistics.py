@@ -9,9 +9,7 @@ from typing import Any
 
 from burnish.domain import AnswerChoice, Outcome, RoundEnd, RoundScore, Spending, Usage
 from burnish.domain.experiments.refinement import PERFECT_SCORE, outcome_of
-from burnish.evaluation.statistics import Interval, bootstrap_interval
-
-_SEED = 0
+from burnish.evaluation.statistics import Interval, score_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +165,7 @@ class _Tally:
             number=number,
             outputs=sum(len(scores) > number for _, scores in self._runs),
             score=score,
-            interval=bootstrap_interval(means, seed=_SEED),
+            interval=score_interval(means),
         )
 
 

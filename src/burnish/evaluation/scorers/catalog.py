@@ -9,12 +9,14 @@ from typing import Any, TypeAlias
 
 from burnish.domain import Model, Scorer, UsageError
 from burnish.evaluation.imports import load_object
+from burnish.evaluation.scorers.agreement import Agreement
 from burnish.evaluation.scorers.asserts import Asserts
 from burnish.evaluation.scorers.fields import DEFAULT_FIELD, bad_setting
 from burnish.evaluation.scorers.function_scorer import FunctionScorer
 from burnish.evaluation.scorers.json_scorers import JsonField, JsonSchema
 from burnish.evaluation.scorers.judge import LLMJudge, SkippedJudge, has_criteria
 from burnish.evaluation.scorers.numeric import NumericTolerance
+from burnish.evaluation.scorers.pairwise import Outputs, PairwiseJudge
 from burnish.evaluation.scorers.patterns import Contains, Regex
 from burnish.evaluation.scorers.scorer_set import ScorerSet, Weighted, is_scorer
 from burnish.evaluation.scorers.text import ExactMatch, Similarity
@@ -28,8 +30,10 @@ SEAM = Seam(
 )
 # Settings of `build_scorer` itself, which every kind takes.
 COMMON = ("kind", "weight")
-_TEXTS = ("field", "pattern", "path", "name", "match", "decimal", "version")
-_FLAGS = ("ignore_case", "strip", "repair", "blocking")
+# What a suite gives its scorers itself.
+_GIVEN = ("baseline",)
+_TEXTS = ("field", "reference", "pattern", "path", "name", "match", "decimal", "version")
+_FLAGS = ("ignore_case", "strip", "repair", "blocking", "score_only")
 _NUMBERS = ("absolute", "relative", "threshold", "timeout_seconds", "weight")
 ScorerSpec: TypeAlias = "Mapping[str, Any] | str | Callable[..., Any] | Scorer"
 OpenModel: TypeAlias = Callable[[Any], Model]
@@ -42,19 +46,23 @@ _MAKERS: Mapping[str, Callable[..., Scorer]] = {
     "json_schema": JsonSchema,
     "json_field": JsonField,
     "judge": LLMJudge,
+    "pairwise": PairwiseJudge,
+    "agreement": Agreement,
     "asserts": Asserts,
     "python": FunctionScorer,
 }
 _ALIASES = {"llm_judge": "judge", "numeric_tolerance": "numeric", "function": "python"}
+_JUDGES = ("judge", "pairwise")
 # Kinds whose field holds the right answer, of which there may be only a few: worth stratifying by.
-_LABELLED = ("exact_match", "contains", "json_field", "regex")
+_LABELLED = ("agreement", "exact_match", "contains", "json_field", "regex")
 
 
 def checked_settings(
     kind: str, spec: Mapping[str, Any], make: Callable[..., Any]
 ) -> dict[str, Any]:
     """The settings that the scorer's constructor takes, each checked for its type."""
-    known = inspect.signature(make).parameters
+    parameters = inspect.signature(make).parameters
+    known = {name: one for name, one in parameters.items() if name not in _GIVEN}
     settings = {key: value for key, value in spec.items() if key not in COMMON}
     for key, value in settings.items():
         if key not in known:
@@ -120,12 +128,22 @@ def third_party_kinds() -> list[str]:
     return sorted(set(SEAM.installed()) - {*_MAKERS, *_ALIASES, "weighted"})
 
 
-def build_scorers(specs: Sequence[ScorerSpec], *, open_model: OpenModel, folder: Path) -> ScorerSet:
+def build_scorers(
+    specs: Sequence[ScorerSpec],
+    *,
+    open_model: OpenModel,
+    folder: Path,
+    baseline: Outputs | None = None,
+) -> ScorerSet:
     """All scorers of a suite, with the weights that their specs give.
 
-    Judges without criteria are left out where another scorer decides.
+    Judges without criteria are left out where another scorer decides. Pairwise ones without a
+    reference compare with the baseline's outputs.
     """
-    scorers = [build_scorer(spec, open_model=open_model, folder=folder) for spec in specs]
+    scorers = [
+        build_scorer(spec, open_model=open_model, folder=folder, baseline=baseline)
+        for spec in specs
+    ]
     pairs = list(zip(scorers, [checked_weight(spec) for spec in specs], strict=True))
     kept = [pair for pair in pairs if not isinstance(pair[0], SkippedJudge)]
     if not any(weight for _, weight in kept):
@@ -134,7 +152,9 @@ def build_scorers(specs: Sequence[ScorerSpec], *, open_model: OpenModel, folder:
     return ScorerSet([one for one, _ in kept], [weight for _, weight in kept], skipped=skipped)
 
 
-def build_scorer(spec: ScorerSpec, *, open_model: OpenModel, folder: Path) -> Scorer:
+def build_scorer(
+    spec: ScorerSpec, *, open_model: OpenModel, folder: Path, baseline: Outputs | None = None
+) -> Scorer:
     """A scorer from a table with its `kind`, a kind's name, "module:function", or an object."""
     if isinstance(spec, str):
         if ":" in spec:
@@ -142,7 +162,7 @@ def build_scorer(spec: ScorerSpec, *, open_model: OpenModel, folder: Path) -> Sc
         spec = {"kind": spec}
     if isinstance(spec, Mapping):
         checked_weight(spec)
-        return _from_table(spec, open_model, folder)
+        return _from_table(spec, open_model, folder, baseline)
     if is_scorer(spec):
         return spec
     if callable(spec) and not isinstance(spec, type):
@@ -155,9 +175,21 @@ def build_scorer(spec: ScorerSpec, *, open_model: OpenModel, folder: Path) -> Sc
     )
 
 
+def needs_baseline(specs: Sequence[ScorerSpec]) -> bool:
+    """Whether a scorer compares outputs with those of a baseline."""
+    for spec in specs:
+        table: Mapping[str, Any] = spec if isinstance(spec, Mapping) else {}
+        kind, parts = table.get("kind"), table.get("scorers")
+        if kind == "pairwise" and table.get("reference") is None:
+            return True
+        if kind == "weighted" and isinstance(parts, (list, tuple)) and needs_baseline(parts):
+            return True
+    return False
+
+
 def stratify_field(spec: ScorerSpec) -> str | None:
     """The item's field that holds the right label, where the scorer compares with one."""
-    if isinstance(spec, (ExactMatch, JsonField, Contains)):
+    if isinstance(spec, (Agreement, ExactMatch, JsonField, Contains)):
         return spec.field
     if isinstance(spec, Regex):
         return spec.field if spec.compares else None
@@ -169,23 +201,28 @@ def stratify_field(spec: ScorerSpec) -> str | None:
         return None
     if spec["kind"] == "regex" and not ("pattern" in spec and "field" in spec):
         return None
-    field = spec.get("field", DEFAULT_FIELD)
+    own = "label" if spec["kind"] == "agreement" else DEFAULT_FIELD
+    field = spec.get("field", own)
     return field if isinstance(field, str) else None
 
 
-def _from_table(spec: Mapping[str, Any], open_model: OpenModel, folder: Path) -> Scorer:
+def _from_table(
+    spec: Mapping[str, Any], open_model: OpenModel, folder: Path, baseline: Outputs | None
+) -> Scorer:
     kind = _kind_of(spec)
     if kind == "weighted":
-        return _weighted(spec, open_model, folder)
+        return _weighted(spec, open_model, folder, baseline)
     if kind not in _MAKERS:
         return _third_party(kind, spec, open_model)
     make = _MAKERS[kind]
-    if kind == "judge":
+    if kind in _JUDGES:
         spec = {**spec, "criteria": _criteria(spec.get("criteria"), folder)}
     settings = checked_settings(kind, spec, make)
-    if kind == "judge" and not has_criteria(settings["criteria"]):
-        return SkippedJudge(name=settings.get("name", "judge"))
-    if kind == "judge" or settings.get("model") is not None:
+    if kind == "pairwise":
+        settings["baseline"] = baseline
+    if kind in _JUDGES and not has_criteria(settings["criteria"]):
+        return SkippedJudge(name=settings.get("name", kind))
+    if kind in _JUDGES or settings.get("model") is not None:
         settings["model"] = open_model(settings["model"])
     elif kind == "json_schema" and not isinstance(settings["schema"], Mapping):
         settings["schema"] = folder / settings["schema"]
@@ -229,9 +266,11 @@ def _third_party(kind: str, spec: Mapping[str, Any], open_model: OpenModel) -> S
     )
 
 
-def _weighted(spec: Mapping[str, Any], open_model: OpenModel, folder: Path) -> Weighted:
+def _weighted(
+    spec: Mapping[str, Any], open_model: OpenModel, folder: Path, baseline: Outputs | None
+) -> Weighted:
     def make(scorers: Sequence[ScorerSpec], name: str = "weighted") -> Weighted:
-        parts = build_scorers(scorers, open_model=open_model, folder=folder)
+        parts = build_scorers(scorers, open_model=open_model, folder=folder, baseline=baseline)
         return Weighted(list(zip(parts.scorers, parts.weights, strict=True)), name=name)
 
     settings = checked_settings("weighted", spec, make)

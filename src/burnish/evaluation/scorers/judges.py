@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from burnish.domain import Item, Scorer
 from burnish.evaluation.scorers.asserts import Asserts
 from burnish.evaluation.scorers.judge import LLMJudge
+from burnish.evaluation.scorers.pairwise import PairwiseJudge
 from burnish.evaluation.scorers.scorer_set import ScorerSet, Weighted
 
 
@@ -17,6 +18,32 @@ def judges_in(scorers: Sequence[Scorer]) -> Iterator[LLMJudge]:
             yield scorer
         elif isinstance(scorer, Weighted):
             yield from judges_in(scorer.parts.scorers)
+
+
+def pairwise_in(scorers: Sequence[Scorer]) -> Iterator[PairwiseJudge]:
+    """Every judge of two outputs, also those within weighted scorers."""
+    for scorer in scorers:
+        if isinstance(scorer, PairwiseJudge):
+            yield scorer
+        elif isinstance(scorer, Weighted):
+            yield from pairwise_in(scorer.parts.scorers)
+
+
+def pairwise_metadata(scorers: ScorerSet) -> dict[str, list[str]]:
+    """What an experiment keeps of its judges of two outputs: their names, if there are any.
+
+    `against_baseline` says that they alone decide, so that the baseline's own score is 0.5.
+    """
+    named = list(zip(scorers.names, scorers.scorers, scorers.weights, strict=True))
+    pairs = [(name, one, weight) for name, one, weight in named if isinstance(one, PairwiseJudge)]
+    if not pairs:
+        return {}
+    deciding = [name for name, one, weight in pairs if weight and one.reference is None]
+    alone = len(deciding) == sum(weight > 0 for weight in scorers.weights)
+    return {
+        "pairwise": [name for name, _, _ in pairs],
+        "against_baseline": deciding if alone else [],
+    }
 
 
 def row_judges(scorers: Sequence[Scorer], item: Item) -> Iterator[LLMJudge]:

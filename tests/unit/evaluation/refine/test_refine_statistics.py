@@ -9,6 +9,7 @@ from burnish.domain import Outcome, Purpose, RoundEnd, Spending, UnavailableErro
 from burnish.domain.experiments.refinement import outcome_of
 from burnish.evaluation.refine.statistics import refinement_statistics
 from burnish.evaluation.runner import RunOptions
+from burnish.evaluation.statistics import score_interval
 from burnish.testing.samples.experiments import make_round, make_rounds
 
 AWAY = UnavailableError(what="w", why="y", fix="f")
@@ -123,7 +124,7 @@ async def test_repeats_of_an_item_are_one_value_of_the_interval():
 
     found = await statistics_of(*runs)
 
-    assert found.by_round[0].interval.low == found.by_round[0].interval.high
+    assert found.by_round[0].interval == score_interval([0.3] * 4)
 
 
 async def test_an_unknown_price_leaves_the_cost_of_a_fixed_output_unknown():

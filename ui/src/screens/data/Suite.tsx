@@ -193,7 +193,9 @@ function Items({ suite }: { suite: View }) {
         </>
       }
     >
-      {first && <SplitBar splits={first.splits} words={splitWords(suite.split)} />}
+      {first && (
+        <SplitBar splits={first.splits} words={splitWords(suite.split)} power={first.power} />
+      )}
       <Loaded query={items}>
         {() => (
           <ItemTable
@@ -211,7 +213,15 @@ function Items({ suite }: { suite: View }) {
   );
 }
 
-function SplitBar({ splits, words }: { splits: Record<string, number>; words: string }) {
+function SplitBar({
+  splits,
+  words,
+  power,
+}: {
+  splits: Record<string, number>;
+  words: string;
+  power: string;
+}) {
   return (
     <div className="card-body data-splits">
       <div className="data-split-bar" aria-hidden="true">
@@ -228,6 +238,7 @@ function SplitBar({ splits, words }: { splits: Record<string, number>; words: st
           </li>
         ))}
         <li className="muted">{words}</li>
+        <li className="muted">{power}</li>
       </ul>
     </div>
   );

@@ -14,6 +14,7 @@ from burnish.cli.wording import count, harmless, money
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of
 from burnish.config.served_project import models_in
+from burnish.evaluation.power import detectable_words
 
 _LIMITS = {
     "max_trials": "trials",
@@ -69,6 +70,7 @@ def _print(console: Console, plan: RunPlan) -> None:
 def _rows(plan: RunPlan) -> list[tuple[str, str]]:
     search, work = plan.search, plan.work
     splits = ", ".join(f"{number:,} {name}" for name, number in work.splits.items())
+    held = work.splits.get("test", 0)
     held_out = (
         f"{work.confirmation:,} at the end, on held-out items"
         if work.confirmation
@@ -85,6 +87,7 @@ def _rows(plan: RunPlan) -> list[tuple[str, str]]:
             f"up to {count(work.each_trial, 'evaluation')}; racing {search.racing_in_effect}",
         ),
         ("confirmation", held_out),
+        *([("power", detectable_words(held, "held-out items"))] if held else []),
         ("in all", in_all),
     ]
     if work.max_trials is not None:
