@@ -154,6 +154,19 @@ def refuse_reserved(request: ModelRequest, reserved: tuple[str, ...]) -> None:
             )
 
 
+def refuse_beyond_text(request: ModelRequest, who: str, fix: str) -> None:
+    """Refuse tools and pictures on behalf of a model that takes neither."""
+    tools = request.tools or any(one.tool_calls or one.tool_call_id for one in request.messages)
+    pictures = any(message.pictures for message in request.messages)
+    if tools or pictures:
+        raise UsageError(
+            what=f"the request cannot be sent to {who}",
+            why=f"it takes no {'tools' if tools else 'pictures'}",
+            fix=fix,
+            code="unsupported_request",
+        )
+
+
 def clean_message(text: str, *secrets: str) -> str:
     """One short printable line without the secrets: what may be shown of a foreign text."""
     line = " ".join(redact(text, *secrets).split())

@@ -10,6 +10,7 @@ from typing import Any
 from burnish.domain import Clock, Json, Message, ModelRequest, ModelResponse, Usage, UsageError
 from burnish.models.endpoint.answers import (
     Answer,
+    counted_tokens,
     parse_body,
     storable_text,
     token_count,
@@ -25,7 +26,6 @@ from burnish.models.failures import (
     refuse_reserved,
 )
 from burnish.models.settings import ModelSettings
-from burnish.models.tokens import count_message_tokens, count_tokens
 
 _RESERVED = ("messages", "model", "system", "stream", "tools", "tool_choice", "n")
 # The API wants a limit; what is not written is not paid for.
@@ -120,16 +120,9 @@ class MessagesWire:
             )
             for number, one in enumerate(uses)
         )
-        used = read_usage(body) or Answer(
-            None,
-            Usage(
-                calls=1,
-                input_tokens=count_message_tokens(request.messages, self._model),
-                output_tokens=count_tokens(text, self._model),
-            ),
-        )
+        used = read_usage(body) or counted_tokens(request, text, self._model)
         response = ModelResponse(text=storable_text(text), finish_reason=ended, tool_calls=calls)
-        return Answer(response, used.usage, cache_write_tokens=used.cache_write_tokens)
+        return used.holding(response)
 
     def stream(self) -> MessagesStream:
         """For a message that comes piece by piece."""
@@ -161,22 +154,24 @@ class MessagesStream:
             return
         event = parse_body(line.removeprefix("data:").strip().encode(), "")
         inner = {name: one for name, one in event.items() if isinstance(one, Mapping)}
+        index = token_count(event.get("index")) or 0
         match event.get("type"):
             case "error":
                 raise BadAnswerError(f"it broke off: {clean_message(str(event.get('error')))}")
             case "message_start":
                 self._message = dict(inner.get("message", {}))
             case "content_block_start":
-                self._blocks[event.get("index", 0)] = dict(inner.get("content_block", {}))
+                self._blocks[index] = dict(inner.get("content_block", {}))
             case "content_block_delta":
-                self._add_delta(event.get("index", 0), inner.get("delta", {}))
+                self._add_delta(index, inner.get("delta", {}))
             case "message_delta":
-                usage = {**self._message.get("usage", {}), **inner.get("usage", {})}
+                begun = self._message.get("usage")
+                usage = {**(begun if isinstance(begun, dict) else {}), **inner.get("usage", {})}
                 self._message |= {**inner.get("delta", {}), "usage": usage}
             case "message_stop":
                 self._ended = True
 
-    def _add_delta(self, index: Any, delta: Mapping[str, Any]) -> None:
+    def _add_delta(self, index: int, delta: Mapping[str, Any]) -> None:
         block = self._blocks.setdefault(index, {})
         names = {"input_json_delta": ("partial_json", "input_text")}
         kind = str(delta.get("type"))

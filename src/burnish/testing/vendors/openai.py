@@ -23,8 +23,6 @@ _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"
 class FakeOpenAI(FakeVendor):
     """OpenAI as far as Burnish uses it. Prompts of 1024 tokens and more are cached by their prefix."""
 
-    sdk = "openai"
-
     def filtering(self) -> Move:
         """As Azure tells it."""
         return self.failing(400, "The prompt was filtered", "content_filter", "prompt")
