@@ -13,7 +13,7 @@ _SHORTEST_SECRET = 4
 _KEY_LIKE = re.compile(r"(?i)\b(?:bearer\s+\S+|sk-[\w*-]{6,})")
 _HIDDEN = "[hidden]"
 # Waiting does not cure it, though it comes with the status of a rate limit.
-_NO_QUOTA = "insufficient_quota"
+NO_QUOTA = "insufficient_quota"
 
 
 class TransientError(Exception):
@@ -97,7 +97,7 @@ def error_of_status(
     """The error for an HTTP status that is no success."""
     status = answer.status
     said = f" and said: {answer.message}" if answer.message else ""
-    if answer.code == _NO_QUOTA:
+    if answer.code == NO_QUOTA:
         return UnavailableError(
             what=f"{endpoint.model} cannot be used now",
             why=f"the quota at {endpoint.address} is used up (status {status}){said}",

@@ -19,6 +19,7 @@ from burnish.models.endpoint.answers import (
 from burnish.models.endpoint.model import EndpointModel
 from burnish.models.endpoint.vendor import Vendor, read_error
 from burnish.models.failures import (
+    NO_QUOTA,
     BadAnswerError,
     ErrorAnswer,
     RefusedRequestError,
@@ -336,7 +337,7 @@ def _read_error(content: bytes) -> Mapping[str, Any]:
     """As elsewhere; an account without credit is told as one, whatever its type."""
     said = read_error(content)
     empty = said.get("type") == "billing_error" or "credit balance" in str(said.get("message"))
-    return {**said, "code": "insufficient_quota"} if empty else said
+    return {**said, "code": NO_QUOTA} if empty else said
 
 
 ANTHROPIC = Vendor(
