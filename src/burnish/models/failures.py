@@ -113,7 +113,8 @@ def error_of_status(
         )
     if status == 401:
         # What the endpoint says of a wrong key often quotes a part of it.
-        return _refused_key(endpoint, f"{endpoint.address} does not accept the key (status 401)")
+        why = f"{endpoint.address} does not accept the key (status 401)"
+        return _refused_key(endpoint, why, ErrorAnswer(status=status))
     if status == 403:
         why = f"{endpoint.address} denies access (status 403){said}"
         return _refused_key(endpoint, why, answer)
@@ -184,7 +185,7 @@ def redact(text: str, *secrets: str) -> str:
     return _KEY_LIKE.sub(_HIDDEN, text)
 
 
-def _refused_key(endpoint: Endpoint, why: str, said: ErrorAnswer | None = None) -> UsageError:
+def _refused_key(endpoint: Endpoint, why: str, said: ErrorAnswer) -> UsageError:
     if endpoint.key_env:
         fix = f"put a valid key into the environment variable {endpoint.key_env}"
     else:

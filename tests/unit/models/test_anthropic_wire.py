@@ -249,3 +249,16 @@ def test_any_stream_is_put_together_or_a_bad_answer(events):
         read(stream.body())
     except BadAnswerError:
         pass
+
+
+def test_an_answer_by_a_schema_that_is_cut_is_one_that_is_cut():
+    use = {"type": "tool_use", "id": "c", "name": "answer", "input": '{"a": 1, "b": "lo'}
+
+    said = read(answer(use, stop_reason="max_tokens"), ask(schema={"type": "object"}))
+
+    assert (said.text, said.finish_reason) == ('{"a": 1, "b": "lo', "length")
+
+
+def test_messages_without_text_are_refused():
+    with pytest.raises(UsageError, match="no text"):
+        body_of(ask(Message("system", " "), Message("user", "")))

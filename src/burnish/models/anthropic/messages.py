@@ -251,6 +251,13 @@ def _conversation(messages: tuple[Message, ...]) -> tuple[list[Any], list[dict[s
             turns[-1]["content"] += blocks
         elif blocks:
             turns.append({"role": role, "content": blocks})
+    if not system and not turns:
+        raise UsageError(
+            what="the request cannot be sent",
+            why="its messages hold no text",
+            fix="give at least one message with content",
+            code="invalid_request",
+        )
     # The API wants a turn of the user, which a prompt of instructions alone has not.
     return (system, turns) if turns else ([], [{"role": "user", "content": system}])
 
@@ -305,7 +312,10 @@ def _answer_schema(request: ModelRequest) -> dict[str, Any] | None:
 def _forced_text(use: Mapping[str, Any], request: ModelRequest) -> str:
     given = use.get("input")
     if isinstance(given, str):  # as it was streamed
-        given = dict(parse_body((given or "{}").encode(), ""))
+        try:
+            given = json.loads(given or "{}")
+        except (ValueError, RecursionError):
+            return given  # It was cut, which the reason to stop says.
     if request.schema is None or request.schema.get("type") != "object":
         given = given.get(_ANSWER) if isinstance(given, Mapping) else given
     if request.schema is None and isinstance(given, str):

@@ -61,12 +61,14 @@ class ChatWire:
         message = choice.get("message") if isinstance(choice, Mapping) else None
         if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
             raise BadAnswerError("it has no message in choices[0]")
-        text = _text_of(message)
+        text, logprobs = _text_of(message), choice.get("logprobs")
         used = read_tokens(body) or counted_tokens(request, text, self._model)
         response = ModelResponse(
             text=text,
             finish_reason=_finish_reason(choice.get("finish_reason"), message),
-            logprobs=_logprobs_of(choice.get("logprobs")),
+            logprobs=read_logprobs(
+                logprobs.get("content") if isinstance(logprobs, Mapping) else None
+            ),
             tool_calls=tool_calls_of(_told_calls(message.get("tool_calls"))),
         )
         return used.holding(response)
@@ -215,8 +217,8 @@ def _text_of(message: Mapping[str, Any]) -> str:
     return storable_text(content)
 
 
-def _logprobs_of(value: Any) -> tuple[Mapping[str, Json], ...] | None:
-    content = value.get("content") if isinstance(value, Mapping) else None
+def read_logprobs(content: Any) -> tuple[Mapping[str, Json], ...] | None:
+    """Tokens with their logprobs and rivals; None where there is no such list."""
     if not isinstance(content, list):
         return None
     tokens = []

@@ -15,6 +15,7 @@ from burnish.models.endpoint.answers import (
     tool_calls_of,
 )
 from burnish.models.failures import BadAnswerError, ErrorAnswer, clean_message, refuse_reserved
+from burnish.models.openai.chat import read_logprobs
 from burnish.models.openai.vendor import filtered, read_tokens
 from burnish.models.settings import ModelSettings
 
@@ -44,6 +45,8 @@ class ResponsesWire:
         text: dict[str, Any] = {}
         if request.schema is not None:
             text["format"] = strict_format("answer", request.schema)
+        if given.pop("logprobs", False):
+            given.setdefault("include", ["message.output_text.logprobs"])
         if "verbosity" in given:
             text["verbosity"] = given.pop("verbosity")
         if "reasoning_effort" in given:
@@ -82,7 +85,15 @@ class ResponsesWire:
         text = "" if empty and not any(_parts(body)) else read_response_text(body)
         used = read_tokens(body) or counted_tokens(request, text, self._model)
         ended = reason if reason != "stop" or not calls else "tool_calls"
-        return used.holding(ModelResponse(text=text, finish_reason=ended, tool_calls=calls))
+        told = [part["logprobs"] for part in _parts(body) if isinstance(part.get("logprobs"), list)]
+        return used.holding(
+            ModelResponse(
+                text=text,
+                finish_reason=ended,
+                logprobs=read_logprobs([token for one in told for token in one]) if told else None,
+                tool_calls=calls,
+            )
+        )
 
     def stream(self) -> ResponsesStream:
         """For a response that comes piece by piece."""

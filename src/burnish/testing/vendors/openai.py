@@ -134,11 +134,13 @@ def _response(
     request: SeenRequest, response: ModelResponse, usage: Mapping[str, int]
 ) -> dict[str, Any]:
     refused = response.finish_reason == "refusal"
-    part = (
+    part: dict[str, Any] = (
         {"type": "refusal", "refusal": response.text}
         if refused
         else {"type": "output_text", "text": response.text, "annotations": []}
     )
+    if "include" in request.body and response.logprobs is not None:
+        part["logprobs"] = [dict(one) for one in response.logprobs]
     message = {
         "type": "message",
         "id": "msg_1",
