@@ -20,6 +20,7 @@ NAMES = (
     "proofs",
     "images",
     "install",
+    "vendors",
 )
 
 
