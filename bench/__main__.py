@@ -21,6 +21,7 @@ NAMES = (
     "judges",
     "images",
     "install",
+    "vendors",
 )
 
 

@@ -1,8 +1,11 @@
 """Providers of models keep to one contract, against fakes that check requests by the vendors' SDKs."""
 
+from dataclasses import replace
+
 import pytest
 
-from burnish.testing.model_contract import ModelContract
+from burnish.domain import ModelResponse
+from burnish.testing.model_contract import HELLO, SCHEMA, ModelContract
 from burnish.testing.vendors.anthropic import FakeAnthropic
 from burnish.testing.vendors.openai import FakeOpenAI
 
@@ -24,7 +27,6 @@ class TestOpenAIResponses(ModelContract):
     name = "openai/gpt-4o-mini"
     key_env = "OPENAI_API_KEY"
     settings = {"api": "responses"}  # noqa: RUF012
-    has_logprobs = False
 
 
 class TestAnthropic(ModelContract):
@@ -32,3 +34,15 @@ class TestAnthropic(ModelContract):
     name = "anthropic/claude-haiku-4-5"
     key_env = "ANTHROPIC_API_KEY"
     has_logprobs = False
+
+    async def test_a_model_that_always_thinks_is_asked_without_forced_tools(self, vendor, open_at):
+        said = "Thinking may not be enabled when tool_choice forces tool use."
+        vendor.plan(vendor.failing(400, said))
+        vendor.script = ModelResponse(text='{"score": 1}')
+        model, request = open_at(), replace(HELLO, schema=SCHEMA)
+
+        texts = [(await model.complete(request)).text for _ in range(2)]
+
+        assert texts == ['{"score": 1}'] * 2
+        assert ["tool_choice" in one.body for one in vendor.seen] == [True, False, False]
+        assert vendor.seen[-1].body["output_config"]["format"]["schema"] == SCHEMA

@@ -163,17 +163,24 @@ def require_own_models(
             )
 
 
+# By provider: variables that, where one is set, say that the server may use it.
+OPENED_BY = {
+    "openai": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+}
+
+
 def may_use(model: str, own: Settings) -> bool:
     """Whether requests may name the model: one of the configuration, or an embedded one, which is free.
 
-    Where no configuration has an agent, whoever started the server has said by its key, or by the
-    address of an endpoint, that models of `openai/` may be used.
+    Where no configuration has an agent, whoever started the server has said by a provider's key, or by
+    the address of an endpoint, that its models may be used.
     """
     provider, _, name = model.partition("/")
     if model in own_models(own) or (provider == "local" and name in KNOWN):
         return True
-    given = any(os.environ.get(one) for one in ("OPENAI_API_KEY", "OPENAI_BASE_URL"))
-    return provider == "openai" and bool(name) and not own.agent.name and given
+    given = any(os.environ.get(one) for one in OPENED_BY.get(provider, ()))
+    return bool(name) and not own.agent.name and given
 
 
 def models_in(value: Any) -> Iterator[tuple[str, Any]]:

@@ -14,6 +14,7 @@ from burnish.domain import (
     Usage,
     UsageError,
 )
+from burnish.models.failures import refuse_beyond_text
 from burnish.models.fingerprints import callable_fingerprint
 from burnish.models.retry import within
 from burnish.models.tokens import count_tokens
@@ -40,6 +41,7 @@ class CallableModel:
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """The function's answer; what it raises is passed on."""
+        refuse_beyond_text(request, self.name, "use a model of a provider, such as openai/NAME")
         prompt = flatten(request.messages)
         answer = await within(request.timeout_seconds, self._call(prompt), who=self.name)
         if not isinstance(answer, str):

@@ -13,7 +13,7 @@ _SHORTEST_SECRET = 4
 _KEY_LIKE = re.compile(r"(?i)\b(?:bearer\s+\S+|sk-[\w*-]{6,})")
 _HIDDEN = "[hidden]"
 # Waiting does not cure it, though it comes with the status of a rate limit.
-_NO_QUOTA = "insufficient_quota"
+NO_QUOTA = "insufficient_quota"
 
 
 class TransientError(Exception):
@@ -97,7 +97,7 @@ def error_of_status(
     """The error for an HTTP status that is no success."""
     status = answer.status
     said = f" and said: {answer.message}" if answer.message else ""
-    if answer.code == _NO_QUOTA:
+    if answer.code == NO_QUOTA:
         return UnavailableError(
             what=f"{endpoint.model} cannot be used now",
             why=f"the quota at {endpoint.address} is used up (status {status}){said}",
@@ -113,7 +113,8 @@ def error_of_status(
         )
     if status == 401:
         # What the endpoint says of a wrong key often quotes a part of it.
-        return _refused_key(endpoint, f"{endpoint.address} does not accept the key (status 401)")
+        why = f"{endpoint.address} does not accept the key (status 401)"
+        return _refused_key(endpoint, why, ErrorAnswer(status=status))
     if status == 403:
         why = f"{endpoint.address} denies access (status 403){said}"
         return _refused_key(endpoint, why, answer)
@@ -154,6 +155,19 @@ def refuse_reserved(request: ModelRequest, reserved: tuple[str, ...]) -> None:
             )
 
 
+def refuse_beyond_text(request: ModelRequest, who: str, fix: str) -> None:
+    """Refuse tools and pictures on behalf of a model that takes neither."""
+    tools = request.tools or any(one.tool_calls or one.tool_call_id for one in request.messages)
+    pictures = any(message.pictures for message in request.messages)
+    if tools or pictures:
+        raise UsageError(
+            what=f"the request cannot be sent to {who}",
+            why=f"it takes no {'tools' if tools else 'pictures'}",
+            fix=fix,
+            code="unsupported_request",
+        )
+
+
 def clean_message(text: str, *secrets: str) -> str:
     """One short printable line without the secrets: what may be shown of a foreign text."""
     line = " ".join(redact(text, *secrets).split())
@@ -171,7 +185,7 @@ def redact(text: str, *secrets: str) -> str:
     return _KEY_LIKE.sub(_HIDDEN, text)
 
 
-def _refused_key(endpoint: Endpoint, why: str, said: ErrorAnswer | None = None) -> UsageError:
+def _refused_key(endpoint: Endpoint, why: str, said: ErrorAnswer) -> UsageError:
     if endpoint.key_env:
         fix = f"put a valid key into the environment variable {endpoint.key_env}"
     else:

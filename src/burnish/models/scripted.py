@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from burnish.domain import (
     Clock,
@@ -22,8 +22,9 @@ from burnish.models.failures import Endpoint, ErrorAnswer, TransientError, error
 from burnish.models.retry import RetryBudget, call_with_retries, within
 from burnish.support.retry import RetryPolicy
 
-AnswerFunction = Callable[[ModelRequest], str] | Callable[[ModelRequest], Awaitable[str]]
-Answers = AnswerFunction | Mapping[str, str] | Sequence[str]
+Said = str | ModelResponse
+AnswerFunction = Callable[[ModelRequest], Said] | Callable[[ModelRequest], Awaitable[Said]]
+Answers = AnswerFunction | Mapping[str, Said] | Sequence[Said]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,8 @@ class ScriptedModel:
     """Answers without a model, the same for equal requests whatever the order of calls.
 
     `answer` is a function of the request, a mapping from the last user message, or a sequence of
-    which each request draws one. Latency is a number of seconds or a range to draw from. Failures
+    which each request draws one; each answer is a text, or a ModelResponse where it calls tools or ends
+    otherwise. Latency is a number of seconds or a range to draw from. Failures
     are retried as for a real endpoint. Tokens are counted by `count`, words unless told, and
     priced by `price` in USD per million (input, output).
     """
@@ -99,8 +101,11 @@ class ScriptedModel:
             if seconds > 0:
                 await self._clock.sleep(seconds)
             self._fail(request, number)
-            text = await self._text(request)
-            return ModelResponse(text=text, usage=self._usage(request, text))
+            said = await self._said(request)
+            response = ModelResponse(text=said) if isinstance(said, str) else said
+            known = response.usage.input_tokens or response.usage.output_tokens
+            usage = response.usage if known else self._usage(request, response)
+            return replace(response, usage=usage)
 
         return await call_with_retries(
             attempt,
@@ -111,7 +116,7 @@ class ScriptedModel:
             draw=lambda: self._draw("jitter", request),
         )
 
-    async def _text(self, request: ModelRequest) -> str:
+    async def _said(self, request: ModelRequest) -> Said:
         if callable(self._answer):
             given = self._answer(request)
             return await given if inspect.isawaitable(given) else given
@@ -144,9 +149,11 @@ class ScriptedModel:
             return shortest + (longest - shortest) * self._draw("latency", request)
         return self._latency
 
-    def _usage(self, request: ModelRequest, text: str) -> Usage:
+    def _usage(self, request: ModelRequest, response: ModelResponse) -> Usage:
         read = sum(self._count(message.content) for message in request.messages)
-        written = self._count(text)
+        written = self._count(response.text) + sum(
+            self._count(f"{call.name} {call.arguments}") for call in response.tool_calls
+        )
         cost = (read * self._price[0] + written * self._price[1]) / 1_000_000
         return Usage(calls=1, input_tokens=read, output_tokens=written, cost_usd=cost)
 
@@ -169,4 +176,10 @@ def _words(text: str) -> int:
 def _identity(answer: Answers) -> object:
     if callable(answer):
         return lasting_fingerprint(answer)
-    return dict(answer) if isinstance(answer, Mapping) else list(answer)
+    if isinstance(answer, Mapping):
+        return {asked: _plain(said) for asked, said in answer.items()}
+    return [_plain(said) for said in answer]
+
+
+def _plain(said: Said) -> object:
+    return said if isinstance(said, str) else said.to_json()

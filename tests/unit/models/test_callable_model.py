@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from burnish.domain import Message, ModelRequest, UnavailableError, UsageError
+from burnish.domain import Message, ModelRequest, ToolDefinition, UnavailableError, UsageError
 from burnish.models.callable_model import CallableModel, flatten
 
 
@@ -152,3 +152,13 @@ async def test_many_slow_functions_run_side_by_side():
     answers = await asyncio.gather(*(model.complete(ModelRequest.text("x")) for _ in range(40)))
 
     assert [one.text for one in answers] == ["x"] * 40
+
+
+async def test_tools_are_refused():
+    tool = ToolDefinition("look", "Looks", {"type": "object"})
+    request = ModelRequest(messages=(Message("user", "hi"),), tools=(tool,))
+
+    with pytest.raises(UsageError) as caught:
+        await CallableModel(shout).complete(request)
+
+    assert caught.value.code == "unsupported_request"

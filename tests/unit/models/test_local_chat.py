@@ -1,8 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from burnish.domain import Message, ModelRequest, UnavailableError, UsageError
+from burnish.domain import (
+    Message,
+    ModelRequest,
+    Picture,
+    ToolDefinition,
+    UnavailableError,
+    UsageError,
+)
 from burnish.models.local.model import chat_payload, chat_response, decided_label, leading_text
 from burnish.models.local.worker import answer_label
 
@@ -213,3 +222,19 @@ def test_the_engines_refusals_and_failures_are_told_apart():
         chat_response(ask(), {"error": {"code": 400, "message": "bad schema"}})
     with pytest.raises(UnavailableError, match="out of memory"):
         chat_response(ask(), {"error": {"code": 500, "message": "out of memory"}})
+
+
+@pytest.mark.parametrize(
+    "beyond",
+    [
+        {"tools": (ToolDefinition("look", "Looks", {"type": "object"}),)},
+        {"messages": (Message("user", "what?", pictures=(Picture("image/png", "AA=="),)),)},
+        {"messages": (Message("tool", "seen", tool_call_id="1"),)},
+    ],
+)
+def test_tools_and_pictures_are_refused(beyond):
+    with pytest.raises(UsageError) as caught:
+        chat_payload(replace(ask(), **beyond))
+
+    assert caught.value.code == "unsupported_request"
+    assert "local model" in caught.value.what

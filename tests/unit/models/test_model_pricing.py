@@ -60,3 +60,17 @@ def test_more_cached_than_read_tokens_do_not_break_the_price():
     odd = Usage(calls=1, input_tokens=10, cached_tokens=50)
 
     assert price_call("gpt-4o-mini", odd, settings=ModelSettings()) > 0
+
+
+def test_tokens_kept_for_later_and_read_again_have_prices_of_their_own():
+    usage = Usage(calls=1, input_tokens=1_000_000, cached_tokens=400_000)
+
+    price = price_call(
+        "claude-haiku-4-5",
+        usage,
+        settings=ModelSettings(),
+        cache_write_tokens=100_000,
+        provider="anthropic",
+    )
+
+    assert price == pytest.approx(0.5 * 1.0 + 0.4 * 0.1 + 0.1 * 1.25)

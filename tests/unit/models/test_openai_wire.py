@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -24,7 +25,8 @@ def completion(**choice):
 
 
 def read(body):
-    return ChatWire("gpt-4o-mini", ModelSettings()).read(body, QUESTION).value
+    answer = ChatWire("gpt-4o-mini", ModelSettings()).read(body, QUESTION)
+    return replace(answer.value, usage=answer.usage)
 
 
 def request_body(request, **settings):

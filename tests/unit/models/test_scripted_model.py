@@ -2,7 +2,14 @@ import asyncio
 
 import pytest
 
-from burnish.domain import Message, ModelRequest, UnavailableError, UsageError
+from burnish.domain import (
+    Message,
+    ModelRequest,
+    ModelResponse,
+    ToolCall,
+    UnavailableError,
+    UsageError,
+)
 from burnish.models.scripted import ErrorRule, ScriptedModel
 from burnish.support.retry import RetryPolicy
 
@@ -127,3 +134,19 @@ def test_another_script_or_seed_has_another_fingerprint():
 
     assert len(fingerprints) == 4
     assert ScriptedModel(["a"]).fingerprint == ScriptedModel(["a"]).fingerprint
+
+
+@pytest.mark.parametrize("in_list", [True, False])
+async def test_an_answer_may_call_tools(in_list):
+    called = ModelResponse(
+        text="",
+        finish_reason="tool_calls",
+        tool_calls=(ToolCall("1", "weather", {"city": "Bern"}),),
+    )
+    model = ScriptedModel([called] if in_list else lambda _request: called, price=(0.0, 1.0))
+
+    response = await model.complete(ModelRequest.text("hi"))
+
+    assert response.tool_calls == called.tool_calls
+    assert response.usage.output_tokens > 0
+    assert response.usage.cost_usd > 0

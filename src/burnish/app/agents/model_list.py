@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from burnish.app.wiring import ModelPool
 from burnish.config.schema import Settings
-from burnish.config.served_project import may_use, own_models
+from burnish.config.served_project import OPENED_BY, may_use, own_models
 from burnish.config.settings import model_settings
 from burnish.domain import BurnishError, Usage
 from burnish.models.local.catalog import KNOWN
@@ -65,7 +65,7 @@ async def check_model(name: str, own: Settings) -> ModelState:
 
 def open_providers(own: Settings) -> list[str]:
     """Providers of which requests may name any model."""
-    return ["openai"] if may_use("openai/any", own) else []
+    return [provider for provider in OPENED_BY if may_use(f"{provider}/any", own)]
 
 
 def _prices(name: str, own: Settings) -> tuple[float | None, float | None]:

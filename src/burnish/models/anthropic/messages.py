@@ -10,6 +10,7 @@ from typing import Any
 from burnish.domain import Clock, Json, Message, ModelRequest, ModelResponse, Usage, UsageError
 from burnish.models.endpoint.answers import (
     Answer,
+    counted_tokens,
     parse_body,
     storable_text,
     token_count,
@@ -18,6 +19,7 @@ from burnish.models.endpoint.answers import (
 from burnish.models.endpoint.model import EndpointModel
 from burnish.models.endpoint.vendor import Vendor, read_error
 from burnish.models.failures import (
+    NO_QUOTA,
     BadAnswerError,
     ErrorAnswer,
     RefusedRequestError,
@@ -25,7 +27,6 @@ from burnish.models.failures import (
     refuse_reserved,
 )
 from burnish.models.settings import ModelSettings
-from burnish.models.tokens import count_message_tokens, count_tokens
 
 _RESERVED = ("messages", "model", "system", "stream", "tools", "tool_choice", "n")
 # The API wants a limit; what is not written is not paid for.
@@ -120,16 +121,9 @@ class MessagesWire:
             )
             for number, one in enumerate(uses)
         )
-        used = read_usage(body) or Answer(
-            None,
-            Usage(
-                calls=1,
-                input_tokens=count_message_tokens(request.messages, self._model),
-                output_tokens=count_tokens(text, self._model),
-            ),
-        )
+        used = read_usage(body) or counted_tokens(request, text, self._model)
         response = ModelResponse(text=storable_text(text), finish_reason=ended, tool_calls=calls)
-        return Answer(response, used.usage, cache_write_tokens=used.cache_write_tokens)
+        return used.holding(response)
 
     def stream(self) -> MessagesStream:
         """For a message that comes piece by piece."""
@@ -161,22 +155,24 @@ class MessagesStream:
             return
         event = parse_body(line.removeprefix("data:").strip().encode(), "")
         inner = {name: one for name, one in event.items() if isinstance(one, Mapping)}
+        index = token_count(event.get("index")) or 0
         match event.get("type"):
             case "error":
                 raise BadAnswerError(f"it broke off: {clean_message(str(event.get('error')))}")
             case "message_start":
                 self._message = dict(inner.get("message", {}))
             case "content_block_start":
-                self._blocks[event.get("index", 0)] = dict(inner.get("content_block", {}))
+                self._blocks[index] = dict(inner.get("content_block", {}))
             case "content_block_delta":
-                self._add_delta(event.get("index", 0), inner.get("delta", {}))
+                self._add_delta(index, inner.get("delta", {}))
             case "message_delta":
-                usage = {**self._message.get("usage", {}), **inner.get("usage", {})}
+                begun = self._message.get("usage")
+                usage = {**(begun if isinstance(begun, dict) else {}), **inner.get("usage", {})}
                 self._message |= {**inner.get("delta", {}), "usage": usage}
             case "message_stop":
                 self._ended = True
 
-    def _add_delta(self, index: Any, delta: Mapping[str, Any]) -> None:
+    def _add_delta(self, index: int, delta: Mapping[str, Any]) -> None:
         block = self._blocks.setdefault(index, {})
         names = {"input_json_delta": ("partial_json", "input_text")}
         kind = str(delta.get("type"))
@@ -255,6 +251,13 @@ def _conversation(messages: tuple[Message, ...]) -> tuple[list[Any], list[dict[s
             turns[-1]["content"] += blocks
         elif blocks:
             turns.append({"role": role, "content": blocks})
+    if not system and not turns:
+        raise UsageError(
+            what="the request cannot be sent",
+            why="its messages hold no text",
+            fix="give at least one message with content",
+            code="invalid_request",
+        )
     # The API wants a turn of the user, which a prompt of instructions alone has not.
     return (system, turns) if turns else ([], [{"role": "user", "content": system}])
 
@@ -309,7 +312,10 @@ def _answer_schema(request: ModelRequest) -> dict[str, Any] | None:
 def _forced_text(use: Mapping[str, Any], request: ModelRequest) -> str:
     given = use.get("input")
     if isinstance(given, str):  # as it was streamed
-        given = dict(parse_body((given or "{}").encode(), ""))
+        try:
+            given = json.loads(given or "{}")
+        except (ValueError, RecursionError):
+            return given  # It was cut, which the reason to stop says.
     if request.schema is None or request.schema.get("type") != "object":
         given = given.get(_ANSWER) if isinstance(given, Mapping) else given
     if request.schema is None and isinstance(given, str):
@@ -341,7 +347,7 @@ def _read_error(content: bytes) -> Mapping[str, Any]:
     """As elsewhere; an account without credit is told as one, whatever its type."""
     said = read_error(content)
     empty = said.get("type") == "billing_error" or "credit balance" in str(said.get("message"))
-    return {**said, "code": "insufficient_quota"} if empty else said
+    return {**said, "code": NO_QUOTA} if empty else said
 
 
 ANTHROPIC = Vendor(

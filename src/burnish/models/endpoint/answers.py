@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
-from burnish.domain import Json, ToolCall, Usage
+from burnish.domain import Json, ModelRequest, ToolCall, Usage
 from burnish.models.failures import BadAnswerError, clean_message
+from burnish.models.tokens import count_message_tokens, count_tokens
 
 T = TypeVar("T")
+U = TypeVar("U")
 _MOST_TOKENS = 10**9
 
 
@@ -29,6 +31,10 @@ class Answer(Generic[T]):
     output_image_tokens: int = 0
     cache_write_tokens: int = 0
     latency_ms: float | None = None
+
+    def holding(self, value: U) -> Answer[U]:
+        """Another value that took the same."""
+        return cast("Answer[U]", replace(cast("Answer[Any]", self), value=value))
 
 
 def parse_body(content: bytes, content_type: str) -> Mapping[str, Any]:
@@ -49,6 +55,12 @@ def token_count(value: Any) -> int | None:
     """A number of tokens as an endpoint gives it; None for what cannot be one."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     return value if whole and 0 <= value < _MOST_TOKENS else None
+
+
+def counted_tokens(request: ModelRequest, text: str, model: str) -> Answer[None]:
+    """What a call took, counted here, where the endpoint does not tell."""
+    read = count_message_tokens(request.messages, model)
+    return Answer(None, Usage(calls=1, input_tokens=read, output_tokens=count_tokens(text, model)))
 
 
 def storable_text(text: str) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from burnish.domain import Clock, ModelRequest, ModelResponse, Usage, canonical_hash
+from burnish.domain import Clock, ModelRequest, ModelResponse, canonical_hash
 from burnish.models.endpoint.access import EndpointAccess, EndpointCaller
-from burnish.models.endpoint.answers import Answer
+from burnish.models.endpoint.answers import Answer, counted_tokens
 from burnish.models.endpoint.parameters import accepted, learn_refusal
 from burnish.models.endpoint.vendor import Vendor, Wire
 from burnish.models.failures import RefusedRequestError
@@ -63,9 +63,8 @@ class EndpointModel(EndpointCaller):
             outcome = self._wire.outcome(error.said)
             if outcome is None:
                 raise
-        read = count_message_tokens(request.messages, self._model)
-        usage = self._access.priced(Answer(None, Usage(calls=1, input_tokens=read)))
-        return replace(outcome, usage=usage)
+        used = counted_tokens(request, outcome.text, self._model)
+        return replace(outcome, usage=self._access.priced(used))
 
     async def _ask(self, request: ModelRequest) -> ModelResponse:
         wire = self._wire

@@ -22,6 +22,7 @@ from burnish.domain import (
     UsageError,
     canonical_hash,
 )
+from burnish.models.failures import refuse_beyond_text
 from burnish.models.local import worker as local_worker
 from burnish.models.local.grammar import label_question, label_tokens, labels_grammar
 from burnish.models.local.pool import Pool, no_answer
@@ -307,6 +308,7 @@ def _latency(answer: Mapping[str, Any]) -> float | None:
 
 
 def _check(request: ModelRequest) -> None:
+    refuse_beyond_text(request, "the local model", "use a model that takes them: openai/NAME, …")
     if not request.messages:
         _refuse("it has no messages", "give at least one message", code="invalid_request")
     if request.labels and request.schema is not None:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from burnish.domain import Json, Message, ModelRequest, ModelResponse, Usage, UsageError
+from burnish.domain import Json, Message, ModelRequest, ModelResponse, UsageError
 from burnish.models.endpoint.answers import (
     Answer,
     arguments_text,
+    counted_tokens,
     parse_body,
     storable_text,
-    token_count,
     tool_calls_of,
 )
 from burnish.models.failures import BadAnswerError, ErrorAnswer, clean_message, refuse_reserved
 from burnish.models.local.grammar import labels_grammar
-from burnish.models.openai.vendor import filtered
+from burnish.models.openai.vendor import filtered, read_tokens
 from burnish.models.settings import ModelSettings
-from burnish.models.tokens import count_message_tokens, count_tokens
 
 _RESERVED = ("messages", "model", "n", "stream", "stream_options")
 _LEAST_LOGPROB = -9999.0
@@ -62,16 +61,17 @@ class ChatWire:
         message = choice.get("message") if isinstance(choice, Mapping) else None
         if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
             raise BadAnswerError("it has no message in choices[0]")
-        text = _text_of(message)
-        usage = _usage_of(body.get("usage"), self._model, request, text)
+        text, logprobs = _text_of(message), choice.get("logprobs")
+        used = read_tokens(body) or counted_tokens(request, text, self._model)
         response = ModelResponse(
             text=text,
-            usage=usage,
             finish_reason=_finish_reason(choice.get("finish_reason"), message),
-            logprobs=_logprobs_of(choice.get("logprobs")),
+            logprobs=read_logprobs(
+                logprobs.get("content") if isinstance(logprobs, Mapping) else None
+            ),
             tool_calls=tool_calls_of(_told_calls(message.get("tool_calls"))),
         )
-        return Answer(response, usage)
+        return used.holding(response)
 
     def stream(self) -> ChatStream:
         """For a completion that comes piece by piece."""
@@ -217,22 +217,8 @@ def _text_of(message: Mapping[str, Any]) -> str:
     return storable_text(content)
 
 
-def _usage_of(value: Any, model: str, request: ModelRequest, text: str) -> Usage:
-    given = value if isinstance(value, Mapping) else {}
-    details = given.get("prompt_tokens_details")
-    read = token_count(given.get("prompt_tokens"))
-    written = token_count(given.get("completion_tokens"))
-    cached = token_count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
-    return Usage(
-        calls=1,
-        input_tokens=count_message_tokens(request.messages, model) if read is None else read,
-        output_tokens=count_tokens(text, model) if written is None else written,
-        cached_tokens=cached or 0,
-    )
-
-
-def _logprobs_of(value: Any) -> tuple[Mapping[str, Json], ...] | None:
-    content = value.get("content") if isinstance(value, Mapping) else None
+def read_logprobs(content: Any) -> tuple[Mapping[str, Json], ...] | None:
+    """Tokens with their logprobs and rivals; None where there is no such list."""
     if not isinstance(content, list):
         return None
     tokens = []

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from burnish.domain import Json, Message, ModelRequest, ModelResponse, Usage
+from burnish.domain import Json, Message, ModelRequest, ModelResponse
 from burnish.models.endpoint.answers import (
     Answer,
     arguments_text,
+    counted_tokens,
     parse_body,
     storable_text,
     tool_calls_of,
 )
 from burnish.models.failures import BadAnswerError, ErrorAnswer, clean_message, refuse_reserved
-from burnish.models.openai.vendor import filtered, read_usage
+from burnish.models.openai.chat import read_logprobs
+from burnish.models.openai.vendor import filtered, read_tokens
 from burnish.models.settings import ModelSettings
-from burnish.models.tokens import count_message_tokens, count_tokens
 
 _RESERVED = ("input", "model", "text", "stream", "store", "background", "messages", "n")
 # Chat's names for what this API calls otherwise.
@@ -44,6 +45,8 @@ class ResponsesWire:
         text: dict[str, Any] = {}
         if request.schema is not None:
             text["format"] = strict_format("answer", request.schema)
+        if given.pop("logprobs", False):
+            given.setdefault("include", ["message.output_text.logprobs"])
         if "verbosity" in given:
             text["verbosity"] = given.pop("verbosity")
         if "reasoning_effort" in given:
@@ -73,15 +76,24 @@ class ResponsesWire:
             found = filtered(said)
             if found is None:
                 raise BadAnswerError(f"it failed: {message}")
-            return Answer(found, _usage(body, self._model, request, ""))
+            used = read_tokens(body) or counted_tokens(request, "", self._model)
+            return used.holding(found)
         reason = _finish_reason(body)
         calls = tool_calls_of(_told_calls(body))
         # Thoughts may have used up what was allowed, and then there is no text.
         empty = bool(calls) or reason in _CUT.values()
         text = "" if empty and not any(_parts(body)) else read_response_text(body)
-        usage = _usage(body, self._model, request, text)
+        used = read_tokens(body) or counted_tokens(request, text, self._model)
         ended = reason if reason != "stop" or not calls else "tool_calls"
-        return Answer(ModelResponse(text=text, finish_reason=ended, tool_calls=calls), usage)
+        told = [part["logprobs"] for part in _parts(body) if isinstance(part.get("logprobs"), list)]
+        return used.holding(
+            ModelResponse(
+                text=text,
+                finish_reason=ended,
+                logprobs=read_logprobs([token for one in told for token in one]) if told else None,
+                tool_calls=calls,
+            )
+        )
 
     def stream(self) -> ResponsesStream:
         """For a response that comes piece by piece."""
@@ -195,14 +207,6 @@ def _finish_reason(body: Mapping[str, Any]) -> str:
     details = body.get("incomplete_details")
     reason = details.get("reason") if isinstance(details, Mapping) else None
     return _CUT.get(str(reason), "length")
-
-
-def _usage(body: Mapping[str, Any], model: str, request: ModelRequest, text: str) -> Usage:
-    return read_usage(body) or Usage(
-        calls=1,
-        input_tokens=count_message_tokens(request.messages, model),
-        output_tokens=count_tokens(text, model),
-    )
 
 
 def _closed(value: Any) -> Any:

@@ -24,6 +24,12 @@ def headers(key: str) -> dict[str, str]:
 
 def read_usage(body: Mapping[str, Any]) -> Usage | None:
     """Tokens without their price, by the names of either API; None when the answer doesn't tell."""
+    found = read_tokens(body)
+    return None if found is None else found.usage
+
+
+def read_tokens(body: Mapping[str, Any]) -> Answer[None] | None:
+    """The same, with those that the vendor keeps for later requests."""
     given = body.get("usage")
     if not isinstance(given, Mapping):
         return None
@@ -31,9 +37,13 @@ def read_usage(body: Mapping[str, Any]) -> Usage | None:
     written = token_count(given.get("output_tokens", given.get("completion_tokens")))
     if read is None or written is None:
         return None
-    details = given.get("input_tokens_details", given.get("prompt_tokens_details"))
-    cached = token_count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
-    return Usage(calls=1, input_tokens=read, output_tokens=written, cached_tokens=cached or 0)
+    told = given.get("input_tokens_details", given.get("prompt_tokens_details"))
+    details = told if isinstance(told, Mapping) else {}
+    cached = token_count(details.get("cached_tokens")) or 0
+    usage = Usage(calls=1, input_tokens=read, output_tokens=written, cached_tokens=cached)
+    return Answer(
+        None, usage, cache_write_tokens=token_count(details.get("cache_write_tokens")) or 0
+    )
 
 
 def filtered(error: ErrorAnswer) -> ModelResponse | None:
@@ -44,16 +54,11 @@ def filtered(error: ErrorAnswer) -> ModelResponse | None:
     return ModelResponse(text="", finish_reason="content_filter")
 
 
-def _wasted(body: Mapping[str, Any]) -> Answer[None] | None:
-    usage = read_usage(body)
-    return None if usage is None else Answer(None, usage)
-
-
 OPENAI = Vendor(
     provider="openai",
     address="https://api.openai.com/v1",
     address_env="OPENAI_BASE_URL",
     key_env="OPENAI_API_KEY",
     headers=headers,
-    read_usage=_wasted,
+    read_usage=read_tokens,
 )

@@ -27,7 +27,6 @@ _LEAST_CACHED = 1024
 class FakeAnthropic(FakeVendor):
     """Anthropic as far as Burnish uses it. Prompts are cached up to their marks."""
 
-    sdk = "anthropic"
     prefix = ""
     # Older models take these.
     beyond_types = ("temperature", "top_k", "top_p")

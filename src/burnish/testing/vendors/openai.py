@@ -23,8 +23,6 @@ _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"
 class FakeOpenAI(FakeVendor):
     """OpenAI as far as Burnish uses it. Prompts of 1024 tokens and more are cached by their prefix."""
 
-    sdk = "openai"
-
     def filtering(self) -> Move:
         """As Azure tells it."""
         return self.failing(400, "The prompt was filtered", "content_filter", "prompt")
@@ -136,11 +134,13 @@ def _response(
     request: SeenRequest, response: ModelResponse, usage: Mapping[str, int]
 ) -> dict[str, Any]:
     refused = response.finish_reason == "refusal"
-    part = (
+    part: dict[str, Any] = (
         {"type": "refusal", "refusal": response.text}
         if refused
         else {"type": "output_text", "text": response.text, "annotations": []}
     )
+    if "include" in request.body and response.logprobs is not None:
+        part["logprobs"] = [dict(one) for one in response.logprobs]
     message = {
         "type": "message",
         "id": "msg_1",

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from burnish.domain import ModelResponse
+from burnish.testing.vendors.sdk_types import type_problem
 from burnish.testing.vendors.server import LoopbackServer, Move, SeenRequest, respond
 
 Script = ModelResponse | Callable[[SeenRequest], ModelResponse]
@@ -26,7 +24,6 @@ class FakeVendor(LoopbackServer):
     with an earlier one comes from the cache, as the vendor counts it. Planned moves come first.
     """
 
-    sdk = ""
     # Parameters that the API takes though the SDK's types don't have them.
     beyond_types: tuple[str, ...] = ()
 
@@ -140,52 +137,8 @@ class FakeVendor(LoopbackServer):
         """What the SDK's types say against a request; nothing where the SDK is not installed."""
         if not isinstance(body, dict):
             return "the body is no object"
-        if find_spec(self.sdk) is None:
-            return ""
         checked = {name: body[name] for name in body if name not in self.beyond_types}
         return type_problem(kind, checked)
-
-
-def type_problem(kind: tuple[str, str], body: Mapping[str, Any]) -> str:
-    """What an SDK's type says against a body, unknown fields at any depth included."""
-    from pydantic import ValidationError  # noqa: PLC0415
-
-    try:
-        valid = _whole(_adapter(*kind).validate_python(body))
-    except ValidationError as error:
-        first = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return _unknown(body, valid)
-
-
-@lru_cache
-def _adapter(module: str, name: str) -> Any:
-    from pydantic import TypeAdapter  # noqa: PLC0415
-
-    return TypeAdapter(getattr(import_module(module), name))
-
-
-def _whole(value: Any) -> Any:
-    """With every lazy list read, which checks its members."""
-    if isinstance(value, dict):
-        return {name: _whole(inner) for name, inner in value.items()}
-    if isinstance(value, (str, int, float)) or value is None:
-        return value
-    return [_whole(inner) for inner in value]
-
-
-def _unknown(sent: Any, valid: Any, path: str = "") -> str:
-    """The first field that is not in the types, which leave such out."""
-    if isinstance(sent, dict) and isinstance(valid, dict):
-        pairs = [(f"{path}.{name}".lstrip("."), sent[name], valid.get(name)) for name in sent]
-    elif isinstance(sent, list) and isinstance(valid, list) and len(sent) == len(valid):
-        pairs = [
-            (f"{path}.{index}", one, other)
-            for index, (one, other) in enumerate(zip(sent, valid, strict=True))
-        ]
-    else:
-        return "" if sent == valid else f"{path}: Extra inputs are not permitted"
-    return next(filter(None, (_unknown(one, other, where) for where, one, other in pairs)), "")
 
 
 def token_estimate(value: Any) -> int:
