@@ -76,7 +76,8 @@ class Score:
     """A scorer's verdict. The reason is what reflection reads, so say what was wrong.
 
     `passed` is for scorers that decide it themselves; otherwise the suite's threshold does.
-    An `error` says that no verdict could be reached; the item counts as failed.
+    An `error` says that no verdict could be reached; the item counts as failed. `step` is the step
+    of the transcript that a scorer of trajectories finds wrong, from 1.
     """
 
     value: float
@@ -85,6 +86,7 @@ class Score:
     name: str = ""
     error: str | None = None
     spending: Spending = field(default_factory=Spending)
+    step: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.value, bool):
@@ -105,12 +107,13 @@ class Score:
             "reason": self.reason,
             "passed": self.passed,
             "error": self.error,
+            **({} if self.step is None else {"step": self.step}),
         }
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> Score:
         """From its stored form."""
-        names = ("value", "reason", "passed", "name", "error")
+        names = ("value", "reason", "passed", "name", "error", "step")
         return cls(**{name: value[name] for name in names if name in value})
 
 

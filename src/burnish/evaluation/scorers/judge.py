@@ -26,6 +26,7 @@ from burnish.domain import (
     paid_in,
     text_hash,
 )
+from burnish.domain.experiments.transcripts import Transcript
 from burnish.evaluation.scorers.comparison import as_text
 from burnish.evaluation.scorers.fields import (
     MissingFieldError,
@@ -37,6 +38,7 @@ from burnish.evaluation.scorers.fields import (
 )
 from burnish.evaluation.scorers.json_values import NotJsonError, parse_json
 from burnish.evaluation.scorers.scorer_set import is_systemic
+from burnish.evaluation.scorers.transcripts import NO_TRANSCRIPT
 from burnish.models.failures import refuses_parameters
 
 # Raise it with every change of the words below: other words may give other verdicts.
@@ -62,6 +64,7 @@ _CORRECTION = """\
 That answer cannot be used: {problem}. Answer again with one JSON object and nothing else: \
 {{"score": <number from 0 to 1>, "reason": "<why>", "pass": <true or false>}}"""
 _QUOTED_ANSWER_CHARACTERS = 2_000
+_MOST_TRANSCRIPT = 40_000
 # How the error of a score begins when the judge's model could not be reached.
 JUDGE_UNAVAILABLE = "judge unavailable"
 _ATTEMPTS = 2
@@ -90,10 +93,11 @@ def system_text(criteria: str, threshold: float | None) -> str:
 
 
 def judge_messages(
-    system: str, output: AgentOutput, fields: Mapping[str, Json]
+    system: str, output: AgentOutput, fields: Mapping[str, Json], transcript: str = ""
 ) -> tuple[Message, ...]:
     """The request for one output, with the item's fields that the judge may see."""
-    parts = [*field_parts(fields), ("OUTPUT", shown_output(output))]
+    seen = [("TRANSCRIPT", transcript)] if transcript else []
+    parts = [*field_parts(fields), *seen, ("OUTPUT", shown_output(output))]
     return (Message("system", system), Message("user", fenced(parts)))
 
 
@@ -142,7 +146,8 @@ class LLMJudge:
 
     The judge sees the item's `fields` (all of them when None) and the output. It passes an output
     itself, or by its score where a `threshold` is given. An answer that is no verdict is asked for
-    once more; after that, and when the model cannot be reached, the score is an error.
+    once more; after that, and when the model cannot be reached, the score is an error. With
+    `transcript` it sees the run's messages and tool calls as well.
     """
 
     instant: ClassVar[bool] = False
@@ -157,6 +162,7 @@ class LLMJudge:
         fields: Sequence[str] | None = None,
         parameters: Mapping[str, Json] | None = None,
         timeout_seconds: float | None = None,
+        transcript: bool = False,
     ) -> None:
         if threshold is not None and not 0 <= threshold <= 1:
             raise bad_setting("judge", "threshold", f"{threshold} is not between 0 and 1")
@@ -170,6 +176,7 @@ class LLMJudge:
         self._parameters = dict(_DETERMINISTIC if parameters is None else parameters)
         self._own_parameters = parameters is None
         self._timeout = timeout_seconds
+        self._transcript = transcript
         self.fingerprint: str | None = fingerprint_of(
             "judge",
             PROMPT_VERSION,
@@ -178,6 +185,7 @@ class LLMJudge:
             threshold=threshold,
             fields=None if fields is None else list(fields),
             parameters=self._parameters,
+            **({"transcript": True} if transcript else {}),
         )
 
     async def score(self, output: AgentOutput, item: Item) -> Score:
@@ -186,7 +194,11 @@ class LLMJudge:
             shown = self._shown_fields(item)
         except MissingFieldError as error:
             return error_score(self.name, str(error))
-        messages = judge_messages(self._system, output, shown)
+        transcript = Transcript.of(output.trace) if self._transcript else None
+        if self._transcript and transcript is None:
+            return error_score(self.name, NO_TRANSCRIPT)
+        told = "" if transcript is None else transcript.text(_MOST_TRANSCRIPT)
+        messages = judge_messages(self._system, output, shown, told)
         spent, problem = Usage(), ""
         for attempt in range(_ATTEMPTS):
             try:
