@@ -33,6 +33,8 @@ from burnish.jobs.event_listeners import announcing
 if TYPE_CHECKING:
     from burnish.config.specs import AgentSpec, SuiteSpec
     from burnish.domain.images.protocols import ImageRepository
+    from burnish.evaluation.conversations.agent import UserPlan
+    from burnish.evaluation.conversations.policy import UserPolicy
     from burnish.evaluation.suite import Suite
 
 # Counting what is frozen looks at each of the objects: once is enough to know of somebody else.
@@ -269,6 +271,7 @@ def build_suite(spec: SuiteSpec, open_model: OpenModel, agent: AgentSpec | None 
     The agent's prompt may say from which score on its outputs are good enough.
     """
     from burnish.evaluation.agents.prompt_agent import REFINE_THRESHOLD  # noqa: PLC0415
+    from burnish.evaluation.conversations.policy import UserPolicy  # noqa: PLC0415
     from burnish.evaluation.datasets import Dataset  # noqa: PLC0415
     from burnish.evaluation.refine.plan import plan_refinement  # noqa: PLC0415
     from burnish.evaluation.refine.policy import RefinePolicy  # noqa: PLC0415
@@ -300,15 +303,26 @@ def build_suite(spec: SuiteSpec, open_model: OpenModel, agent: AgentSpec | None 
         scorers=scorers,
         policy=policy,
         refine=plan_refinement(refine, scorers, spec.mode, open_model),
+        user=_user_plan(UserPolicy.of(spec.user), open_model),
     )
+
+
+def _user_plan(policy: UserPolicy | None, open_model: OpenModel) -> UserPlan | None:
+    from burnish.evaluation.conversations.agent import UserPlan  # noqa: PLC0415
+
+    if policy is None:
+        return None
+    return UserPlan(policy=policy, model=None if policy.model is None else open_model(policy.model))
 
 
 def check_fit(agent: Agent, suite: Suite) -> None:
     """Refuse, before anything is paid, what every item would fail on."""
     from burnish.evaluation.agents import PromptAgent  # noqa: PLC0415
+    from burnish.evaluation.conversations.agent import require_user  # noqa: PLC0415
     from burnish.evaluation.refine.plan import require_fields  # noqa: PLC0415
 
-    columns = suite.dataset.index().columns
+    columns = suite.columns
+    require_user(suite.user, columns, agent if isinstance(agent, PromptAgent) else None)
     if isinstance(agent, PromptAgent):
         for name in sorted(agent.configuration.placeholders):
             if name not in columns and name.split(".")[0] not in columns:

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from burnish.domain import Configuration, Model, Scorer, UsageError
+from burnish.evaluation.conversations.policy import UserPolicy
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.models.outbound_rules import OutboundRules
@@ -91,7 +92,8 @@ class SuiteSpec:
     `dataset` is rows, or a path to JSONL, JSON, CSV or Parquet. `scorers` are functions
     `(output, item) -> float | Score`, built-ins such as {"kind": "exact_match", "field": "label"},
     or "module:function". `split` is fractions by name, or "field" to use the rows' own. `refine`
-    has outputs that a judge finds wanting written anew, such as {"model": …, "limit": 2}.
+    has outputs that a judge finds wanting written anew, such as {"model": …, "limit": 2}. `user` talks
+    with the agent, in turns that a column holds or a model makes up: {"model": …, "goal": "goal"}.
     """
 
     dataset: Iterable[Mapping[str, Any]] | str | Path | Dataset
@@ -104,10 +106,12 @@ class SuiteSpec:
     pass_threshold: float | None = None
     mode: str = "llm"
     refine: RefinePolicy | Mapping[str, Any] | None = None
+    user: UserPolicy | Mapping[str, Any] | None = None
     folder: Path = field(default_factory=Path.cwd)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "refine", RefinePolicy.of(self.refine))
+        object.__setattr__(self, "user", UserPolicy.of(self.user))
         scorers = self.scorers
         if isinstance(scorers, (str, Mapping)) or not isinstance(scorers, Sequence):
             object.__setattr__(self, "scorers", (scorers,))

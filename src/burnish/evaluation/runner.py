@@ -161,6 +161,7 @@ class _Run:
         self._experiment = experiment
         self._suite = suite
         self._options = options
+        agent = suite.asked(agent)
         self._scope = cache_scope(agent, experiment)
         self._runner = ItemRunner(
             agent,

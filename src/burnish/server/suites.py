@@ -9,7 +9,12 @@ from pydantic import Field
 
 from burnish.app.datasets.suites import KnownSuite, SuiteRegistry, read_items
 from burnish.server.datasets import Identity, RowView
-from burnish.server.evaluations.schemas import NewRefineTable, RefineTableView
+from burnish.server.evaluations.schemas import (
+    NewRefineTable,
+    NewUserTable,
+    RefineTableView,
+    UserTableView,
+)
 from burnish.server.http.errors import errors
 from burnish.server.http.requests import (
     Cursor,
@@ -29,7 +34,7 @@ from burnish.server.http.services import Serving
 router = APIRouter(prefix="/v1/private/suites", tags=["suites"])
 _POLICY = (
     *("scorers", "split", "split_seed", "stratify_by"),
-    *("repeats", "pass_threshold", "mode", "refine"),
+    *("repeats", "pass_threshold", "mode", "refine", "user"),
 )
 _ORDER, _POSITION = "suite", "position"
 SuiteName = Annotated[str, Path(min_length=1, max_length=200, description="Its id or name.")]
@@ -55,13 +60,17 @@ class NewSuite(Strict):
     refine: NewRefineTable | None = Field(
         default=None, description="How single outputs are refined during LLM-judged evaluation."
     )
+    user: NewUserTable | None = Field(
+        default=None, description="Who talks with the agent, where items are conversations."
+    )
     author: Person | None = None
     expected_version: ExpectedVersion = None
 
     def policy(self) -> dict[str, Any]:
         """What stands beside name and dataset."""
         return {name: getattr(self, name) for name in _POLICY} | {
-            "refine": None if self.refine is None else self.refine.model_dump()
+            "refine": None if self.refine is None else self.refine.model_dump(),
+            "user": None if self.user is None else self.user.model_dump(),
         }
 
 
@@ -81,6 +90,7 @@ class SuiteView(View):
     pass_threshold: float | None
     mode: str
     refine: RefineTableView | None
+    user: UserTableView | None
     author: str
     created_at: str
 

@@ -11,18 +11,27 @@ from typing import Any, Protocol
 from burnish.domain.configuration import Configuration
 from burnish.domain.errors import UsageError
 from burnish.domain.json_values import Json, exact_hash
+from burnish.domain.models import Message
 from burnish.domain.usage import Spending
 
 SPLITS = ("train", "validation", "test")
+# What a row has in a conversation, besides its columns.
+TURN = "turn"
+MESSAGES = "messages"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One row of a dataset. `id` is stable: given by the row, or made from its content."""
+    """One row of a dataset. `id` is stable: given by the row, or made from its content.
+
+    In a conversation `messages` are those so far, without the agent's own instructions; the last one
+    is the user's.
+    """
 
     id: str
     data: Mapping[str, Json]
     split: str | None = None
+    messages: tuple[Message, ...] = ()
 
     @cached_property
     def hash(self) -> str:
@@ -31,10 +40,17 @@ class Item:
 
     @cached_property
     def row(self) -> Mapping[str, Json]:
-        """What agents, scorers and placeholders see: the data, and the row's own id and split."""
+        """What agents, scorers and placeholders see: the data, and the row's own id and split.
+
+        In a conversation, `turn` is what the user says now, and `messages` are all up to that.
+        """
         made = self.hash.startswith(self.id)
         own = {"id": None if made else self.id, "split": self.split}
-        return {**{name: value for name, value in own.items() if value is not None}, **self.data}
+        row = {**{name: value for name, value in own.items() if value is not None}, **self.data}
+        if self.messages:
+            said = [message.to_json() for message in self.messages]
+            row |= {TURN: self.messages[-1].content, MESSAGES: said}
+        return row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

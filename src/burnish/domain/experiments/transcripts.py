@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -47,24 +47,21 @@ class Transcript:
 
     @cached_property
     def calls(self) -> tuple[CallMade, ...]:
-        """All tool calls in order."""
+        """All tool calls in order, each with the next answer that names it."""
         found: list[CallMade] = []
-        answers = self._answers()
         for step, message in self.numbered():
+            if message.get("role") == "tool":
+                _answer(found, message)
             if message.get("role") != "assistant":
                 continue
             for call in _calls_of(message):
-                call_id = str(call.get("id") or "")
-                answer = answers.get(call_id) if call_id else None
-                name, arguments = _name_and_arguments(call)
+                name, arguments = name_and_arguments(call)
                 found.append(
                     CallMade(
                         step=step,
                         name=name,
                         arguments=arguments,
-                        id=call_id,
-                        result=None if answer is None else text_of(answer),
-                        failed=bool(answer and answer.get("error")),
+                        id=str(call.get("id") or ""),
                         agent=str(message.get("agent") or ""),
                     )
                 )
@@ -77,8 +74,8 @@ class Transcript:
 
     @cached_property
     def turns(self) -> int:
-        """How often the user spoke."""
-        return sum(1 for one in self.messages if one.get("role") == "user")
+        """How often the user spoke; what sub-agents are given to do is no turn."""
+        return sum(1 for one in self.messages if is_turn(one))
 
     def numbered(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Each message with the step that it belongs to; what comes before the first step has 0."""
@@ -109,12 +106,10 @@ class Transcript:
         ]
         return _shortened("\n".join(blocks), most)
 
-    def _answers(self) -> dict[str, Mapping[str, Any]]:
-        return {
-            str(one["tool_call_id"]): one
-            for one in self.messages
-            if one.get("role") == "tool" and one.get("tool_call_id")
-        }
+
+def is_turn(message: Mapping[str, Any]) -> bool:
+    """Whether it is a message of the user, and not a task of a sub-agent."""
+    return message.get("role") == "user" and not message.get("agent")
 
 
 def text_of(message: Mapping[str, Any]) -> str:
@@ -133,12 +128,22 @@ def call_text(name: str, arguments: Json) -> str:
     return f"{name}({', '.join(given)})"
 
 
+def _answer(calls: list[CallMade], message: Mapping[str, Any]) -> None:
+    """Put a tool's message to the latest call without an answer that has its id."""
+    asked = str(message.get("tool_call_id") or "")
+    for place in range(len(calls) - 1, -1, -1):
+        if asked and calls[place].id == asked and calls[place].result is None:
+            failed = bool(message.get("error"))
+            calls[place] = replace(calls[place], result=text_of(message), failed=failed)
+            return
+
+
 def _calls_of(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     calls = message.get("tool_calls") or ()
     return [one for one in calls if isinstance(one, Mapping)] if isinstance(calls, Sequence) else []
 
 
-def _name_and_arguments(call: Mapping[str, Any]) -> tuple[str, Json]:
+def name_and_arguments(call: Mapping[str, Any]) -> tuple[str, Json]:
     """Of a call as ours or as chat endpoints write it, with the arguments as JSON text."""
     told = call.get("function")
     call = told if isinstance(told, Mapping) else call
@@ -159,7 +164,7 @@ def _block(step: int, message: Mapping[str, Any], most: int) -> str:
         who = f"tool {message['name']}" if role == "tool" and message.get("name") else role
         return f"{who}{' (error)' if message.get('error') else ''}: {said}"
     who = f"step {step}, {message['agent']}" if message.get("agent") else f"step {step}"
-    calls = [f"calls {call_text(*_name_and_arguments(one))}" for one in _calls_of(message)]
+    calls = [f"calls {call_text(*name_and_arguments(one))}" for one in _calls_of(message)]
     told = [_shortened(one, int(most * _MOST_OF_A_MESSAGE)) for one in calls]
     return "\n".join(f"{who}: {one}" for one in ([said] if said or not told else []) + told)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from burnish.domain import (
     AgentOutput,
@@ -22,6 +23,7 @@ from burnish.domain import (
     render,
 )
 from burnish.domain.configuration import malformed_placeholders
+from burnish.domain.experiments.items import TURN
 
 # The score from which outputs of this prompt are not refined, where the suite sets none.
 REFINE_THRESHOLD = "refine_threshold"
@@ -61,7 +63,7 @@ class PromptAgent:
         """One call of the model."""
         words = label_words(self.labels, configuration.parameters)
         request = ModelRequest(
-            messages=chat_messages(configuration, item.row, order=self._order, answers=words),
+            messages=chat_messages(configuration, item, order=self._order, answers=words),
             parameters={
                 key: value
                 for key, value in configuration.parameters.items()
@@ -172,16 +174,18 @@ def role_of(path: str) -> str:
 
 def chat_messages(
     configuration: Configuration,
-    fields: Mapping[str, Json],
+    item: Item,
     *,
     order: Sequence[str],
     answers: Mapping[str, str],
 ) -> tuple[Message, ...]:
-    """System first, then the examples as turns, then the item.
+    """System first, then the examples as turns, then the conversation so far, then the item.
 
     Sections of one role stand in the agent's declared order (others follow by name) and are joined
-    by a blank line. `answers` maps an example's output to the words the model should say.
+    by a blank line. `answers` maps an example's output to the words the model should say. In a
+    conversation the user's sections are a template of each of the user's messages.
     """
+    fields = item.row
     texts = _texts_by_role(configuration, order)
     messages = [
         Message(role, render(texts[role], fields))
@@ -194,11 +198,17 @@ def chat_messages(
         messages.append(Message("user", render(user, shown)))
         messages.append(Message("assistant", answers.get(output, output)))
     messages.extend(
+        replace(said, content=render(user, {**fields, TURN: said.content}))
+        if said.role == "user"
+        else said
+        for said in item.messages[:-1]
+    )
+    messages.extend(
         Message(role, render(texts[role], fields))
         for role in ("user", "assistant")
         if role in texts
     )
-    return tuple(message for message in messages if message.content)
+    return tuple(message for message in messages if message.content or not message.plain)
 
 
 def _texts_by_role(configuration: Configuration, order: Sequence[str]) -> dict[str, str]:

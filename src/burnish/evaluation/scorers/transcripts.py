@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from burnish.domain import AgentOutput, Item, Json, Score
-from burnish.domain.experiments.transcripts import Transcript
+from burnish.domain.experiments.transcripts import Transcript, is_turn
 from burnish.evaluation.scorers.fields import (
     MissingFieldError,
     bad_setting,
@@ -145,7 +145,7 @@ class Turns(_Counted):
         """The answer to the first turn that was one too many."""
         turn = 0
         for step, message in transcript.numbered():
-            turn += message.get("role") == "user"
+            turn += is_turn(message)
             if turn == number:
                 return min(step + 1, transcript.steps)
         return transcript.steps
