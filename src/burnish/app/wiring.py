@@ -273,12 +273,17 @@ def build_suite(spec: SuiteSpec, open_model: OpenModel, agent: AgentSpec | None 
     from burnish.evaluation.agents.prompt_agent import REFINE_THRESHOLD  # noqa: PLC0415
     from burnish.evaluation.conversations.policy import UserPolicy  # noqa: PLC0415
     from burnish.evaluation.datasets import Dataset  # noqa: PLC0415
+    from burnish.evaluation.datasets.pictures import PictureFolder  # noqa: PLC0415
     from burnish.evaluation.refine.plan import plan_refinement  # noqa: PLC0415
     from burnish.evaluation.refine.policy import RefinePolicy  # noqa: PLC0415
     from burnish.evaluation.scorers.catalog import build_scorers, stratify_field  # noqa: PLC0415
     from burnish.evaluation.suite import Suite, SuitePolicy  # noqa: PLC0415
 
     dataset = Dataset.of(spec.dataset)
+    pictures = None
+    if spec.pictures:
+        pictures = PictureFolder(tuple(spec.pictures), spec.picture_folder)
+        dataset = dataset.with_pictures(pictures)
     scorers = build_scorers(spec.scorers, open_model=open_model, folder=spec.folder)
     refine = RefinePolicy.of(spec.refine)
     if refine is not None and refine.threshold is None and agent is not None:
@@ -304,6 +309,7 @@ def build_suite(spec: SuiteSpec, open_model: OpenModel, agent: AgentSpec | None 
         policy=policy,
         refine=plan_refinement(refine, scorers, spec.mode, open_model),
         user=_user_plan(UserPolicy.of(spec.user), open_model),
+        pictures=pictures,
     )
 
 
@@ -332,6 +338,14 @@ def check_fit(agent: Agent, suite: Suite) -> None:
                     fix="rename the placeholder or add the column",
                     code="placeholder_unknown",
                 )
+    for name in () if suite.pictures is None else suite.pictures.columns:
+        if name not in columns:
+            raise UsageError(
+                what=f"the pictures of {name!r} cannot be shown",
+                why=f"the dataset has no such column; it has {', '.join(sorted(columns))}",
+                fix="correct `pictures` in [suite] or add the column",
+                code="unknown_field",
+            )
     require_fields(suite.refine, set(columns))
     missing = suite.scorers.missing_fields(columns)
     if missing:

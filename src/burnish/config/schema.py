@@ -114,7 +114,8 @@ class SuiteTable(_Table):
     keeps the values of a column in proportion in every split. `repeats` is how often each item runs.
     `pass_threshold` is the score from which an item passes; without it scorers that say so themselves
     decide. `mode` is "llm", or "schema" where outputs are checked and no judge gives feedback. `refine`
-    is a table of its own. `user` is a table of its own.
+    is a table of its own. `user` is a table of its own. `pictures` are columns
+    with pictures: files in the dataset's folder or below, or data URLs.
     """
 
     name: str = ""
@@ -128,6 +129,7 @@ class SuiteTable(_Table):
     mode: str = "llm"
     refine: RefineTable | None = None
     user: UserTable | None = None
+    pictures: list[str] = Field(default_factory=list)
 
 
 class BudgetTable(_Table):

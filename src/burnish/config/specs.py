@@ -94,6 +94,7 @@ class SuiteSpec:
     or "module:function". `split` is fractions by name, or "field" to use the rows' own. `refine`
     has outputs that a judge finds wanting written anew, such as {"model": …, "limit": 2}. `user` talks
     with the agent, in turns that a column holds or a model makes up: {"model": …, "goal": "goal"}.
+    `pictures` are columns with files in the dataset's folder (`picture_folder`) or data URLs.
     """
 
     dataset: Iterable[Mapping[str, Any]] | str | Path | Dataset
@@ -107,11 +108,17 @@ class SuiteSpec:
     mode: str = "llm"
     refine: RefinePolicy | Mapping[str, Any] | None = None
     user: UserPolicy | Mapping[str, Any] | None = None
+    pictures: Sequence[str] = ()
     folder: Path = field(default_factory=Path.cwd)
+    picture_folder: Path | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "refine", RefinePolicy.of(self.refine))
         object.__setattr__(self, "user", UserPolicy.of(self.user))
+        if self.picture_folder is None and not isinstance(self.dataset, Dataset):
+            named = isinstance(self.dataset, (str, Path))
+            beside = Path(str(self.dataset)).expanduser().parent if named else self.folder
+            object.__setattr__(self, "picture_folder", beside)
         scorers = self.scorers
         if isinstance(scorers, (str, Mapping)) or not isinstance(scorers, Sequence):
             object.__setattr__(self, "scorers", (scorers,))

@@ -14,6 +14,7 @@ from burnish.domain import SPLITS, Agent, Item, UsageError
 from burnish.domain.experiments.items import MESSAGES, TURN
 from burnish.evaluation.conversations.agent import UserPlan
 from burnish.evaluation.datasets import Dataset
+from burnish.evaluation.datasets.pictures import PictureFolder
 from burnish.evaluation.refine.plan import RefinePlan
 from burnish.evaluation.scorers.scorer_set import ScorerSet
 from burnish.support.hints import did_you_mean
@@ -265,6 +266,11 @@ class Suite:
     policy: SuitePolicy = field(default_factory=SuitePolicy)
     refine: RefinePlan | None = None
     user: UserPlan | None = None
+    pictures: PictureFolder | None = None
+
+    async def loaded(self, item: Item) -> Item:
+        """The item with its pictures, where the suite has any."""
+        return item if self.pictures is None else await self.pictures.load(item)
 
     def asked(self, agent: Agent) -> Agent:
         """The agent as this suite asks it: in a conversation, where there is a user."""

@@ -34,7 +34,7 @@ from burnish.server.http.services import Serving
 router = APIRouter(prefix="/v1/private/suites", tags=["suites"])
 _POLICY = (
     *("scorers", "split", "split_seed", "stratify_by"),
-    *("repeats", "pass_threshold", "mode", "refine", "user"),
+    *("repeats", "pass_threshold", "mode", "refine", "user", "pictures"),
 )
 _ORDER, _POSITION = "suite", "position"
 SuiteName = Annotated[str, Path(min_length=1, max_length=200, description="Its id or name.")]
@@ -62,6 +62,9 @@ class NewSuite(Strict):
     )
     user: NewUserTable | None = Field(
         default=None, description="Who talks with the agent, where items are conversations."
+    )
+    pictures: Annotated[list[str], Field(max_length=20)] = Field(
+        default_factory=list, description="Columns with pictures, as data URLs."
     )
     author: Person | None = None
     expected_version: ExpectedVersion = None
@@ -91,6 +94,7 @@ class SuiteView(View):
     mode: str
     refine: RefineTableView | None
     user: UserTableView | None
+    pictures: list[str]
     author: str
     created_at: str
 

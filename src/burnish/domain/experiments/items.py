@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from burnish.domain.configuration import Configuration
 from burnish.domain.errors import UsageError
 from burnish.domain.json_values import Json, exact_hash
-from burnish.domain.models import Message
+from burnish.domain.models import Message, Picture
 from burnish.domain.usage import Spending
 
 SPLITS = ("train", "validation", "test")
@@ -25,13 +25,14 @@ class Item:
     """One row of a dataset. `id` is stable: given by the row, or made from its content.
 
     In a conversation `messages` are those so far, without the agent's own instructions; the last one
-    is the user's.
+    is the user's. `pictures` are those of the suite's picture columns, loaded when the item runs.
     """
 
     id: str
     data: Mapping[str, Json]
     split: str | None = None
     messages: tuple[Message, ...] = ()
+    pictures: Mapping[str, tuple[Picture, ...]] = field(default_factory=dict)
 
     @cached_property
     def hash(self) -> str:

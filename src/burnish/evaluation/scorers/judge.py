@@ -17,6 +17,7 @@ from burnish.domain import (
     Model,
     ModelRequest,
     ModelResponse,
+    Picture,
     Purpose,
     Score,
     Spending,
@@ -26,7 +27,9 @@ from burnish.domain import (
     paid_in,
     text_hash,
 )
+from burnish.domain.experiments.pictures import without_pictures
 from burnish.domain.experiments.transcripts import Transcript
+from burnish.evaluation.agents.prompt_agent import picture_words, with_pictures
 from burnish.evaluation.scorers.comparison import as_text
 from burnish.evaluation.scorers.fields import (
     MissingFieldError,
@@ -93,17 +96,26 @@ def system_text(criteria: str, threshold: float | None) -> str:
 
 
 def judge_messages(
-    system: str, output: AgentOutput, fields: Mapping[str, Json], transcript: str = ""
+    system: str,
+    output: AgentOutput,
+    fields: Mapping[str, Json],
+    transcript: str = "",
+    pictures: Mapping[str, Sequence[Picture]] | None = None,
 ) -> tuple[Message, ...]:
-    """The request for one output, with the item's fields that the judge may see."""
+    """The request for one output, with the item's fields and pictures that the judge may see."""
+    shown = {name: many for name, many in (pictures or {}).items() if name in fields}
+    fields = {**fields, **picture_words(shown)}
     seen = [("TRANSCRIPT", transcript)] if transcript else []
     parts = [*field_parts(fields), *seen, ("OUTPUT", shown_output(output))]
-    return (Message("system", system), Message("user", fenced(parts)))
+    return with_pictures([Message("system", system), Message("user", fenced(parts))], shown)
 
 
 def field_parts(fields: Mapping[str, Json]) -> list[tuple[str, str]]:
     """Each field as a titled part."""
-    return [(f"FIELD {_title(name)}", as_text(value)) for name, value in fields.items()]
+    return [
+        (f"FIELD {_title(name)}", as_text(without_pictures(value)))
+        for name, value in fields.items()
+    ]
 
 
 def shown_output(output: AgentOutput) -> str:
@@ -198,7 +210,7 @@ class LLMJudge:
         if self._transcript and transcript is None:
             return error_score(self.name, NO_TRANSCRIPT)
         told = "" if transcript is None else transcript.text(_MOST_TRANSCRIPT)
-        messages = judge_messages(self._system, output, shown, told)
+        messages = judge_messages(self._system, output, shown, told, item.pictures)
         spent, problem = Usage(), ""
         for attempt in range(_ATTEMPTS):
             try:

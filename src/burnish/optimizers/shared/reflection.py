@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.domain import Item, ItemResult, Json, Outcome, Refinement, placeholders
+from burnish.domain.experiments.pictures import without_pictures
 from burnish.domain.experiments.transcripts import Transcript
 from burnish.optimizers.shared.answer_reading import Rewritten, Unusable, read_answer, reason_in
 from burnish.optimizers.shared.cleaning import fence
@@ -218,7 +219,7 @@ def feedback_of(result: ItemResult) -> str:
 def inputs_of(item: Item, facts: RunFacts) -> str:
     """The fields that the assistant saw, each in a fence; feedback tells what was wrong."""
     return "\n".join(
-        f"{name}:\n{fence(_ends(_as_text(value), _MOST_FIELD))}"
+        f"{name}:\n{fence(_ends(_as_text(without_pictures(value)), _MOST_FIELD))}"
         for name, value in facts.inputs(item).items()
     )
 
