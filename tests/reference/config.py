@@ -18,6 +18,7 @@ from burnish.config.schema import (
     RefineTable,
     Settings,
     SuiteTable,
+    UserTable,
 )
 from burnish.config.search import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS, SearchSpec
 from burnish.domain import SearchSpace
@@ -32,11 +33,12 @@ _TABLES = {
     "agent": AgentTable,
     "suite": SuiteTable,
     "suite.refine": RefineTable,
+    "suite.user": UserTable,
     "budget": BudgetTable,
     "images": ImagesTable,
     "mirror": MirrorTable,
 }
-_AFTER = "suite.refine"
+_AFTER = "suite.user"
 
 
 class Key(NamedTuple):

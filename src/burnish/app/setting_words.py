@@ -39,6 +39,7 @@ _WORDS = {
     "timeout_seconds": "How long one call may take.",
     "weight": "How much this scorer counts beside others.",
 }
+_CALLS = "The column with the expected calls."
 _OF_KIND = {
     ("asserts", "field"): "The column that holds each row's own list of asserts.",
     ("asserts", "model"): "Judges asserts of the type llm-rubric; all others need none.",
@@ -95,6 +96,25 @@ _OF_KIND = {
     ("parameters", "sampler"): "How values are drawn: learning from earlier ones, or at random.",
     ("parameters", "sections"): "Texts to choose from, by section, beside those of now.",
     ("parameters", "startup"): "How many values are drawn at random first.",
+    ("judge", "transcript"): "Whether it sees the messages and tool calls of the run too.",
+    ("steps", "field"): "The column with how many steps the item may take.",
+    ("steps", "most"): "How many messages the assistant may write.",
+    ("steps", "least"): "How many messages it has to write.",
+    ("tool_arguments", "calls"): "Calls that are expected of every item: names and arguments.",
+    ("tool_arguments", "exact"): "Whether a call may have no other arguments.",
+    ("tool_arguments", "field"): f"{_CALLS} With a tool, just its arguments.",
+    ("tool_arguments", "schema"): "A JSON schema that the arguments have to keep to.",
+    ("tool_arguments", "tool"): "The tool whose arguments are looked at.",
+    ("tool_called", "field"): "The column with the tools that have to be called.",
+    ("tool_called", "tools"): "The tools that have to be called.",
+    ("tool_not_called", "field"): "The column with the tools that may not be called.",
+    ("tool_not_called", "tools"): "The tools that may not be called; * stands for anything.",
+    ("tool_order", "calls"): "Tools in the order in which they have to be called.",
+    ("tool_order", "field"): _CALLS,
+    ("tool_order", "strict"): "Whether no other calls may stand between.",
+    ("turns", "field"): "The column with how often the user may have to speak.",
+    ("turns", "most"): "How often the user may have to speak.",
+    ("turns", "least"): "How often the user has to speak.",
     ("regex", "field"): "The column that holds the pattern, or what its match has to equal.",
 }
 _CHOICES = {

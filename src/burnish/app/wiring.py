@@ -33,6 +33,8 @@ from burnish.jobs.event_listeners import announcing
 if TYPE_CHECKING:
     from burnish.config.specs import AgentSpec, SuiteSpec
     from burnish.domain.images.protocols import ImageRepository
+    from burnish.evaluation.conversations.agent import UserPlan
+    from burnish.evaluation.conversations.policy import UserPolicy
     from burnish.evaluation.scorers.pairwise import Outputs
     from burnish.evaluation.suite import Suite
 
@@ -283,7 +285,9 @@ def build_suite(
     compare with the outputs of `baseline`, else with what the agent answers as it is.
     """
     from burnish.evaluation.agents.prompt_agent import REFINE_THRESHOLD  # noqa: PLC0415
+    from burnish.evaluation.conversations.policy import UserPolicy  # noqa: PLC0415
     from burnish.evaluation.datasets import Dataset  # noqa: PLC0415
+    from burnish.evaluation.datasets.pictures import PictureFolder  # noqa: PLC0415
     from burnish.evaluation.refine.plan import plan_refinement  # noqa: PLC0415
     from burnish.evaluation.refine.policy import RefinePolicy  # noqa: PLC0415
     from burnish.evaluation.scorers.catalog import (  # noqa: PLC0415
@@ -295,6 +299,10 @@ def build_suite(
     from burnish.evaluation.suite import Suite, SuitePolicy  # noqa: PLC0415
 
     dataset = Dataset.of(spec.dataset)
+    pictures = None
+    if spec.pictures:
+        pictures = PictureFolder(tuple(spec.pictures), spec.picture_folder)
+        dataset = dataset.with_pictures(pictures)
     if baseline is None and agent is not None and needs_baseline(spec.scorers):
         baseline = BaselineOutputs(build_agent(agent, open_model))
     scorers = build_scorers(
@@ -323,15 +331,27 @@ def build_suite(
         scorers=scorers,
         policy=policy,
         refine=plan_refinement(refine, scorers, spec.mode, open_model),
+        user=_user_plan(UserPolicy.of(spec.user), open_model),
+        pictures=pictures,
     )
+
+
+def _user_plan(policy: UserPolicy | None, open_model: OpenModel) -> UserPlan | None:
+    from burnish.evaluation.conversations.agent import UserPlan  # noqa: PLC0415
+
+    if policy is None:
+        return None
+    return UserPlan(policy=policy, model=None if policy.model is None else open_model(policy.model))
 
 
 def check_fit(agent: Agent, suite: Suite) -> None:
     """Refuse, before anything is paid, what every item would fail on."""
     from burnish.evaluation.agents import JudgeAgent, PromptAgent  # noqa: PLC0415
+    from burnish.evaluation.conversations.agent import require_user  # noqa: PLC0415
     from burnish.evaluation.refine.plan import require_fields  # noqa: PLC0415
 
-    columns = suite.dataset.index().columns
+    columns = suite.columns
+    require_user(suite.user, columns, agent if isinstance(agent, PromptAgent) else None)
     if isinstance(agent, PromptAgent):
         for name in sorted(agent.configuration.placeholders):
             if name not in columns and name.split(".")[0] not in columns:
@@ -343,6 +363,14 @@ def check_fit(agent: Agent, suite: Suite) -> None:
                 )
     if isinstance(agent, JudgeAgent):
         agent.require_columns(columns)
+    for name in () if suite.pictures is None else suite.pictures.columns:
+        if name not in columns:
+            raise UsageError(
+                what=f"the pictures of {name!r} cannot be shown",
+                why=f"the dataset has no such column; it has {', '.join(sorted(columns))}",
+                fix="correct `pictures` in [suite] or add the column",
+                code="unknown_field",
+            )
     require_fields(suite.refine, set(columns))
     missing = suite.scorers.missing_fields(columns)
     if missing:

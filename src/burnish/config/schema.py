@@ -74,6 +74,24 @@ class RefineTable(_Table):
     parameters: dict[str, Any] | None = None
 
 
+class UserTable(_Table):
+    """Who talks with the agent, so that an item is a conversation of several turns.
+
+    `model` plays the user; without one, the column `turns` holds all that the user says, as a list of
+    texts. With both, the column comes first. `goal` is the column that says what the played user
+    wants ("goal" unless named), `persona` the one that says who it is; it sees nothing else of an
+    item. `max_turns` is how often the user speaks at most: 10 for a model, all of `turns` without
+    one. `parameters` go to that model; without any it is asked with temperature 0.
+    """
+
+    model: str | None = None
+    turns: str | None = None
+    goal: str | None = None
+    persona: str | None = None
+    max_turns: int | None = None
+    parameters: dict[str, Any] | None = None
+
+
 class MirrorTable(_Table):
     """Runs shown on another server as well.
 
@@ -99,7 +117,8 @@ class SuiteTable(_Table):
     keeps the values of a column in proportion in every split. `repeats` is how often each item runs.
     `pass_threshold` is the score from which an item passes; without it scorers that say so themselves
     decide. `mode` is "llm", or "schema" where outputs are checked and no judge gives feedback. `refine`
-    is a table of its own.
+    is a table of its own. `user` is a table of its own. `pictures` are columns
+    with pictures: files in the dataset's folder or below, or data URLs.
     """
 
     name: str = ""
@@ -112,6 +131,8 @@ class SuiteTable(_Table):
     pass_threshold: float | None = None
     mode: str = "llm"
     refine: RefineTable | None = None
+    user: UserTable | None = None
+    pictures: list[str] = Field(default_factory=list)
 
 
 class BudgetTable(_Table):

@@ -200,6 +200,7 @@ def own_models(own: Settings) -> set[str]:
     """The models that the configuration names, as the agent's, the optimizer's or in `[models]`."""
     named = [own.agent.model, own.optimizer.get("model")]
     named += [] if own.suite.refine is None else [own.suite.refine.model]
+    named += [] if own.suite.user is None else [own.suite.user.model]
     named += [one.get("model") for one in own.suite.scorers if isinstance(one, Mapping)]
     named += [name for name in own.models if "/" in name]
     return {one for one in named if isinstance(one, str)}

@@ -18,6 +18,7 @@ from burnish.config.schema import (
     RefineTable,
     Settings,
     SuiteTable,
+    UserTable,
 )
 from burnish.config.search import DEFAULT_OPTIMIZER, settings_for_another
 from burnish.domain import UsageError
@@ -175,5 +176,7 @@ def _nearest(place: list[str]) -> str:
     known = tables[place[0]] if len(place) > 1 and place[0] in tables else Settings
     if place[:2] == ["suite", "refine"] and len(place) > 2:
         known = RefineTable
+    if place[:2] == ["suite", "user"] and len(place) > 2:
+        known = UserTable
     names = [name for name in known.model_fields if name != "requested"]
     return "; " + did_you_mean(place[-1], names, f"known are {', '.join(names)}", cutoff=0.5)

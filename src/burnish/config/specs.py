@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from burnish.domain import Configuration, Model, Scorer, UsageError
+from burnish.evaluation.conversations.policy import UserPolicy
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.models.outbound_rules import OutboundRules
@@ -100,7 +101,9 @@ class SuiteSpec:
     `dataset` is rows, or a path to JSONL, JSON, CSV or Parquet. `scorers` are functions
     `(output, item) -> float | Score`, built-ins such as {"kind": "exact_match", "field": "label"},
     or "module:function". `split` is fractions by name, or "field" to use the rows' own. `refine`
-    has outputs that a judge finds wanting written anew, such as {"model": …, "limit": 2}.
+    has outputs that a judge finds wanting written anew, such as {"model": …, "limit": 2}. `user` talks
+    with the agent, in turns that a column holds or a model makes up: {"model": …, "goal": "goal"}.
+    `pictures` are columns with files in the dataset's folder (`picture_folder`) or data URLs.
     """
 
     dataset: Iterable[Mapping[str, Any]] | str | Path | Dataset
@@ -113,10 +116,18 @@ class SuiteSpec:
     pass_threshold: float | None = None
     mode: str = "llm"
     refine: RefinePolicy | Mapping[str, Any] | None = None
+    user: UserPolicy | Mapping[str, Any] | None = None
+    pictures: Sequence[str] = ()
     folder: Path = field(default_factory=Path.cwd)
+    picture_folder: Path | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "refine", RefinePolicy.of(self.refine))
+        object.__setattr__(self, "user", UserPolicy.of(self.user))
+        if self.picture_folder is None and not isinstance(self.dataset, Dataset):
+            named = isinstance(self.dataset, (str, Path))
+            beside = Path(str(self.dataset)).expanduser().parent if named else self.folder
+            object.__setattr__(self, "picture_folder", beside)
         scorers = self.scorers
         if isinstance(scorers, (str, Mapping)) or not isinstance(scorers, Sequence):
             object.__setattr__(self, "scorers", (scorers,))

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from burnish.domain.errors import UnavailableError
 from burnish.domain.json_values import Json, text_hash
-from burnish.domain.usage import Usage
+from burnish.domain.usage import Spending, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +213,17 @@ class PaidAnswerError(UnavailableError):
 def paid_in(error: BaseException) -> Usage:
     """What a failed call cost, as far as it is known."""
     return error.usage if isinstance(error, PaidAnswerError) else Usage()
+
+
+def note_spending(error: BaseException, spending: Spending) -> None:
+    """Say with a failure what its run had paid for before, by purpose."""
+    error.burnish_spending = spent_before(error) + spending  # type: ignore[attr-defined]
+
+
+def spent_before(error: BaseException) -> Spending:
+    """What a run had paid for before it failed, as far as that was noted."""
+    noted = getattr(error, "burnish_spending", None)
+    return noted if isinstance(noted, Spending) else Spending()
 
 
 @dataclass(slots=True)

@@ -12,9 +12,10 @@ from burnish.domain.errors import BurnishError, UsageError
 
 
 class Purpose(StrEnum):
-    """Whose work a model call was."""
+    """Whose work a model call was; `user` is a simulated one that talks with the agent."""
 
     AGENT = "agent"
+    USER = "user"
     JUDGE = "judge"
     REFINE = "refine"
     PROPOSE = "propose"

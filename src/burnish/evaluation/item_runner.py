@@ -22,10 +22,10 @@ from burnish.domain import (
     Score,
     Spending,
     UnavailableError,
-    Usage,
     UsageError,
     paid_in,
 )
+from burnish.domain.models import spent_before
 from burnish.evaluation.scorers.judge import NOT_JUDGED
 from burnish.evaluation.scorers.judge_calls import JUDGE_UNAVAILABLE
 from burnish.evaluation.scorers.scorer_set import ScorerSet, is_systemic
@@ -50,20 +50,21 @@ class ItemRunner:
             async with deadline(self.timeout_seconds) as timeout:
                 output = await self.agent.run(self.configuration, item, repeat=repeat)
         except TimeoutError as error:
-            return self._failed(item, repeat, self._timed_out(error, timeout), started)
+            failure = self._timed_out(error, timeout)
+            return self._failed(item, repeat, failure, started, _paid(error))
         except UsageError as error:
             if is_systemic(error):
                 raise
             failure = ItemError(kind=ErrorKind.AGENT, message=str(error))
-            return self._failed(item, repeat, failure, started)
+            return self._failed(item, repeat, failure, started, _paid(error))
         except UnavailableError as error:
             failure = ItemError(kind=ErrorKind.INFRASTRUCTURE, message=str(error))
-            return self._failed(item, repeat, failure, started, paid_in(error))
+            return self._failed(item, repeat, failure, started, _paid(error))
         except (Exception, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and is_cancelled():
                 raise
             failure = ItemError(kind=ErrorKind.AGENT, message=describe(error))
-            return self._failed(item, repeat, failure, started)
+            return self._failed(item, repeat, failure, started, _paid(error))
         latency_ms = output.latency_ms
         if latency_ms is None:
             latency_ms = (time.perf_counter() - started) * 1000
@@ -113,7 +114,12 @@ class ItemRunner:
         return ItemError(kind=ErrorKind.TIMEOUT, message=message)
 
     def _failed(
-        self, item: Item, repeat: int, error: ItemError, started: float, paid: Usage | None = None
+        self,
+        item: Item,
+        repeat: int,
+        error: ItemError,
+        started: float,
+        paid: Spending | None = None,
     ) -> ItemResult:
         return ItemResult(
             item_id=item.id,
@@ -123,9 +129,17 @@ class ItemRunner:
             passed=False,
             output=None,
             error=error,
-            spending=Spending.on(Purpose.AGENT, paid) if paid and paid.calls else Spending(),
+            spending=paid or Spending(),
             latency_ms=(time.perf_counter() - started) * 1000,
         )
+
+
+def _paid(error: BaseException) -> Spending:
+    """What a run without an answer cost, by purpose."""
+    if isinstance(error, TimeoutError) and error.__cause__ is not None:
+        error = error.__cause__  # What ran noted it when it was cancelled.
+    own = paid_in(error)
+    return spent_before(error) + (Spending.on(Purpose.AGENT, own) if own.calls else Spending())
 
 
 def describe(error: BaseException) -> str:

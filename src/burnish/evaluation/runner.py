@@ -161,6 +161,7 @@ class _Run:
         self._experiment = experiment
         self._suite = suite
         self._options = options
+        agent = suite.asked(agent)
         self._scope = cache_scope(agent, experiment)
         self._runner = ItemRunner(
             agent,
@@ -250,6 +251,8 @@ class _Run:
         """The result, or None when it may not be started."""
         counted = (work.item.id, work.repeat) in self._options.counted
         name = f"{self._experiment.id}/{work.item.id}/{work.repeat}"
+        if not work.scores_hold:
+            work = replace(work, item=await self._suite.loaded(work.item))
         with paying_for(None if counted else Payer(name)):
             return await self._run_one(work, writer)
 

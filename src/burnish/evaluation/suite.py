@@ -10,8 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from burnish.domain import SPLITS, Item, UsageError
+from burnish.domain import SPLITS, Agent, Item, UsageError
+from burnish.domain.experiments.items import MESSAGES, TURN
+from burnish.evaluation.conversations.agent import UserPlan
 from burnish.evaluation.datasets import Dataset
+from burnish.evaluation.datasets.pictures import PictureFolder
 from burnish.evaluation.refine.plan import RefinePlan
 from burnish.evaluation.scorers.scorer_set import ScorerSet
 from burnish.support.hints import did_you_mean
@@ -264,6 +267,22 @@ class Suite:
     scorers: ScorerSet
     policy: SuitePolicy = field(default_factory=SuitePolicy)
     refine: RefinePlan | None = None
+    user: UserPlan | None = None
+    pictures: PictureFolder | None = None
+
+    async def loaded(self, item: Item) -> Item:
+        """The item with its pictures, where the suite has any."""
+        return item if self.pictures is None else await self.pictures.load(item)
+
+    def asked(self, agent: Agent) -> Agent:
+        """The agent as this suite asks it: in a conversation, where there is a user."""
+        return agent if self.user is None else self.user.around(agent)
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """What placeholders and scorers find in a row: its columns, and those of a conversation."""
+        columns = self.dataset.index().columns
+        return columns if self.user is None else columns | {TURN, MESSAGES}
 
     def for_trials(self) -> Suite:
         """The suite as an optimization runs it: refined only where that is asked for."""

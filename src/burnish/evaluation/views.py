@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from burnish.domain import AgentOutput, Configuration, Item, render
+from burnish.domain import AgentOutput, Configuration, Item, Picture, render
 
 
 class ConfigurationView(dict[str, Any]):
@@ -63,6 +63,11 @@ class ItemView(dict[str, Any]):
     def hash(self) -> str:
         """Hash of the item's content."""
         return self._item.hash
+
+    @property
+    def pictures(self) -> dict[str, list[Picture]]:
+        """The pictures by column: each with its `media_type`, and its bytes in base64 as `data`."""
+        return {column: list(many) for column, many in self._item.pictures.items()}
 
 
 class OutputText(str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import Field
 
 from burnish.app.datasets.regression_cases import Which, save_cases
@@ -24,6 +24,7 @@ from burnish.server.http.requests import (
 )
 from burnish.server.http.responses import Page, View
 from burnish.server.http.services import Serving
+from burnish.server.images.paths import Digest
 from burnish.support.names import NAME_PATTERN
 
 UPLOADS = "/v1/private/datasets"
@@ -42,6 +43,12 @@ _BODY: dict[str, Any] = {
             "application/json": {"schema": {"type": "array", "items": {"type": "object"}}},
         },
     }
+}
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+_KINDS = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_PICTURE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The picture.", "content": dict.fromkeys(_KINDS, _BYTES)},
+    **errors(404),
 }
 DatasetId = Annotated[str, Path(min_length=1, max_length=100)]
 
@@ -203,6 +210,18 @@ async def list_rows(
         dataset_id, text=q, limit=limit, after=decode_cursor(_POSITION, cursor)
     )
     return RowPage.of(page, RowView.of, _POSITION)
+
+
+@router.get("/pictures/{digest}", response_class=Response, responses=_PICTURE)
+async def get_dataset_picture(serving: Serving, digest: Digest) -> Response:
+    """A picture that the configured suite's dataset names, by its SHA-256; no other file."""
+    data, media_type = await serving.pictures.picture(digest)
+    headers = {
+        "Cache-Control": "private, max-age=31536000, immutable",
+        "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
+        "Content-Disposition": "inline",
+    }
+    return Response(data, media_type=media_type, headers=headers)
 
 
 @router.post("/regression-cases", status_code=201, responses=errors(404))

@@ -10,7 +10,12 @@ from pydantic import Field
 from burnish.app.datasets.suites import KnownSuite, SuiteRegistry, read_items
 from burnish.evaluation.power import compared_items, detectable_gain, detectable_words
 from burnish.server.datasets import Identity, RowView
-from burnish.server.evaluations.schemas import NewRefineTable, RefineTableView
+from burnish.server.evaluations.schemas import (
+    NewRefineTable,
+    NewUserTable,
+    RefineTableView,
+    UserTableView,
+)
 from burnish.server.http.errors import errors
 from burnish.server.http.requests import (
     Cursor,
@@ -30,7 +35,7 @@ from burnish.server.http.services import Serving
 router = APIRouter(prefix="/v1/private/suites", tags=["suites"])
 _POLICY = (
     *("scorers", "split", "split_seed", "stratify_by"),
-    *("repeats", "pass_threshold", "mode", "refine"),
+    *("repeats", "pass_threshold", "mode", "refine", "user", "pictures"),
 )
 _ORDER, _POSITION = "suite", "position"
 SuiteName = Annotated[str, Path(min_length=1, max_length=200, description="Its id or name.")]
@@ -56,13 +61,20 @@ class NewSuite(Strict):
     refine: NewRefineTable | None = Field(
         default=None, description="How single outputs are refined during LLM-judged evaluation."
     )
+    user: NewUserTable | None = Field(
+        default=None, description="Who talks with the agent, where items are conversations."
+    )
+    pictures: Annotated[list[str], Field(max_length=20)] = Field(
+        default_factory=list, description="Columns with pictures, as data URLs."
+    )
     author: Person | None = None
     expected_version: ExpectedVersion = None
 
     def policy(self) -> dict[str, Any]:
         """What stands beside name and dataset."""
         return {name: getattr(self, name) for name in _POLICY} | {
-            "refine": None if self.refine is None else self.refine.model_dump()
+            "refine": None if self.refine is None else self.refine.model_dump(),
+            "user": None if self.user is None else self.user.model_dump(),
         }
 
 
@@ -82,6 +94,8 @@ class SuiteView(View):
     pass_threshold: float | None
     mode: str
     refine: RefineTableView | None
+    user: UserTableView | None
+    pictures: list[str]
     author: str
     created_at: str
 

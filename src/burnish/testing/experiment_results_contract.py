@@ -59,7 +59,7 @@ class ExperimentResultsContract:
             ),
             scores=(
                 Score(0.25, text, True, text, text),
-                Score(-1e308, name="second", passed=False),
+                Score(-1e308, name="second", passed=False, step=3),
                 Score(1),
             ),
             error=ItemError(kind=ErrorKind.SCORER, message=text),

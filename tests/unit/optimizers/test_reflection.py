@@ -241,3 +241,26 @@ class TestBySchema:
 
     def test_free_text_has_no_schema(self):
         assert question().schema() is None
+
+
+def test_the_failing_step_comes_first_and_a_long_transcript_is_cut_around_it() -> None:
+    transcript = [{"role": "user", "content": "the first question"}]
+    for number in range(1, 41):
+        call = {"id": str(number), "name": "find", "arguments": {"page": number}}
+        transcript.append({"role": "assistant", "content": "", "tool_calls": [call]})
+        transcript.append({"role": "tool", "tool_call_id": str(number), "content": "row " * 50})
+    output = AgentOutput(text="gave up", trace={"transcript": transcript})
+    failed = shown("t1", output=output)
+    wrong = Score(0.0, "step 20: the wrong page", name="order", step=20)
+    scores = (Score(0.0, "step 30: too late", name="steps", step=30), wrong)
+    failed = replace(failed, result=replace(failed.result, output=output, scores=scores))
+
+    prompt = question(failed=(failed,)).prompt()
+
+    assert "Failing step (step 20 of 40)" in prompt
+    at = prompt.index("calls find(page=20)")
+    assert at < prompt.index("Transcript around it")
+    assert "step 19: calls find(page=19)" in prompt and "step 21: calls" in prompt
+    assert "the first question" not in prompt and "find(page=40)" not in prompt
+    assert "messages left out" in prompt
+    assert "step 20: the wrong page step 30: too late" in prompt

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from burnish.domain import Agent, Item, Json, UsageError, lookup
 from burnish.domain.configuration import malformed_placeholders
+from burnish.domain.experiments.items import MESSAGES, TURN
 from burnish.evaluation.agents import PromptAgent
 from burnish.evaluation.scorers.fields import FieldComparison, MissingFieldError, read_field
 from burnish.evaluation.suite import Suite
@@ -86,8 +87,14 @@ class RowChecks:
 
 
 def _readers(agent: Agent, suite: Suite) -> Iterator[tuple[tuple[str, bool], _Reader]]:
+    user = suite.user
+    if user is not None:
+        for name in user.policy.columns:
+            yield (f"the field {name!r}, which the user reads,", False), _column(name)
+        yield ("the user's turns", False), user.policy.script
     if isinstance(agent, PromptAgent):
-        for name in sorted(agent.configuration.placeholders):
+        made = () if user is None else (TURN, MESSAGES)
+        for name in sorted(agent.configuration.placeholders.difference(made)):
             what = f"what the placeholder {{{{{name}}}}} takes"
             yield (what, False), lambda item, name=name: lookup(item.row, name)  # type: ignore[misc]
     strict = {
@@ -101,6 +108,10 @@ def _readers(agent: Agent, suite: Suite) -> Iterator[tuple[tuple[str, bool], _Re
             (what, field in strict),
             lambda item, field=field: read_field(item, field),  # type: ignore[misc]
         )
+
+
+def _column(name: str) -> _Reader:
+    return lambda item: read_field(item, name)
 
 
 def placeholder_doubts(agent: Agent) -> list[str]:

@@ -151,6 +151,7 @@ class SuiteRegistry:
         require_harmless(values["scorers"])
         require_own_models({"scorers": values["scorers"]}, own, of="scorer")
         require_own_models(values.get("refine") or {}, own, of="refinement")
+        require_own_models(values.get("user") or {}, own, of="user")
         table = SuiteTable(name=name, dataset=stored_reference(dataset_id), **values)
         rows = await load_dataset(self._workspace.datasets, dataset_id)
         async with ModelPool(own.models) as pool:
@@ -197,11 +198,13 @@ def _require_fit(own: Settings, table: SuiteTable, rows: Dataset, pool: ModelPoo
 
 
 def _document(table: SuiteTable) -> dict[str, Any]:
-    """What is stored. Without refinement it is the document of before there was any, and so equal."""
+    """What is stored. Without what came later it is the document of before, and so equal."""
     document = table.model_dump()
-    if document["refine"] is None:
-        del document["refine"]
-    return document
+    return {
+        name: value
+        for name, value in document.items()
+        if name not in _LATER or value not in (None, [])
+    }
 
 
 def _known(stored: ObjectVersion) -> KnownSuite:
@@ -216,6 +219,7 @@ def _known(stored: ObjectVersion) -> KnownSuite:
 
 
 UNSPLIT = "none"
+_LATER = ("refine", "user", "pictures")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

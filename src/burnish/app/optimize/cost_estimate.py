@@ -26,6 +26,9 @@ from burnish.domain import (
 )
 from burnish.evaluation.agents import JudgeAgent, PromptAgent
 from burnish.evaluation.agents.prompt_agent import chat_messages, label_words
+from burnish.evaluation.conversations.agent import TURN_TOKENS
+from burnish.evaluation.conversations.policy import UserPolicy
+from burnish.evaluation.conversations.user import SimulatedUser
 from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.evaluation.refine.refiner import refine_messages
 from burnish.evaluation.scorers.judge import judge_messages, shown_output, system_text
@@ -170,7 +173,7 @@ def estimate_cost(
     refine = suite.refine
     rounds = 0 if refine is None or refine.model is None else refine.policy.limit
     least = _means(agent, suite, items, tables)
-    most = _means(agent, suite, items, tables, growth=growth, rounds=rounds)
+    most = _means(agent, suite, items, tables, growth=growth, rounds=rounds, longest=True)
     nothing = CostEstimate(calls=0, cost_usd=0.0)
     parts = {
         purpose: CostRange(least=least.get(purpose, nothing), most=dear)
@@ -248,10 +251,12 @@ def require_cost_limit(
     """Refuse to limit the cost of models whose price nobody knows."""
     if budget.max_cost_usd is None:
         return
+    user = UserPolicy.of(suite.user)
     paid = {
         "model": agent.model,
         "scorers": list(suite.scorers),
         "refine_model": refiner,
+        "user_model": None if user is None else user.model,
         "optimizer": optimizer or {},
     }
     for _, model in models_in(paid):
@@ -303,17 +308,24 @@ def _means(
     *,
     growth: float = 0.0,
     rounds: int = 0,
+    longest: bool = False,
 ) -> dict[Purpose, CostEstimate]:
     totals: dict[Purpose, CostEstimate] = {}
     for item in items:
-        for call in _calls(agent, suite, item, growth=growth, rounds=rounds):
+        for call in _calls(agent, suite, item, growth=growth, rounds=rounds, longest=longest):
             so_far = totals.get(call.purpose, CostEstimate(calls=0, cost_usd=0.0))
             totals[call.purpose] = so_far.plus(call.cost(tables))
     return {purpose: one.times(1 / max(len(items), 1)) for purpose, one in totals.items()}
 
 
 def _calls(
-    agent: PromptAgent | JudgeAgent, suite: Suite, item: Item, *, growth: float, rounds: int
+    agent: PromptAgent | JudgeAgent,
+    suite: Suite,
+    item: Item,
+    *,
+    growth: float,
+    rounds: int,
+    longest: bool,
 ) -> Iterator[_Call]:
     configuration = agent.configuration
     if isinstance(agent, JudgeAgent):
@@ -322,13 +334,18 @@ def _calls(
         return
     words = label_words(agent.labels, configuration.parameters)
     order = tuple(configuration.sections)
-    messages = chat_messages(configuration, item.row, order=order, answers=words)
     model = agent.model.name
     answer = max((count_tokens(word, _bare(model)) for word in words.values()), default=0)
     most = configuration.parameters.get("max_tokens")
     limit = int(most) if isinstance(most, (int, float)) else _ANSWER_TOKENS
-    yield _Call(model, messages, answer + 1 if words else limit, growth)
     output = AgentOutput(text="word " * (1 if words else limit // 2))
+    user = suite.user
+    for turn in [item] if user is None else user.reckoned_turns(item, output.text, longest=longest):
+        messages = chat_messages(configuration, turn, order=order, answers=words)
+        yield _Call(model, messages, answer + 1 if words else limit, growth)
+        if user is not None and user.model is not None:
+            asked = SimulatedUser(user.model, user.policy).messages(item, turn.messages)
+            yield _Call(user.model.name, asked, TURN_TOKENS, purpose=Purpose.USER)
     yield from _judging(suite, item, output)
     refine = suite.refine
     if refine is None or refine.model is None:

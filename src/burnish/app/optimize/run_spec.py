@@ -133,7 +133,7 @@ def known_models(models: Mapping[str, Any]) -> dict[str, Any]:
 
 def _fingerprints(optimization: Optimization) -> dict[str, str | None]:
     return {
-        "agent's code or model": optimization.agent.fingerprint,
+        "agent's code or model": optimization.suite.asked(optimization.agent).fingerprint,
         "scorers' code or settings": optimization.suite.scorers.fingerprint,
     }
 

@@ -94,7 +94,8 @@ def check(
     location = ProjectLocation.of(context, config, db)
     settings = location.settings() if location.config.is_file() or not dataset else None
     specs = _specs(settings, judges, model, criteria, pairwise=other is not None)
-    rows = dataset or (None if settings is None else settings.suite_spec().dataset)
+    rows = settings.suite_spec().dataset if settings is not None and not dataset else dataset
+    assert rows is not None
 
     async def checked() -> JudgeReport | PanelReport:
         models = {} if settings is None else settings.models

@@ -11,18 +11,28 @@ from typing import Any, Protocol
 from burnish.domain.configuration import Configuration
 from burnish.domain.errors import UsageError
 from burnish.domain.json_values import Json, exact_hash
+from burnish.domain.models import Message, Picture
 from burnish.domain.usage import Spending
 
 SPLITS = ("train", "validation", "test")
+# What a row has in a conversation, besides its columns.
+TURN = "turn"
+MESSAGES = "messages"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One row of a dataset. `id` is stable: given by the row, or made from its content."""
+    """One row of a dataset. `id` is stable: given by the row, or made from its content.
+
+    In a conversation `messages` are those so far, without the agent's own instructions; the last one
+    is the user's. `pictures` are those of the suite's picture columns, loaded when the item runs.
+    """
 
     id: str
     data: Mapping[str, Json]
     split: str | None = None
+    messages: tuple[Message, ...] = ()
+    pictures: Mapping[str, tuple[Picture, ...]] = field(default_factory=dict)
 
     @cached_property
     def hash(self) -> str:
@@ -31,10 +41,17 @@ class Item:
 
     @cached_property
     def row(self) -> Mapping[str, Json]:
-        """What agents, scorers and placeholders see: the data, and the row's own id and split."""
+        """What agents, scorers and placeholders see: the data, and the row's own id and split.
+
+        In a conversation, `turn` is what the user says now, and `messages` are all up to that.
+        """
         made = self.hash.startswith(self.id)
         own = {"id": None if made else self.id, "split": self.split}
-        return {**{name: value for name, value in own.items() if value is not None}, **self.data}
+        row = {**{name: value for name, value in own.items() if value is not None}, **self.data}
+        if self.messages:
+            said = [message.to_json() for message in self.messages]
+            row |= {TURN: self.messages[-1].content, MESSAGES: said}
+        return row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +93,8 @@ class Score:
     """A scorer's verdict. The reason is what reflection reads, so say what was wrong.
 
     `passed` is for scorers that decide it themselves; otherwise the suite's threshold does.
-    An `error` says that no verdict could be reached; the item counts as failed.
+    An `error` says that no verdict could be reached; the item counts as failed. `step` is the step
+    of the transcript that a scorer of trajectories finds wrong, from 1.
     """
 
     value: float
@@ -85,6 +103,7 @@ class Score:
     name: str = ""
     error: str | None = None
     spending: Spending = field(default_factory=Spending)
+    step: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.value, bool):
@@ -105,12 +124,13 @@ class Score:
             "reason": self.reason,
             "passed": self.passed,
             "error": self.error,
+            **({} if self.step is None else {"step": self.step}),
         }
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> Score:
         """From its stored form."""
-        names = ("value", "reason", "passed", "name", "error")
+        names = ("value", "reason", "passed", "name", "error", "step")
         return cls(**{name: value[name] for name in names if name in value})
 
 

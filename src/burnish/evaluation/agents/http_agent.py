@@ -39,6 +39,7 @@ _TRANSIENT = frozenset({408, 409, 429})
 class HttpAgent:
     """Posts `{"configuration", "item", "repeat"}` and reads `{"output", "trace", "usage"}` or text.
 
+    Where the item has pictures, `"pictures"` holds them by column, each with `media_type` and `data`.
     The service's code cannot be seen from here, so results are cached only under a given `version`.
     With `outbound`, the rules for a url of a request, no address is called that they refuse.
     """
@@ -81,6 +82,11 @@ class HttpAgent:
             "item": {**item.row, "id": item.id},
             "repeat": repeat,
         }
+        if item.pictures:
+            body["pictures"] = {
+                column: [{"media_type": one.media_type, "data": one.data} for one in many]
+                for column, many in item.pictures.items()
+            }
         experiment = current_experiment()
         if experiment is not None:
             body["experiment"] = experiment.to_json()

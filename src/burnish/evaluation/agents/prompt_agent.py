@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from burnish.domain import (
     AgentOutput,
@@ -15,6 +16,7 @@ from burnish.domain import (
     Model,
     ModelRequest,
     ModelResponse,
+    Picture,
     Purpose,
     Spending,
     UsageError,
@@ -22,6 +24,8 @@ from burnish.domain import (
     render,
 )
 from burnish.domain.configuration import malformed_placeholders
+from burnish.domain.experiments.items import TURN
+from burnish.domain.experiments.pictures import without_pictures
 
 # The score from which outputs of this prompt are not refined, where the suite sets none.
 REFINE_THRESHOLD = "refine_threshold"
@@ -61,7 +65,7 @@ class PromptAgent:
         """One call of the model."""
         words = label_words(self.labels, configuration.parameters)
         request = ModelRequest(
-            messages=chat_messages(configuration, item.row, order=self._order, answers=words),
+            messages=chat_messages(configuration, item, order=self._order, answers=words),
             parameters={
                 key: value
                 for key, value in configuration.parameters.items()
@@ -172,16 +176,18 @@ def role_of(path: str) -> str:
 
 def chat_messages(
     configuration: Configuration,
-    fields: Mapping[str, Json],
+    item: Item,
     *,
     order: Sequence[str],
     answers: Mapping[str, str],
 ) -> tuple[Message, ...]:
-    """System first, then the examples as turns, then the item.
+    """System first, then the examples as turns, then the conversation so far, then the item.
 
     Sections of one role stand in the agent's declared order (others follow by name) and are joined
-    by a blank line. `answers` maps an example's output to the words the model should say.
+    by a blank line. `answers` maps an example's output to the words the model should say. In a
+    conversation the user's sections are a template of each of the user's messages.
     """
+    fields = {**item.row, **picture_words(item.pictures)}
     texts = _texts_by_role(configuration, order)
     messages = [
         Message(role, render(texts[role], fields))
@@ -191,14 +197,45 @@ def chat_messages(
     user = texts.get("user", "")
     for number, example in enumerate(configuration.examples):
         shown, output = _example_parts(example, number)
+        shown = {name: without_pictures(value) for name, value in shown.items()}
         messages.append(Message("user", render(user, shown)))
         messages.append(Message("assistant", answers.get(output, output)))
-    messages.extend(
+    own = [
+        replace(said, content=render(user, {**fields, TURN: said.content}))
+        if said.role == "user"
+        else said
+        for said in item.messages[:-1]
+    ]
+    own.extend(
         Message(role, render(texts[role], fields))
         for role in ("user", "assistant")
         if role in texts
     )
-    return tuple(message for message in messages if message.content)
+    every = (*messages, *with_pictures(own, item.pictures))
+    return tuple(message for message in every if message.content or not message.plain)
+
+
+def picture_words(pictures: Mapping[str, Sequence[Picture]]) -> dict[str, Json]:
+    """What a placeholder of a picture's column says: which of the pictures it is, from 1."""
+    words: dict[str, Json] = {}
+    number = 0
+    for column, many in pictures.items():
+        words[column] = " ".join(f"[picture {number + place + 1}]" for place in range(len(many)))
+        number += len(many)
+    return words
+
+
+def with_pictures(
+    messages: Sequence[Message], pictures: Mapping[str, Sequence[Picture]]
+) -> tuple[Message, ...]:
+    """The messages, with all pictures in the first one of the user."""
+    every = tuple(one for many in pictures.values() for one in many)
+    if not every:
+        return tuple(messages)
+    at = next((place for place, one in enumerate(messages) if one.role == "user"), None)
+    if at is None:
+        return (*messages, Message("user", "", pictures=every))
+    return (*messages[:at], replace(messages[at], pictures=every), *messages[at + 1 :])
 
 
 def _texts_by_role(configuration: Configuration, order: Sequence[str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from burnish.domain import ConflictError, Item, UsageError
 from burnish.evaluation.datasets.index import DatasetIndex, build_index
+from burnish.evaluation.datasets.pictures import PictureFolder, PictureRows
 from burnish.evaluation.datasets.problems import empty_dataset, unusable_rows
 from burnish.evaluation.datasets.rows import RawRow, take_apart
 from burnish.evaluation.datasets.sources import FileRows, MemoryRows, RowSource
@@ -46,6 +47,10 @@ class Dataset:
             path = Path(source).expanduser()
             return cls(FileRows(path), name=name or path.stem)
         return cls(MemoryRows(source), name=name or "dataset")
+
+    def with_pictures(self, pictures: PictureFolder) -> Dataset:
+        """The same rows, with the content of their pictures as a part of each."""
+        return Dataset(PictureRows(self._source, pictures), name=self.name)
 
     def renamed(self, name: str) -> Dataset:
         """The same rows under another name."""

@@ -26,6 +26,7 @@ class ProblemKind(StrEnum):
     BAD_ID = "bad_id"
     DUPLICATE_ID = "duplicate_id"
     WRONG_SHAPE = "wrong_shape"
+    BAD_PICTURE = "bad_picture"
     EMPTY_ROW = "empty_row"
     DUPLICATE_ROW = "duplicate_row"
     SAME_CONTENT = "same_content"
@@ -58,6 +59,7 @@ _FIXES: Mapping[ProblemKind, str] = {
     ProblemKind.BAD_ID: "use a short text or an integer as id, or leave it out",
     ProblemKind.DUPLICATE_ID: "give each row its own id, or leave ids out",
     ProblemKind.WRONG_SHAPE: "correct it there, or say what the file is with --from",
+    ProblemKind.BAD_PICTURE: "name a PNG, JPEG, GIF or WebP file in the dataset's folder or below",
 }
 
 

@@ -20,6 +20,13 @@ from burnish.evaluation.scorers.pairwise import Outputs, PairwiseJudge
 from burnish.evaluation.scorers.patterns import Contains, Regex
 from burnish.evaluation.scorers.scorer_set import ScorerSet, Weighted, is_scorer
 from burnish.evaluation.scorers.text import ExactMatch, Similarity
+from burnish.evaluation.scorers.tool_calls import (
+    ToolArguments,
+    ToolCalled,
+    ToolNotCalled,
+    ToolOrder,
+)
+from burnish.evaluation.scorers.transcripts import GoalReached, Steps, Turns
 from burnish.support.entry_points import Seam
 from burnish.support.hints import nearest
 from burnish.support.number_checks import is_number
@@ -32,9 +39,13 @@ SEAM = Seam(
 COMMON = ("kind", "weight")
 # What a suite gives its scorers itself.
 _GIVEN = ("baseline",)
-_TEXTS = ("field", "reference", "pattern", "path", "name", "match", "decimal", "version")
-_FLAGS = ("ignore_case", "strip", "repair", "blocking", "score_only")
-_NUMBERS = ("absolute", "relative", "threshold", "timeout_seconds", "weight")
+_TEXTS = (
+    *("field", "reference", "pattern", "path", "name", "match", "decimal", "version", "tool"),
+)
+_FLAGS = (
+    *("ignore_case", "strip", "repair", "blocking", "score_only", "exact", "strict", "transcript"),
+)
+_NUMBERS = ("absolute", "relative", "threshold", "timeout_seconds", "weight", "most", "least")
 ScorerSpec: TypeAlias = "Mapping[str, Any] | str | Callable[..., Any] | Scorer"
 OpenModel: TypeAlias = Callable[[Any], Model]
 _MAKERS: Mapping[str, Callable[..., Scorer]] = {
@@ -45,6 +56,13 @@ _MAKERS: Mapping[str, Callable[..., Scorer]] = {
     "similarity": Similarity,
     "json_schema": JsonSchema,
     "json_field": JsonField,
+    "tool_called": ToolCalled,
+    "tool_not_called": ToolNotCalled,
+    "tool_arguments": ToolArguments,
+    "tool_order": ToolOrder,
+    "steps": Steps,
+    "turns": Turns,
+    "goal_reached": GoalReached,
     "judge": LLMJudge,
     "pairwise": PairwiseJudge,
     "agreement": Agreement,
@@ -224,7 +242,7 @@ def _from_table(
         return SkippedJudge(name=settings.get("name", kind))
     if kind in _JUDGES or settings.get("model") is not None:
         settings["model"] = open_model(settings["model"])
-    elif kind == "json_schema" and not isinstance(settings["schema"], Mapping):
+    elif isinstance(settings.get("schema"), (str, Path)):
         settings["schema"] = folder / settings["schema"]
     elif kind == "python" and isinstance(settings["function"], str):
         settings["function"] = load_object(settings["function"], folder)

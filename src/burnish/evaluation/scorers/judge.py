@@ -14,6 +14,7 @@ from burnish.domain import (
     Json,
     Message,
     Model,
+    Picture,
     Purpose,
     Score,
     Spending,
@@ -21,6 +22,9 @@ from burnish.domain import (
     UsageError,
     text_hash,
 )
+from burnish.domain.experiments.pictures import without_pictures
+from burnish.domain.experiments.transcripts import Transcript
+from burnish.evaluation.agents.prompt_agent import picture_words, with_pictures
 from burnish.evaluation.scorers.comparison import as_text
 from burnish.evaluation.scorers.fields import (
     MissingFieldError,
@@ -32,6 +36,7 @@ from burnish.evaluation.scorers.fields import (
 )
 from burnish.evaluation.scorers.json_values import NotJsonError, parse_json
 from burnish.evaluation.scorers.judge_calls import JudgeCalls, MalformedVerdictError, failed_score
+from burnish.evaluation.scorers.transcripts import NO_TRANSCRIPT
 
 # Raise it with every change of the words below: other words may give other verdicts.
 PROMPT_VERSION = 1
@@ -56,6 +61,7 @@ _MORE = """\
 """
 _FORM = '{"score": <number from 0 to 1>, "reason": "<why>", "pass": <true or false>}'
 _SCORE_FORM = '{"score": <number from 0 to 1>}'
+_MOST_TRANSCRIPT = 40_000
 VERDICT_SCHEMA: Mapping[str, Json] = {
     "type": "object",
     "properties": {
@@ -88,18 +94,30 @@ def system_text(criteria: str, threshold: float | None, *, score_only: bool = Fa
 
 
 def judge_messages(
-    system: str, output: AgentOutput, fields: Mapping[str, Json], *, output_first: bool = False
+    system: str,
+    output: AgentOutput,
+    fields: Mapping[str, Json],
+    transcript: str = "",
+    pictures: Mapping[str, Sequence[Picture]] | None = None,
+    *,
+    output_first: bool = False,
 ) -> tuple[Message, ...]:
-    """The request for one output, with the item's fields that the judge may see."""
-    parts = [*field_parts(fields), ("OUTPUT", shown_output(output))]
+    """The request for one output, with the item's fields and pictures that the judge may see."""
+    shown = {name: many for name, many in (pictures or {}).items() if name in fields}
+    fields = {**fields, **picture_words(shown)}
+    seen = [("TRANSCRIPT", transcript)] if transcript else []
+    parts = [*field_parts(fields), *seen, ("OUTPUT", shown_output(output))]
     if output_first:
         parts = [parts[-1], *parts[:-1]]
-    return (Message("system", system), Message("user", fenced(parts)))
+    return with_pictures([Message("system", system), Message("user", fenced(parts))], shown)
 
 
 def field_parts(fields: Mapping[str, Json]) -> list[tuple[str, str]]:
     """Each field as a titled part."""
-    return [(f"FIELD {_title(name)}", as_text(value)) for name, value in fields.items()]
+    return [
+        (f"FIELD {_title(name)}", as_text(without_pictures(value)))
+        for name, value in fields.items()
+    ]
 
 
 def shown_output(output: AgentOutput) -> str:
@@ -134,7 +152,8 @@ class LLMJudge:
     The judge sees the item's `fields` (all of them when None) and the output. It passes an output
     itself, or by its score where a `threshold` is given. With `score_only` it gives a score and no
     reason, which small models are better at. An answer that is no verdict is asked for once more;
-    after that, and when the model cannot be reached, the score is an error.
+    after that, and when the model cannot be reached, the score is an error. With `transcript` it
+    sees the run's messages and tool calls as well.
     """
 
     instant: ClassVar[bool] = False
@@ -150,6 +169,7 @@ class LLMJudge:
         parameters: Mapping[str, Json] | None = None,
         timeout_seconds: float | None = None,
         score_only: bool = False,
+        transcript: bool = False,
     ) -> None:
         if threshold is not None and not 0 <= threshold <= 1:
             raise bad_setting("judge", "threshold", f"{threshold} is not between 0 and 1")
@@ -161,6 +181,7 @@ class LLMJudge:
         # The item's fields that the judge sees; None for all.
         self.shown = None if fields is None else tuple(fields)
         self.score_only = score_only
+        self._transcript = transcript
         self._system = system_text(self.criteria, threshold, score_only=score_only)
         schema, form = (SCORE_SCHEMA, _SCORE_FORM) if score_only else (VERDICT_SCHEMA, _FORM)
         self._calls = JudgeCalls(model, schema, form, parameters, timeout_seconds)
@@ -173,6 +194,7 @@ class LLMJudge:
             fields=None if fields is None else list(fields),
             parameters=self._calls.parameters,
             **({"score_only": True} if score_only else {}),
+            **({"transcript": True} if transcript else {}),
         )
 
     async def score(self, output: AgentOutput, item: Item) -> Score:
@@ -181,7 +203,11 @@ class LLMJudge:
             shown = self._shown_fields(item)
         except MissingFieldError as error:
             return error_score(self.name, str(error))
-        return await self.verdict_on(output, shown)
+        transcript = Transcript.of(output.trace) if self._transcript else None
+        if self._transcript and transcript is None:
+            return error_score(self.name, NO_TRANSCRIPT)
+        told = "" if transcript is None else transcript.text(_MOST_TRANSCRIPT)
+        return await self.ask(judge_messages(self._system, output, shown, told, item.pictures))
 
     async def verdict_on(
         self, output: AgentOutput, fields: Mapping[str, Json], *, repeat: int = 0

@@ -149,6 +149,11 @@ def combine(scores: Sequence[Score], weights: Sequence[float]) -> float:
     return math.fsum(weighted) / math.fsum(weights)
 
 
+def first_step(scores: Iterable[Score]) -> int | None:
+    """The first step of the transcript that any of the scores finds wrong."""
+    return min((one.step for one in scores if one.step is not None), default=None)
+
+
 def is_scorer(value: object) -> TypeGuard[Scorer]:
     """Whether an object has what the protocol asks for."""
     return not isinstance(value, type) and all(
@@ -262,6 +267,7 @@ class Weighted:
             error,
             Spending.sum(score.spending for score in scores),
             scores,
+            step=first_step(decisive),
         )
 
 

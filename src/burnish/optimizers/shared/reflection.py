@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.domain import Item, ItemResult, Json, Outcome, Refinement, placeholders
+from burnish.domain.experiments.pictures import without_pictures
+from burnish.domain.experiments.transcripts import Transcript
 from burnish.optimizers.shared.answer_reading import Rewritten, Unusable, read_answer, reason_in
 from burnish.optimizers.shared.cleaning import fence
 from burnish.optimizers.shared.facts import RunFacts
 
 _MOST_FIELD = 1_500
 _MOST_TRACE = 1_200
+_MOST_TRANSCRIPT = 3_000
 _MOST_OTHER = 1_000
 _TEXT: Mapping[str, Json] = {"type": "string"}
 _WORD = re.compile(r"[^\W_]{3,}")
@@ -205,7 +209,9 @@ def feedback_of(result: ItemResult) -> str:
     """What the scorers said, or what went wrong."""
     if result.error is not None:
         return f"error: {result.error.message}"
-    reasons = [one.reason or one.error or "" for one in result.scores]
+    # What went wrong first comes first.
+    scores = sorted(result.scores, key=lambda one: math.inf if one.step is None else one.step)
+    reasons = [one.reason or one.error or "" for one in scores]
     said = " ".join(reason for reason in reasons if reason)
     return _verdict(result.passed, result.score, said)
 
@@ -213,7 +219,7 @@ def feedback_of(result: ItemResult) -> str:
 def inputs_of(item: Item, facts: RunFacts) -> str:
     """The fields that the assistant saw, each in a fence; feedback tells what was wrong."""
     return "\n".join(
-        f"{name}:\n{fence(_ends(_as_text(value), _MOST_FIELD))}"
+        f"{name}:\n{fence(_ends(_as_text(without_pictures(value)), _MOST_FIELD))}"
         for name, value in facts.inputs(item).items()
     )
 
@@ -227,10 +233,28 @@ def _example(number: int, shown: Shown, facts: RunFacts) -> str:
         return "\n".join([*lines, *_refined(refinement, answered)])
     lines.append(f"## Generated Outputs\n{fence(_ends(answered, _MOST_FIELD))}")
     if output is not None and output.trace:
-        # What failed mostly stands at the end.
-        trace = _ends(_as_text(output.trace), _MOST_TRACE, head=0.25)
-        lines.append(f"## Trace\n{fence(trace)}")
+        lines += _trace(result, output.trace)
     return "\n".join([*lines, f"## Feedback\n{fence(feedback_of(result))}"])
+
+
+def _trace(result: ItemResult, trace: Json) -> list[str]:
+    """How the agent got there: the step that failed first, then what stands around it."""
+    transcript = Transcript.of(trace)
+    if transcript is None:
+        # What failed mostly stands at the end.
+        return [f"## Trace\n{fence(_ends(_as_text(trace), _MOST_TRACE, head=0.25))}"]
+    step = failing_step(result)
+    around = fence(transcript.text(_MOST_TRANSCRIPT, around=step))
+    if step is None:
+        return [f"## Transcript\n{around}"]
+    failed = fence(transcript.step_text(step, _MOST_TRACE))
+    of = f"step {step} of {transcript.steps}"
+    return [f"## Failing step ({of})\n{failed}", f"## Transcript around it\n{around}"]
+
+
+def failing_step(result: ItemResult) -> int | None:
+    """The first step that a scorer finds wrong; None where none says so."""
+    return min((one.step for one in result.scores if one.step is not None), default=None)
 
 
 def _refined(refinement: Refinement, answered: str) -> list[str]:

@@ -196,7 +196,7 @@ class ShardDispatch:
             lease_owner=lease.owner,
             lease_token=lease.token,
             dataset_id=block.experiment.dataset_id,
-            agent_fingerprint=block.agent.fingerprint,
+            agent_fingerprint=block.suite.asked(block.agent).fingerprint,
             scorers_fingerprint=block.suite.scorers.fingerprint,
             refine_fingerprint=refine.fingerprint if (refine := block.suite.refine) else None,
             item_timeout_seconds=block.options.item_timeout_seconds,

@@ -73,12 +73,10 @@ def require_same(bench: ShardBench, experiment: Experiment, request: ShardReques
         raise _differs(
             f"it serves the agent {bench.agent.name!r}, and the run is of {experiment.agent_name!r}"
         )
+    suite = bench.suite
     then = {
-        "agent's code or model": (request.agent_fingerprint, bench.agent.fingerprint),
-        "scorers' code or settings": (
-            request.scorers_fingerprint,
-            bench.suite.scorers.fingerprint,
-        ),
+        "agent's code or model": (request.agent_fingerprint, suite.asked(bench.agent).fingerprint),
+        "scorers' code or settings": (request.scorers_fingerprint, suite.scorers.fingerprint),
     }
     for part, (asked, here) in then.items():
         if None not in (asked, here) and asked != here:

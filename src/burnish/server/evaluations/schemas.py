@@ -85,6 +85,28 @@ class NewRefineTable(Strict):
     parameters: dict[str, Any] | None = None
 
 
+class UserTableView(View):
+    """`[suite.user]`."""
+
+    model: str | None
+    turns: str | None
+    goal: str | None
+    persona: str | None
+    max_turns: int | None
+    parameters: dict[str, Any] | None
+
+
+class NewUserTable(Strict):
+    """Who talks with the agent: a column of turns, a model with a goal, or both."""
+
+    model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    turns: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    goal: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    persona: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    max_turns: Annotated[int, Field(ge=1, le=1000)] | None = None
+    parameters: dict[str, Any] | None = None
+
+
 class RefineView(View):
     """How an evaluation refines; inactive is allowed, and `why_inactive` says why it is so."""
 

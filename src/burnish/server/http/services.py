@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 
 from burnish.app.agents.optimizers.scheduler import OptimizerScheduler
 from burnish.app.agents.trying import Tries
+from burnish.app.datasets.pictures import SuitePictures
 from burnish.app.evaluate.queued import EvaluationExecutor
 from burnish.app.images.executor import ImageExecutor
 from burnish.app.images.models import image_model_options
@@ -43,6 +44,7 @@ class Services:
     tries: Tries
     images: ImageRuns
     image_hub: ImageRunHub
+    pictures: SuitePictures
     executor: RunExecutor | None = None
     evaluator: EvaluationExecutor | None = None
     image_executor: ImageExecutor | None = None
@@ -115,6 +117,7 @@ async def open_services(
             tries=Tries(workspace, project, seconds=settings.try_seconds),
             images=images,
             image_hub=image_hub,
+            pictures=SuitePictures(project),
             image_executor=image_executor,
         )
 

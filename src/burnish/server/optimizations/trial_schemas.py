@@ -120,6 +120,9 @@ class ScoreView(View):
     passed: bool | None
     reason: str
     error: str | None
+    step: int | None = Field(
+        default=None, description="The step of the transcript that it finds wrong, from 1."
+    )
 
 
 class ItemView(View):

@@ -131,7 +131,7 @@ class Estimate(BaseModel):
     each_evaluation: AmountRange
     questions: Questions | None = Field(description="None where the optimizer asks no model.")
     by_purpose: dict[str, AmountRange] = Field(
-        description="What agent, judge, refine and propose take in all; empty where it is not known."
+        description="What agent, user, judge, refine and propose take; empty where it is not known."
     )
     total: AmountRange | None = Field(description="None where nothing limits the run.")
     notes: list[str]

@@ -192,6 +192,7 @@ def score_rows(experiment_id: str, results: Iterable[ItemResult]) -> list[BulkRo
             score.passed,
             score.reason,
             score.error,
+            score.step,
         )
         for result in results
         for position, score in enumerate(result.scores)
@@ -201,8 +202,8 @@ def score_rows(experiment_id: str, results: Iterable[ItemResult]) -> list[BulkRo
 def read_results(items: Sequence[AnyRow], scores: Iterable[AnyRow]) -> list[ItemResult]:
     """Results in the order of `items`. The scores of each come by position."""
     by_key: dict[tuple[str, str, int], list[Score]] = {}
-    for experiment_id, item_id, repeat, _, name, value, passed, reason, error in scores:
-        score = Score(value, reason, passed, name, error)
+    for experiment_id, item_id, repeat, _, name, value, passed, reason, error, step in scores:
+        score = Score(value, reason, passed, name, error, step=step)
         by_key.setdefault((experiment_id, item_id, repeat), []).append(score)
     return [_result(row, by_key) for row in items]
 

@@ -25,8 +25,8 @@ from burnish.storage.experiments.tables import experiment_items, experiments
 Amounts = Mapping[str, Mapping[str, Any]]
 
 REUSED = "reused "
-# Judging and refining an answer is not the agent's work.
-_OTHERS = (Purpose.JUDGE.value, Purpose.REFINE.value)
+# Asking for, judging and refining an answer is not the agent's work.
+_OTHERS = (Purpose.USER.value, Purpose.JUDGE.value, Purpose.REFINE.value)
 
 _BATCH = 2000
 # A timeout too says more about what the agent runs on than about its configuration.

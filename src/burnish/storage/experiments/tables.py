@@ -115,6 +115,7 @@ feedback_scores = Table(
     Column("passed", Boolean),
     Column("reason", SafeText, nullable=False),
     Column("error", SafeText),
+    Column("step", Integer),
     ForeignKeyConstraint(
         ["experiment_id", "item_id", "repeat"],
         ["experiment_items.experiment_id", "experiment_items.item_id", "experiment_items.repeat"],

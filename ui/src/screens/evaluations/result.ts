@@ -145,6 +145,7 @@ export function endsOf(refinement: Pick<Refinement, 'ended'>): { end: string; ou
 const PURPOSES: Record<string, string> = {
   agent: 'agent',
   judge: 'judge',
+  user: 'simulated user',
   refine: 'optimizer',
   optimizer: 'optimizer',
 };

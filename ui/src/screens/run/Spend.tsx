@@ -106,6 +106,7 @@ interface PurposeShare {
 const PURPOSES: Record<string, string> = {
   agent: 'Agent: answers to items',
   judge: 'Judge: scores of answers',
+  user: 'Simulated user: its turns',
   propose: 'Optimizer: new candidates',
   refine: 'Refinement: better answers',
 };

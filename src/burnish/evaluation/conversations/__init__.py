@@ -1,0 +1,1 @@
+"""Conversations: items of several turns, with a scripted or a simulated user against the agent."""
