@@ -7,9 +7,10 @@ and other content makes another item.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from burnish.domain.json_values import Json
+from burnish.domain.models import Message, Picture
 
 _KEYS = frozenset({"picture", "media_type", "sha256"})
 
@@ -43,6 +44,29 @@ def without_pictures(value: Json) -> Json:
     """The value, or words in place of pictures: bytes are nothing to read."""
     cells = picture_cells(value)
     return " ".join(one.label for one in cells) if cells else value
+
+
+def picture_words(pictures: Mapping[str, Sequence[Picture]]) -> dict[str, Json]:
+    """What a placeholder of a picture's column says: which of the pictures it is, from 1."""
+    words: dict[str, Json] = {}
+    number = 0
+    for column, many in pictures.items():
+        words[column] = " ".join(f"[picture {number + place + 1}]" for place in range(len(many)))
+        number += len(many)
+    return words
+
+
+def with_pictures(
+    messages: Sequence[Message], pictures: Mapping[str, Sequence[Picture]]
+) -> tuple[Message, ...]:
+    """The messages, with all pictures in the first one of the user."""
+    every = tuple(one for many in pictures.values() for one in many)
+    if not every:
+        return tuple(messages)
+    at = next((place for place, one in enumerate(messages) if one.role == "user"), None)
+    if at is None:
+        return (*messages, Message("user", "", pictures=every))
+    return (*messages[:at], replace(messages[at], pictures=every), *messages[at + 1 :])
 
 
 def _cell(value: Json) -> PictureCell | None:

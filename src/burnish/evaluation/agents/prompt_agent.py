@@ -16,7 +16,6 @@ from burnish.domain import (
     Model,
     ModelRequest,
     ModelResponse,
-    Picture,
     Purpose,
     Spending,
     UsageError,
@@ -25,7 +24,7 @@ from burnish.domain import (
 )
 from burnish.domain.configuration import malformed_placeholders
 from burnish.domain.experiments.items import TURN
-from burnish.domain.experiments.pictures import without_pictures
+from burnish.domain.experiments.pictures import picture_words, with_pictures, without_pictures
 
 # The score from which outputs of this prompt are not refined, where the suite sets none.
 REFINE_THRESHOLD = "refine_threshold"
@@ -213,29 +212,6 @@ def chat_messages(
     )
     every = (*messages, *with_pictures(own, item.pictures))
     return tuple(message for message in every if message.content or not message.plain)
-
-
-def picture_words(pictures: Mapping[str, Sequence[Picture]]) -> dict[str, Json]:
-    """What a placeholder of a picture's column says: which of the pictures it is, from 1."""
-    words: dict[str, Json] = {}
-    number = 0
-    for column, many in pictures.items():
-        words[column] = " ".join(f"[picture {number + place + 1}]" for place in range(len(many)))
-        number += len(many)
-    return words
-
-
-def with_pictures(
-    messages: Sequence[Message], pictures: Mapping[str, Sequence[Picture]]
-) -> tuple[Message, ...]:
-    """The messages, with all pictures in the first one of the user."""
-    every = tuple(one for many in pictures.values() for one in many)
-    if not every:
-        return tuple(messages)
-    at = next((place for place, one in enumerate(messages) if one.role == "user"), None)
-    if at is None:
-        return (*messages, Message("user", "", pictures=every))
-    return (*messages[:at], replace(messages[at], pictures=every), *messages[at + 1 :])
 
 
 def _texts_by_role(configuration: Configuration, order: Sequence[str]) -> dict[str, str]:

@@ -22,9 +22,12 @@ from burnish.domain import (
     UsageError,
     text_hash,
 )
-from burnish.domain.experiments.pictures import without_pictures
+from burnish.domain.experiments.pictures import (
+    picture_words,
+    with_pictures,
+    without_pictures,
+)
 from burnish.domain.experiments.transcripts import Transcript
-from burnish.evaluation.agents.prompt_agent import picture_words, with_pictures
 from burnish.evaluation.scorers.comparison import as_text
 from burnish.evaluation.scorers.fields import (
     MissingFieldError,
