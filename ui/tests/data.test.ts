@@ -101,6 +101,8 @@ describe('a suite that is there', () => {
     repeats: 2,
     pass_threshold: 0.8,
     mode: 'schema',
+    user: null,
+    pictures: ['photo'],
     refine: {
       model: 'openai/opt',
       limit: 3,

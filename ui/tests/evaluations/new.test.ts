@@ -27,6 +27,8 @@ function suite(changes: Partial<SuiteView> = {}): SuiteView {
     repeats: 1,
     pass_threshold: 0.8,
     mode: 'llm',
+    user: null,
+    pictures: [],
     refine: {
       model: 'openai/editor',
       limit: 2,

@@ -5,6 +5,7 @@ import {
   type QueryClient,
 } from '@tanstack/react-query';
 import { answer, ApiError } from '@/api/client';
+import { blobOf } from '@/lib/pictures';
 import { connectionError, images, timedFetch } from './client';
 import { hasEnded } from './run/stages';
 import type { Commit } from './types';
@@ -98,6 +99,8 @@ export function useLookAgain(project: string): () => void {
 
 /** A picture's bytes: fetched with the key, which an address in an `img` cannot carry. */
 export async function pictureOf(url: string, signal: AbortSignal): Promise<Blob> {
+  // Of a row that holds the picture itself: nothing is asked for.
+  if (url.startsWith('data:')) return blobOf(url);
   const response = await timedFetch(new Request(url, { signal })).catch((error: unknown) => {
     throw connectionError(error);
   });

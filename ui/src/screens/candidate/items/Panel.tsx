@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent } from 'react';
 import { Dialog } from '@/components/Dialog';
 import { Loaded } from '@/components/States';
 import { useAddress } from '@/lib/address';
-import { jsonText } from '@/lib/configurations';
+import { FieldValue } from '@/components/trajectory/FieldValue';
 import { isTyping } from '@/lib/keys';
 import { useItem, type ComparedItem, type ItemDetail, type Pair } from '../data';
 import { ItemSideView } from './SideView';
@@ -145,7 +145,7 @@ function Fields({ fields }: { fields: readonly [string, unknown][] }) {
         <div key={name}>
           <dt>{name}</dt>
           <dd>
-            <pre>{jsonText(value)}</pre>
+            <FieldValue name={name} value={value} />
           </dd>
         </div>
       ))}

@@ -5,7 +5,7 @@ import { Segmented } from '@/components/Tabs';
 import { count, milliseconds } from '@/lib/format';
 import { outputText, roundsOf, type Round } from './answers';
 import type { ItemRun, ItemSide } from '../data';
-import { TraceView } from './TraceView';
+import { RunTrace } from './TraceView';
 
 /** What one candidate made of an item: output, verdicts, rounds, trace. */
 export function ItemSideView({
@@ -68,7 +68,7 @@ function RunView({ run, against }: { run: ItemRun; against: ItemRun | undefined 
       )}
       <Verdicts run={run} />
       <Rounds rounds={roundsOf(run)} />
-      <TraceView trace={run.output?.trace} />
+      <RunTrace run={run} against={against} />
       <p className="muted small">
         {count(run.usage.input_tokens)} tokens in, {count(run.usage.output_tokens)} out ·{' '}
         {milliseconds(run.latency_ms)} · <Money value={run.usage.cost_usd} />

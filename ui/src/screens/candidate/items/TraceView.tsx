@@ -1,7 +1,32 @@
+import { TranscriptDiff, TranscriptView } from '@/components/trajectory/Transcript';
 import { jsonText } from '@/lib/configurations';
+import { failingSteps, transcriptOf } from '@/lib/transcripts';
 
-/** How the agent got there, step by step. */
-export function TraceView({ trace }: { trace: unknown }) {
+interface Run {
+  output: { trace?: unknown } | null;
+  scores: readonly { step?: number | null; reason?: string; name: string }[];
+}
+
+/** How the agent got there: its transcript, against another's where that is given, and its trace. */
+export function RunTrace({ run, against }: { run: Run; against?: Run | undefined }) {
+  const trace = run.output?.trace;
+  const transcript = transcriptOf(trace);
+  if (transcript === null) return <TraceView trace={trace} />;
+  const other = against ? transcriptOf(against.output?.trace) : null;
+  return (
+    <>
+      {other ? (
+        <TranscriptDiff before={other} after={transcript} />
+      ) : (
+        <TranscriptView transcript={transcript} failing={failingSteps(run.scores)} />
+      )}
+      <TraceView trace={transcript.rest} />
+    </>
+  );
+}
+
+/** Whatever an agent left as its trace, step by step. */
+function TraceView({ trace }: { trace: unknown }) {
   const nodes = traceTree(trace);
   if (nodes.length === 0) return null;
   return (

@@ -119,6 +119,8 @@ export function suiteLike(suite: SuiteView): SuiteForm {
     kept: {
       split_seed: suite.split_seed,
       stratify_by: suite.stratify_by,
+      user: suite.user,
+      pictures: suite.pictures,
       ...(refine && { refine: { fields: refine.fields, parameters: refine.parameters } }),
     } as Partial<SuiteBody>,
   };

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { Card } from '@/components/Card';
 import { ChartFrame } from '@/components/ChartFrame';
 import { Change, Score } from '@/components/Numbers';
-import { jsonText } from '@/lib/configurations';
+import { FieldValue } from '@/components/trajectory/FieldValue';
 import { endWords, type EvaluationView, type ItemRun } from '../result';
 import { judged, roundName, stepsOf } from '../rounds';
 import { RoundsChart } from '../RoundsChart';
@@ -46,7 +46,7 @@ function Fields({ fields }: { fields: readonly [string, unknown][] }) {
         <div key={name}>
           <dt className={fields.length === 1 && name === 'expected' ? 'sr-only' : ''}>{name}</dt>
           <dd>
-            <pre>{jsonText(value)}</pre>
+            <FieldValue name={name} value={value} />
           </dd>
         </div>
       ))}

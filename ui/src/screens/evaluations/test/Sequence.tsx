@@ -5,7 +5,7 @@ import { Time } from '@/components/Time';
 import { useAddress } from '@/lib/address';
 import { count, milliseconds } from '@/lib/format';
 import { outputText } from '@/screens/candidate/items/answers';
-import { TraceView } from '@/screens/candidate/items/TraceView';
+import { RunTrace } from '@/screens/candidate/items/TraceView';
 import '@/components/configuration/configuration.css';
 import '@/screens/candidate/candidate.css';
 import { endWords, type EvaluationView, type ItemRun, type Usage } from '../result';
@@ -66,7 +66,7 @@ export function Sequence({ view, run }: { view: EvaluationView; run: ItemRun }) 
       ) : (
         !run.error && <Single run={run} />
       )}
-      <TraceView trace={run.output?.trace} />
+      <RunTrace run={run} />
     </section>
   );
 }
