@@ -161,6 +161,11 @@ class ModelResponse:
     reused: Usage = field(default_factory=Usage)
     latency_ms: float | None = None
 
+    @property
+    def refused(self) -> bool:
+        """Whether the model refused, or a filter kept back what was asked for."""
+        return self.finish_reason in ("refusal", "content_filter")
+
     def to_json(self) -> dict[str, Any]:
         """The stored form that `of` reads."""
         labels = self.label_logprobs

@@ -17,6 +17,7 @@ from burnish.domain import (
 from burnish.evaluation.agents import PromptAgent, PythonAgent, as_output
 from burnish.evaluation.agents.prompt_agent import read_label
 from burnish.models.catalog import CachedModel
+from burnish.models.scripted import ScriptedModel
 from burnish.support.threads import DaemonThreads
 
 ITEM = Item(id="1", data={"review": "Dull.", "label": "negative"})
@@ -296,3 +297,14 @@ async def test_functions_see_the_row_as_it_was_written():
 
     assert output.text == "r1 test x"
     assert item.hash == Item(id="other", data={"q": "x"}).hash
+
+
+async def test_a_label_that_a_refusal_names_is_no_answer():
+    text = "I will not call it positive."
+    model = ScriptedModel([ModelResponse(text=text, finish_reason="refusal")])
+    agent = prompt_agent(model, {"user": "{{review}}"}, labels=["positive", "negative"])
+
+    output = await agent.run(agent.configuration, ITEM, repeat=0)
+
+    assert read_label(text, {"positive": "positive"}) == "positive"
+    assert (output.text, output.finish_reason) == (text, "refusal")

@@ -37,6 +37,8 @@ class ScriptedJudge:
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
+        if isinstance(answer, ModelResponse):
+            return answer
         usage = Usage(calls=1, input_tokens=100, output_tokens=10, cost_usd=0.001)
         if self.cached:
             return ModelResponse(text=answer, usage=Usage(), reused=usage, cached=True)
@@ -249,3 +251,12 @@ def test_the_fingerprint_covers_model_criteria_and_settings():
 
     assert len({judge.fingerprint for judge in judges}) == len(judges)
     assert LLMJudge(ScriptedJudge(), "c").fingerprint == judges[0].fingerprint
+
+
+async def test_a_judge_that_refuses_is_not_asked_again():
+    refused = ModelResponse(text=GOOD, finish_reason="refusal", usage=Usage(calls=1))
+
+    score, model = await judged(refused, GOOD)
+
+    assert "refusal" in score.error
+    assert (len(model.requests), spent(score).calls) == (1, 1)

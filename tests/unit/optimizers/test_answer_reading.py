@@ -82,6 +82,7 @@ def test_what_the_model_was_not_given_room_for_is_cut_however_it_ends():
     answer = f"```\n{NEW}\n```"
 
     assert read_answer(answer, CURRENT, finish_reason="length") == Unusable("cut")
+    assert read_answer(answer, CURRENT, finish_reason="refusal") == Unusable("refusal")
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,9 @@ class PromptAgent:
             repeat=repeat,
         )
         response = await self.model.complete(request)
-        text, data = self._read(response.text, words)
+        # A label that a refusal happens to name is no answer.
+        read = (response.text, None) if response.refused else self._read(response.text, words)
+        text, data = read
         return AgentOutput(
             text=text,
             data=data,

@@ -108,6 +108,9 @@ class Refiner:
             if is_systemic(error):
                 self._broken = why
             raise RefinerFailedError(why, paid_in(error)) from error
+        if response.refused:
+            why = f"{self.name}: it gave no output ({response.finish_reason})"
+            raise RefinerFailedError(why, response.usage)
         elapsed = (time.perf_counter() - started) * 1000
         if "```" not in latest.output.text:
             response = replace(response, text=_unwrapped(response.text))

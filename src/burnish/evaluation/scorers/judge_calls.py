@@ -70,6 +70,8 @@ class JudgeCalls:
                     raise
                 return _why(error), spent + paid_in(error)
             spent += response.usage
+            if response.refused:
+                return f"the judge gave no verdict: {response.finish_reason}", spent
             try:
                 return read(response.text), spent
             except MalformedVerdictError as error:

@@ -61,6 +61,8 @@ _REASON_KEY = re.compile(
 _LIKE_JSON = re.compile(r"\{\s*\"[^\"\n]{1,60}\"\s*:")
 _WHOLE_LINE = re.compile(r"[.!?:;,)\]}>\"'”’`*|…_-]\s*\Z")
 _SHORT_LINES = 4
+# By the reason for which a model stopped: why there is no text.
+NO_ANSWER = {"length": "cut", "refusal": "refusal", "content_filter": "refusal"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +89,8 @@ def read_answer(
 ) -> Rewritten | Unusable:
     """What an answer makes of a section that reads `current`."""
     said = without_thoughts(answer).strip()
-    if finish_reason == "length":
-        return Unusable("cut")
+    if finish_reason in NO_ANSWER:
+        return Unusable(NO_ANSWER[finish_reason])
     if not any(character.isalnum() for character in said):
         return Unusable("empty")
     found = _from_json(said, current, section) or _from_text(said, current)

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from burnish.domain import Item, ItemResult, Json, Outcome, Refinement, placeholders
 from burnish.domain.experiments.pictures import without_pictures
 from burnish.domain.experiments.transcripts import Transcript
-from burnish.optimizers.shared.answer_reading import Rewritten, Unusable, read_answer, reason_in
+from burnish.optimizers.shared.answer_reading import (
+    NO_ANSWER,
+    Rewritten,
+    Unusable,
+    read_answer,
+    reason_in,
+)
 from burnish.optimizers.shared.cleaning import fence
 from burnish.optimizers.shared.facts import RunFacts
 
@@ -93,7 +99,7 @@ class Question:
 
     def read(self, answer: str, finish_reason: str = "stop") -> Rewritten | Unusable:
         """What an answer makes of the section."""
-        if self.by_schema and self._in_parts and finish_reason != "length":
+        if self.by_schema and self._in_parts and finish_reason not in NO_ANSWER:
             try:
                 value = json.loads(answer, strict=False)
             except ValueError:

@@ -8,6 +8,7 @@ from refine_bench import CALL, JumpingLoop, RefineBench, Told, judge_of, optimiz
 from burnish.domain import (
     ErrorKind,
     Item,
+    ModelResponse,
     Outcome,
     Purpose,
     RoundEnd,
@@ -19,6 +20,7 @@ from burnish.evaluation.refine.refiner import Refiner, RefinerFailedError
 from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.scorers.scorer_set import Weighted
 from burnish.evaluation.scorers.text import ExactMatch
+from burnish.models.scripted import ScriptedModel
 
 AWAY = UnavailableError(what="the model cannot be reached", why="no network", fix="wait")
 CHAIN = {"A": "B", "B": "C", "C": "D", "D": "E"}
@@ -109,6 +111,18 @@ async def test_an_optimizer_with_a_wrong_key_is_asked_once_and_what_was_paid_for
     assert (result.score, result.error) == (0.4, None)
     assert first.ended is RoundEnd.OPTIMIZER_UNAVAILABLE
     assert len(model.requests) == 1
+
+
+async def test_an_optimizer_that_refuses_leaves_the_output_that_there_is():
+    bench = bench_of({"A": 0.4})
+    await bench.run(model=optimizer_of({"A": "A"}), limit=1)
+    first, *_ = await bench.rounds()
+    refused = ModelResponse(text="I will not", finish_reason="content_filter")
+
+    with pytest.raises(RefinerFailedError, match="content_filter") as caught:
+        await Refiner(ScriptedModel([refused])).revise(first, Item(id="1", data={}))
+
+    assert caught.value.usage.calls == 1
 
 
 def test_an_optimizer_that_hangs_is_waited_for_no_longer_than_an_item():
