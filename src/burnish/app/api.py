@@ -44,6 +44,7 @@ def evaluate(
     progress: Progress | bool | None = None,
     on_event: OnEvent | None = None,
     budget: Budget | None = None,
+    batch: bool = False,
 ) -> EvaluationResult:
     """Run an agent over a suite and keep every result in the database.
 
@@ -53,6 +54,7 @@ def evaluate(
     folder. Results that are already there for the same agent, configuration and item are reused.
     `progress` shows a line as it goes on: by default in a terminal and a notebook. `on_event` is
     called with a `burnish.Event` as the counts move and at the end: see docs/python.md.
+    `batch` asks models by their vendor's batch endpoint: half the price, and up to a day.
     """
     return run_sync(
         evaluate_async(
@@ -65,6 +67,7 @@ def evaluate(
             progress=progress,
             on_event=on_event,
             budget=budget,
+            batch=batch,
         )
     )
 
@@ -80,10 +83,11 @@ async def evaluate_async(
     progress: Progress | bool | None = None,
     on_event: OnEvent | None = None,
     budget: Budget | None = None,
+    batch: bool = False,
 ) -> EvaluationResult:
     """`evaluate` for callers that have an event loop of their own."""
     location = database_location(Path.cwd(), None if db is None else str(db))
-    async with Workspace.open(location) as workspace:
+    async with Workspace.open(location, models={"batch": batch}) as workspace:
         evaluation = Evaluation(workspace, agent, suite)
         # Counters of the caller's are shown by the caller.
         counters = progress if isinstance(progress, Progress) else Progress()
@@ -139,6 +143,7 @@ async def optimize_async(
     timeout_seconds: float = 600.0,
     adapter: ExperimentAdapter | None = None,
     repository: OptimizationRepository | None = None,
+    batch: bool = False,
 ) -> OptimizationResult:
     """`optimize` for callers that have an event loop of their own.
 
@@ -154,6 +159,7 @@ async def optimize_async(
     `runner` names where they are done instead: mailbox, or what an installed package registers.
     `timeout_seconds` is how long a method of the optimizer may take. `adapter` runs the experiments
     in place of Burnish, and `repository` keeps the run in place of its database: see docs/extend.md.
+    `batch` asks models by their vendor's batch endpoint: half the price, and up to a day.
     """
     search = SearchSpec(
         optimizer=optimizer,
@@ -171,7 +177,7 @@ async def optimize_async(
     make_adapter = choice.make_adapter(location, Path.cwd())
     if adapter is not None:
         make_adapter = _make_own(adapter, choice)
-    async with Workspace.open(location) as workspace:
+    async with Workspace.open(location, models={"batch": batch}) as workspace:
         own = None if repository is None else OwnRepository(repository, workspace.optimizations)
         if resume is not None and own is None:
             resume = (await resolve_optimization(workspace.optimizations, resume)).id
