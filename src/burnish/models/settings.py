@@ -39,10 +39,11 @@ class ModelSettings:
     come piece by piece, so that the time to the first of them is known. `prompt_cache` marks what
     the next request is likely to begin with, for vendors that cache prompts only where they are told
     to, such as Anthropic. `api` says which of OpenAI's two ways to ask for text the endpoint speaks:
-    "chat" or "responses". For local models: `workers` are processes, `context_tokens` what prompt and answer may have together, and
-    `queue_seconds` how long a call waits for its turn, which no other deadline counts. `cache`
-    keeps answers and pays for equal requests once. `batch` sends requests to the vendor's batch
-    endpoint, where they cost half and may take a day; prices that are set here are halved too.
+    "chat" or "responses". For local models: `workers` are processes, `context_tokens` what prompt and
+    answer may have together, and `queue_seconds` how long a call waits for its turn, which no other
+    deadline counts. `cache` keeps answers and pays for equal requests once. `batch` sends requests to
+    the vendor's batch endpoint, where they cost half and may take a day; prices that are set here are
+    halved too.
     """
 
     base_url: str | None = None

@@ -11,6 +11,7 @@ from burnish.domain import BurnishError, ModelRequest, ModelResponse, Usage, Usa
 from burnish.models.batches.endpoint import BatchAnswer, Body, UnknownBatchError
 from burnish.models.endpoint.access import EndpointAccess
 from burnish.models.endpoint.answers import Answer, parse_body
+from burnish.models.endpoint.parameters import accepted, learn_refusal
 from burnish.models.endpoint.vendor import MakeWire, Vendor
 from burnish.models.failures import ErrorAnswer, RefusedRequestError, TransientError
 from burnish.models.settings import ModelSettings
@@ -53,8 +54,9 @@ class HttpBatches:
         )
 
     def body(self, request: ModelRequest) -> Body:
-        """The request as a single call would send it."""
-        return self._wire.body(request)
+        """The request as a single call would send it, without parameters that the model refuses."""
+        given = accepted(self._access.base_url, self._access.name, request.parameters)
+        return self._wire.body(replace(request, parameters=given))
 
     def read(
         self, answer: BatchAnswer, request: ModelRequest, wasted: list[Usage]
@@ -62,6 +64,8 @@ class HttpBatches:
         """The answer as of a single call; its error where it has one."""
         if isinstance(answer.error, RefusedRequestError):
             outcome = self._wire.outcome(answer.error.said)
+            if outcome is None and self._learns(answer.error, request):
+                raise TransientError(f"{answer.error.why}; it is asked otherwise", status=400)
             if outcome is not None:
                 read = count_message_tokens(request.messages, self._access.model)
                 told: Answer[None] = Answer(None, Usage(calls=1, input_tokens=read))
@@ -71,6 +75,11 @@ class HttpBatches:
         assert answer.body is not None
         found = self._access.read(answer.body, lambda body: self._wire.read(body, request), wasted)
         return replace(found.value, usage=found.usage)
+
+    def _learns(self, error: RefusedRequestError, request: ModelRequest) -> bool:
+        """Whether a next batch would ask otherwise."""
+        address, name = self._access.base_url, self._access.name
+        return learn_refusal(address, name, error.said, request.parameters)
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""

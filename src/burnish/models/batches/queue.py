@@ -332,6 +332,7 @@ class BatchQueue:
         """Into a next batch, where somebody still waits."""
         for one in asked:
             if not one.answer.done():
+                one.body = self._endpoint.body(one.request)
                 self._add(one)
 
 

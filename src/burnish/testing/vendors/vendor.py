@@ -45,6 +45,11 @@ class FakeVendor(LoopbackServer):
         self.latency_seconds = latency_seconds
         self.prompts: set[str] = set()
 
+    @property
+    def checks_types(self) -> bool:
+        """Whether the vendor's SDK is installed."""
+        return find_spec(self.sdk) is not None
+
     async def answer(self, request: SeenRequest, writer: asyncio.StreamWriter) -> None:
         """The move of every request for which none is planned."""
         await self._play(request, writer, cut_short=False)
@@ -140,7 +145,7 @@ class FakeVendor(LoopbackServer):
         """What the SDK's types say against a request; nothing where the SDK is not installed."""
         if not isinstance(body, dict):
             return "the body is no object"
-        if find_spec(self.sdk) is None:
+        if not self.checks_types:
             return ""
         checked = {name: body[name] for name in body if name not in self.beyond_types}
         return type_problem(kind, checked)
