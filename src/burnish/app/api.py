@@ -46,6 +46,7 @@ def evaluate(
     on_event: OnEvent | None = None,
     budget: Budget | None = None,
     baseline: str | Path | None = None,
+    batch: bool = False,
 ) -> EvaluationResult:
     """Run an agent over a suite and keep every result in the database.
 
@@ -56,7 +57,8 @@ def evaluate(
     `progress` shows a line as it goes on: by default in a terminal and a notebook. `on_event` is
     called with a `burnish.Event` as the counts move and at the end: see docs/python.md. `baseline` is
     an experiment (its id, a part of it, its name or `latest`) or a file of `burnish export`:
-    `comparison` then tells the difference, and pairwise scorers compare with its outputs.
+    `comparison` then tells the difference, and pairwise scorers compare with its outputs. `batch`
+    asks models by their vendor's batch endpoint: half the price, and up to a day.
     """
     return run_sync(
         evaluate_async(
@@ -70,6 +72,7 @@ def evaluate(
             on_event=on_event,
             budget=budget,
             baseline=baseline,
+            batch=batch,
         )
     )
 
@@ -86,10 +89,11 @@ async def evaluate_async(
     on_event: OnEvent | None = None,
     budget: Budget | None = None,
     baseline: str | Path | None = None,
+    batch: bool = False,
 ) -> EvaluationResult:
     """`evaluate` for callers that have an event loop of their own."""
     location = database_location(Path.cwd(), None if db is None else str(db))
-    async with Workspace.open(location) as workspace:
+    async with Workspace.open(location, models={"batch": batch}) as workspace:
         before = None if baseline is None else await read_baseline(workspace.experiments, baseline)
         outputs = None if before is None else before.stored_outputs
         evaluation = Evaluation(workspace, agent, suite, baseline=outputs)
@@ -151,6 +155,7 @@ async def optimize_async(
     timeout_seconds: float = 600.0,
     adapter: ExperimentAdapter | None = None,
     repository: OptimizationRepository | None = None,
+    batch: bool = False,
 ) -> OptimizationResult:
     """`optimize` for callers that have an event loop of their own.
 
@@ -166,6 +171,7 @@ async def optimize_async(
     `runner` names where they are done instead: mailbox, or what an installed package registers.
     `timeout_seconds` is how long a method of the optimizer may take. `adapter` runs the experiments
     in place of Burnish, and `repository` keeps the run in place of its database: see docs/extend.md.
+    `batch` asks models by their vendor's batch endpoint: half the price, and up to a day.
     """
     search = SearchSpec(
         optimizer=optimizer,
@@ -183,7 +189,7 @@ async def optimize_async(
     make_adapter = choice.make_adapter(location, Path.cwd())
     if adapter is not None:
         make_adapter = _make_own(adapter, choice)
-    async with Workspace.open(location) as workspace:
+    async with Workspace.open(location, models={"batch": batch}) as workspace:
         own = None if repository is None else OwnRepository(repository, workspace.optimizations)
         if resume is not None and own is None:
             resume = (await resolve_optimization(workspace.optimizations, resume)).id

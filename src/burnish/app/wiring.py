@@ -16,6 +16,7 @@ from burnish import storage
 from burnish.domain import (
     Agent,
     AgentRepository,
+    BatchRecords,
     CallCache,
     Configuration,
     DatasetRepository,
@@ -67,10 +68,14 @@ class ModelPool:
     """Opens models with their settings from the `[models]` tables, and the cache with the first."""
 
     def __init__(
-        self, tables: Mapping[str, Any], cache: Callable[[], CallCache | None] = lambda: None
+        self,
+        tables: Mapping[str, Any],
+        cache: Callable[[], CallCache | None] = lambda: None,
+        batches: Callable[[], BatchRecords | None] = lambda: None,
     ) -> None:
         self.tables = tables
         self._cache = cache
+        self._batches = batches
         self._open: dict[int | str, Model] = {}
 
     def model(self, given: str | Model | Callable[[str], str]) -> Model:
@@ -81,7 +86,8 @@ class ModelPool:
         key = given if isinstance(given, str) else id(given)
         if key not in self._open:
             settings = model_settings(self.tables, given) if isinstance(given, str) else None
-            self._open[key] = as_model(given, settings, cache=self._cache())
+            batches = self._batches() if settings is not None and settings.batch else None
+            self._open[key] = as_model(given, settings, cache=self._cache(), batches=batches)
         return self._open[key]
 
     def use(self, tables: Mapping[str, Any]) -> None:
@@ -170,7 +176,7 @@ class Workspace:
     ) -> None:
         self._database = database
         self.listeners: list[Callable[[str], None]] = [] if listeners is None else listeners
-        self.models = ModelPool(models, lambda: self.call_cache)
+        self.models = ModelPool(models, lambda: self.call_cache, lambda: self.batches)
 
     # Each is made, and its module loaded, when it is first asked for: a command needs few of them.
     experiments: ExperimentRepository = _kept_in("SqlExperimentRepository")
@@ -194,6 +200,7 @@ class Workspace:
     overlays: OverlayStore = _kept_in("SqlOverlayStore")
     agents: AgentRepository = _kept_in("SqlAgentRepository")
     call_cache: CallCache = _kept_in("SqlCallCache")
+    batches: BatchRecords = _kept_in("SqlBatchRecords")
 
     @classmethod
     @contextlib.asynccontextmanager

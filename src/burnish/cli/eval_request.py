@@ -49,6 +49,7 @@ class EvalRequest:
     refine: RefineOptions = field(default_factory=RefineOptions)
     budget: Budget = field(default_factory=Budget)
     concurrency: int | None = None
+    batch: bool = False
     timeout: float | None = None
     use_cache: bool = True
     name: str | None = None
@@ -75,6 +76,7 @@ class EvalRequest:
             "agent.model": self.model,
             "suite.repeats": self.repeats,
             "agent.concurrency": self.concurrency,
+            "models.batch": self.batch or None,
             "agent.timeout_seconds": self.timeout,
             **{f"suite.refine.{name}": value for name, value in self.refine.given().items()},
         }
@@ -97,6 +99,7 @@ class EvalRequest:
         for name, value in pairs:
             if value is not None:
                 words += [name, str(value)]
+        words += ["--batch"] if self.batch else []
         return words if self.use_cache else [*words, "--no-cache"]
 
 

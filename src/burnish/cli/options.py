@@ -40,6 +40,13 @@ Overrides = Annotated[
         show_default="BURNISH_OVERRIDES, else .burnish/overrides beside the config",
     ),
 ]
+Batch = Annotated[
+    bool,
+    typer.Option(
+        "--batch",
+        help="Ask models in batches at their vendor: half the price, up to a day.",
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")
 ]

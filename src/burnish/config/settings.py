@@ -22,7 +22,7 @@ from burnish.config.schema import (
 )
 from burnish.config.search import DEFAULT_OPTIMIZER, settings_for_another
 from burnish.domain import UsageError
-from burnish.models.settings import ModelSettings
+from burnish.models.settings import WITHOUT_BATCHES, ModelSettings
 from burnish.support.hints import did_you_mean
 
 CONFIG_NAME = "burnish.toml"
@@ -45,11 +45,15 @@ def load_settings(path: Path, overrides: Mapping[str, Any] | None = None) -> Set
 
 
 def model_settings(models: Mapping[str, Any], name: str) -> ModelSettings:
-    """A model's settings: those of its provider, with its own over them."""
+    """A model's settings: those of its provider, with its own over them.
+
+    `batch` for all models leaves alone those that cost nothing.
+    """
     provider = name.split("/", 1)[0]
     merged: dict[str, Any] = {}
-    if "cache" in models:
-        merged["cache"] = models["cache"]
+    for switch in ("cache", "batch"):
+        if switch in models and not (switch == "batch" and provider in WITHOUT_BATCHES):
+            merged[switch] = models[switch]
     for key in (provider, name):
         table = models.get(key)
         if isinstance(table, Mapping):

@@ -1,5 +1,6 @@
 """What exists: frozen values, protocols, pure rules and errors."""
 
+from burnish.domain.batches import BatchClaim, BatchRecord, BatchRecords
 from burnish.domain.clock import Clock, SystemClock
 from burnish.domain.configuration import Configuration, lookup, placeholders, render
 from burnish.domain.errors import (
@@ -105,6 +106,9 @@ __all__ = [
     "AgentRepository",
     "AgentVersion",
     "AnswerChoice",
+    "BatchClaim",
+    "BatchRecord",
+    "BatchRecords",
     "Budget",
     "BudgetReached",
     "BurnishError",

@@ -184,6 +184,8 @@ class _Run:
         self._outages = options.outages or OutageWatch(
             options.outage_seconds, options.max_failures_in_a_row
         )
+        most = options.concurrency
+        self._workers = min(most, max(experiment.planned_items or most, 1))
         # Why the gate let nothing more start; what runs already ends.
         self._refusal: BurnishError | None = None
 
@@ -216,7 +218,7 @@ class _Run:
     async def _drain(self, source: WorkSource, writer: ResultWriter, progress: Progress) -> None:
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(self._options.concurrency):
+                for _ in range(self._workers):
                     group.create_task(self._work(source, writer, progress))
         except BaseExceptionGroup as failures:
             # All workers meet the same cause; the first says it, without a tree of traces.

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from burnish.domain import (
+    BatchRecords,
     BurnishError,
     CallCache,
     Json,
@@ -40,22 +41,28 @@ SEAM = Seam(
 
 
 def open_model(
-    name: str, settings: ModelSettings | None = None, *, cache: CallCache | None = None
+    name: str,
+    settings: ModelSettings | None = None,
+    *,
+    cache: CallCache | None = None,
+    batches: BatchRecords | None = None,
 ) -> Model:
     """The model of a name such as `openai/gpt-4o-mini`, `local/smollm2-135m` or `replay/FILE`.
 
     The provider before the slash is a built-in one, or else that of an installed package. With a
-    cache, and unless the settings turn it off, calls are remembered.
+    cache, and unless the settings turn it off, calls are remembered. With `batch` in the settings
+    they go in batches, which `batches` keeps.
     """
     chosen = settings or ModelSettings()
     provider, slash, rest = name.partition("/")
     if not slash or not rest:
         raise _unusable(name, "it is not of the form provider/name", _forms())
     opener = _PROVIDERS.get(provider)
-    if opener is None:
-        return _remembering(_open_third_party(provider, rest, chosen), chosen, cache)
+    model = _open_third_party(provider, rest, chosen) if opener is None else opener(rest, chosen)
+    if chosen.batch:
+        return _batched(model, chosen, cache, batches)
     # The embedded engine promises equal answers bit for bit; a service elsewhere does not.
-    return _remembering(opener(rest, chosen), chosen, cache, steady=provider == "local")
+    return _remembering(model, chosen, cache, steady=provider == "local")
 
 
 def as_model(
@@ -63,10 +70,11 @@ def as_model(
     settings: ModelSettings | None = None,
     *,
     cache: CallCache | None = None,
+    batches: BatchRecords | None = None,
 ) -> Model:
     """A model from its name, from a function of text to text, or as it is."""
     if isinstance(value, str):
-        return open_model(value, settings, cache=cache)
+        return open_model(value, settings, cache=cache, batches=batches)
     if isinstance(value, CachedModel):
         return value
     if _is_model(value):
@@ -87,6 +95,35 @@ def _remembering(
     if cache is None or not settings.cache:
         return model
     return CachedModel(model, cache, steady=steady)
+
+
+def _batched(
+    model: Model, settings: ModelSettings, cache: CallCache | None, batches: BatchRecords | None
+) -> Model:
+    from burnish.models.batches.model import BatchedModel  # noqa: PLC0415 - seldom needed
+    from burnish.models.endpoint.model import EndpointModel  # noqa: PLC0415
+
+    endpoint = model.open_batches() if isinstance(model, EndpointModel) else None
+    if endpoint is None:
+        raise UsageError(
+            what=f"{model.name} cannot be asked in batches",
+            why="its provider has no batch endpoint that Burnish knows",
+            fix=f'leave batch out, or set batch = false in [models."{model.name}"]',
+            code="no_batches",
+        )
+    if cache is None or batches is None:
+        raise UsageError(
+            what=f"{model.name} cannot be asked in batches",
+            why="there is no database to record them in, so a crash would pay for them twice",
+            fix="open it in a run of burnish, or leave batch out",
+            code="no_batches",
+        )
+    return BatchedModel(model, cache, endpoint, batches, max_attempts=settings.max_attempts)
+
+
+def is_batched(model: Model) -> bool:
+    """Whether its requests go in batches."""
+    return isinstance(model, CachedModel) and model.batched
 
 
 def _is_model(value: object) -> TypeGuard[Model]:
@@ -200,6 +237,8 @@ class CachedModel:
     tells wanted repeats apart. A `steady` model answers equal requests alike unless it samples, so
     there repeats at temperature 0 are one request.
     """
+
+    batched = False
 
     def __init__(self, model: Model, cache: CallCache, *, steady: bool = False) -> None:
         self.name = model.name

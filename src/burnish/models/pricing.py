@@ -9,6 +9,8 @@ from burnish.domain import Model, ModelRequest, ModelResponse, Usage
 from burnish.models.settings import ModelSettings
 
 _MILLION = 1_000_000
+# What a request costs in a batch, at OpenAI, Anthropic and Google alike.
+_BATCH_SHARE = 0.5
 
 
 def price_call(
@@ -27,15 +29,17 @@ def price_call(
     Prices in the settings win. A `base_url` of None is the provider itself; any other address is
     looked up among the vendors that genai-prices knows. `image_tokens` are those of the input
     that stand for pictures, `output_image_tokens` those of the output, and `cache_write_tokens` those
-    of the input that the provider keeps for later requests; some are priced otherwise.
+    of the input that the provider keeps for later requests; some are priced otherwise. Requests
+    that go in batches cost half.
     """
+    share = _BATCH_SHARE if settings.batch else 1.0
     if settings.input_price == settings.output_price == 0:
         return 0.0
     if not usage.input_tokens + usage.output_tokens:
         return None  # The endpoint did not tell how many there were.
     if settings.input_price is not None and settings.output_price is not None:
         spent = usage.input_tokens * settings.input_price
-        return (spent + usage.output_tokens * settings.output_price) / _MILLION
+        return share * (spent + usage.output_tokens * settings.output_price) / _MILLION
     # Named only where there are any: models without pictures have no price for them.
     counts = {
         "input_image_tokens": image_tokens,
@@ -45,7 +49,8 @@ def price_call(
         ),
     }
     parts = {name: tokens for name, tokens in counts.items() if tokens}
-    return _known_price(model, usage, base_url, parts, provider)
+    price = _known_price(model, usage, base_url, parts, provider)
+    return None if price is None else share * price
 
 
 def _known_price(

@@ -11,9 +11,11 @@ from urllib.parse import urlsplit
 from burnish.domain import UsageError
 from burnish.support.hints import did_you_mean
 
+# Providers of answers that cost nothing: there is nothing to save by asking in batches.
+WITHOUT_BATCHES = ("local", "scripted", "replay")
 _APIS = ("chat", "responses")
 _TEXTS = ("base_url", "api_key_env", "api")
-_SWITCHES = ("grammar", "stream", "prompt_cache", "cache")
+_SWITCHES = ("grammar", "stream", "prompt_cache", "cache", "batch")
 _COUNTS = ("max_concurrency", "max_attempts", "workers", "context_tokens")
 _SECONDS = ("timeout_seconds", "deadline_seconds", "queue_seconds")
 _ABOVE_ZERO = ("requests_per_minute", "tokens_per_minute", *_SECONDS)
@@ -39,7 +41,9 @@ class ModelSettings:
     to, such as Anthropic. `api` says which of OpenAI's two ways to ask for text the endpoint speaks:
     "chat" or "responses". For local models: `workers` are processes, `context_tokens` what prompt and
     answer may have together, and `queue_seconds` how long a call waits for its turn, which no other
-    deadline counts. `cache` keeps answers and pays for equal requests once.
+    deadline counts. `cache` keeps answers and pays for equal requests once. `batch` sends requests to
+    the vendor's batch endpoint, where they cost half and may take a day; prices that are set here are
+    halved too.
     """
 
     base_url: str | None = None
@@ -61,6 +65,7 @@ class ModelSettings:
     context_tokens: int | None = None
     queue_seconds: float = 3600.0
     cache: bool = True
+    batch: bool = False
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -70,6 +75,10 @@ class ModelSettings:
             problem = _problem(field.name, value)
             if problem:
                 raise _invalid(field.name, problem)
+        if self.batch and not self.cache:
+            raise _invalid("batch", "answers of a batch are kept in the cache, which is off")
+        if self.batch and self.stream:
+            raise _invalid("batch", "answers of a batch come as a whole, and stream is on")
         if (self.input_price is None) != (self.output_price is None):
             missing = "input_price" if self.input_price is None else "output_price"
             raise _invalid(missing, "input_price and output_price are given together or not at all")

@@ -14,19 +14,40 @@ from itertools import count
 _LONG_SECONDS = 10.0
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
+class BatchWait:
+    """A batch that is waited for; `answered` is how many of its requests are, as the vendor says."""
+
+    model: str
+    requests: int
+    since: float
+    answered: int = 0
+
+    def in_words(self, now: float) -> str:
+        """What is waited for, and how far it is."""
+        number = f"{self.requests:,} request{'' if self.requests == 1 else 's'}"
+        seconds = max(now - self.since, 0.0)
+        return (
+            f"waiting for a batch of {number} of {self.model} since {seconds:.0f} s, "
+            f"{self.answered:,} answered"
+        )
+
+
+@dataclass(eq=False, slots=True)
 class Traffic:
     """What endpoints are asked on behalf of a run. Calls write it, a display in a thread reads it.
 
     `retries` counts attempts that were made again, by why the one before failed. `notices` are what a
-    user should know of how models were asked, each once.
+    user should know of how models were asked, each once. `run_id` is the run's, where it has one.
     """
 
+    run_id: str | None = None
     retries: Counter[str] = field(default_factory=Counter)
     paused_seconds: float = 0.0
     notices: dict[str, None] = field(default_factory=dict)
     _under_way: dict[int, tuple[str, float]] = field(default_factory=dict)
     _pauses: dict[str, tuple[float, str]] = field(default_factory=dict)
+    _batches: dict[int, BatchWait] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=count)
 
     @contextmanager
@@ -42,6 +63,16 @@ class Traffic:
     def notice(self, words: str) -> None:
         """Tell something, unless it was told before."""
         self.notices[words] = None
+
+    @contextmanager
+    def batch(self, wait: BatchWait) -> Iterator[None]:
+        """A batch is waited for within the block."""
+        number = next(self._numbers)
+        self._batches[number] = wait
+        try:
+            yield
+        finally:
+            del self._batches[number]
 
     def retried(self, why: str) -> None:
         """An attempt failed and another is made."""
@@ -62,6 +93,7 @@ class Traffic:
             for model, (until, why) in list(self._pauses.items())
             if until > now
         ]
+        words += [wait.in_words(now) for wait in list(self._batches.values())]
         late: dict[str, list[float]] = {}
         for model, since in list(self._under_way.values()):
             if now - since >= _LONG_SECONDS:

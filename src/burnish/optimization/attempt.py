@@ -61,6 +61,8 @@ class RunSettings:
     options: RunOptions = field(default_factory=RunOptions)
     racing: Racing = field(default_factory=Racing)
     optimizer_timeout_seconds: float = 600.0
+    # What one evaluation likely takes, by limit, until the baseline has shown it.
+    expected: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,13 +96,14 @@ class Attempt:
     """One run of the program over an optimization: from the last checkpoint to the end."""
 
     def __init__(self, inputs: RunInputs, lease: Lease, checkpoint: Checkpoint) -> None:
-        self.traffic = Traffic()
+        self.traffic = Traffic(run_id=inputs.plan.optimization_id)
         self._inputs = inputs
         self._lease = lease
         plan, stores = inputs.plan, inputs.stores
         self.gate = BudgetGate(
             inputs.settings.budget, inputs.clock, elapsed_seconds=checkpoint.elapsed_seconds
         )
+        self.gate.expected = inputs.settings.expected
         self._materializer = CandidateMaterializer(
             stores.overlays, agent_name=inputs.agent.name, baseline=plan.baseline, lease=lease
         )

@@ -210,9 +210,8 @@ class ConfirmationReserve:
     async def keep(self, trial_index: TrialIndex) -> None:
         """Keep back what is known to be needed by now."""
         measured = await self._measure_both(trial_index) if self._measures else []
-        self._gate.expected = {
-            name: max(one[name][0] for one in measured) for name in _SPENT if measured
-        }
+        if measured:
+            self._gate.expected = {name: max(one[name][0] for one in measured) for name in _SPENT}
         trial = {"max_evaluations": float(self._trial_runs)}
         if measured:
             trial |= {name: self._trial_runs * one for name, (one, _) in measured[0].items()}

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from burnish.storage.engine.database import Database
     from burnish.storage.experiments.call_cache import SqlCallCache
     from burnish.storage.experiments.datasets import SqlDatasetPages, SqlDatasetRepository
+    from burnish.storage.experiments.model_batches import SqlBatchRecords
     from burnish.storage.experiments.repository import SqlExperimentRepository
     from burnish.storage.images.bucket_files import ObjectImageFiles
     from burnish.storage.images.local_files import LocalImageFiles
@@ -35,6 +36,7 @@ _HOMES = {
     "LocalImageFiles": "burnish.storage.images.local_files",
     "ObjectImageFiles": "burnish.storage.images.bucket_files",
     "SqlAgentRepository": "burnish.storage.registry.agents",
+    "SqlBatchRecords": "burnish.storage.experiments.model_batches",
     "SqlCallCache": "burnish.storage.experiments.call_cache",
     "SqlDatasetPages": "burnish.storage.experiments.datasets",
     "SqlDatasetRepository": "burnish.storage.experiments.datasets",
@@ -61,6 +63,7 @@ __all__ = [
     "LocalImageFiles",
     "ObjectImageFiles",
     "SqlAgentRepository",
+    "SqlBatchRecords",
     "SqlCallCache",
     "SqlDatasetPages",
     "SqlDatasetRepository",

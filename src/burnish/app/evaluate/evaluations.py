@@ -24,6 +24,7 @@ from burnish.domain import (
     SystemClock,
     UsageError,
 )
+from burnish.evaluation.batch_waves import items_at_once
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import ExperimentRunner, RunOptions
 from burnish.evaluation.scorers.catalog import needs_baseline
@@ -198,13 +199,19 @@ class Evaluation:
             item_timeout_seconds=self._spec.timeout_seconds,
             outage_seconds=self._spec.outage_seconds,
         )
+        at_once = items_at_once(self.agent, self.suite, options.concurrency)
+        options = replace(options, concurrency=at_once)
         if budget is None or budget == Budget():
             return options
+        from burnish.app.optimize.cost_estimate import expected_spending  # noqa: PLC0415
         from burnish.optimization.budget_gate import BudgetGate, EvaluationGate  # noqa: PLC0415
 
         self._require_limits(budget)
         spent = (await self._workspace.experiments.summarise(experiment.id)).spending
         gate = BudgetGate(budget, SystemClock(), evaluations=len(done), spending=spent)
+        if at_once > self._spec.concurrency:
+            # A whole wave starts before the cost of any is known.
+            gate.expected = expected_spending(self.agent, self.suite, self._workspace.models.tables)
         hash_ = experiment.configuration.hash
         seen = {(hash_, item, repeat) for item, repeat in done}
         return replace(options, gate=EvaluationGate(gate, seen, hash_))
@@ -280,6 +287,7 @@ class Evaluation:
     ) -> EvaluationResult:
         self.experiment_id = experiment.id
         progress = progress if progress is not None else Progress()
+        progress.traffic.run_id = experiment.id
         progress.planned = max((experiment.planned_items or 0) - len(skip), 0)
         run = ExperimentRunner(self._workspace.experiments, lease).run(
             experiment,

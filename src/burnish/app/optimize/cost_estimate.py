@@ -182,6 +182,16 @@ def estimate_cost(
     return CostRange(least=_sum(least), most=_sum(most), parts=parts)
 
 
+def expected_spending(agent: Agent, suite: Suite, tables: Mapping[str, Any]) -> dict[str, float]:
+    """What one evaluation takes at most, by the limit of a budget; without what is not known."""
+    most = estimate_cost(agent, suite, tables).most
+    if most is None or most.calls is None:
+        return {}
+    tokens = most.input_tokens + most.output_tokens
+    known = {"max_calls": most.calls, "max_tokens": tokens, "max_cost_usd": most.cost_usd}
+    return {name: amount for name, amount in known.items() if amount is not None}
+
+
 def estimate_questions(
     agent: Agent,
     suite: Suite,
@@ -229,6 +239,11 @@ def require_price(
 
     Models that are named are looked up; what others report shows with the baseline.
     """
+    if "latency" in search.objective.measures and _is_batched(agent.model, tables):
+        raise unmeasured(
+            f"answers of {agent.model} come in batches, which do not tell how long each took",
+            "leave batch out, or name tokens or cost in place of latency",
+        )
     if "cost" in search.objective.measures and _is_unpriced(agent.model, tables):
         raise unmeasured(
             _unknown(agent.model),
@@ -278,6 +293,10 @@ def price_of_input(model: str, tokens: int, tables: Mapping[str, Any]) -> float 
 def _is_unpriced(model: object, tables: Mapping[str, Any]) -> bool:
     some = Usage(calls=1, input_tokens=1000, output_tokens=1000)
     return isinstance(model, str) and _price(model, some, tables) is None
+
+
+def _is_batched(model: object, tables: Mapping[str, Any]) -> bool:
+    return isinstance(model, str) and model_settings(tables, model).batch
 
 
 def _unknown(model: object) -> str:

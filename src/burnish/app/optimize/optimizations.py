@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from burnish.app.optimize.cost_estimate import require_price
+from burnish.app.optimize.cost_estimate import expected_spending, require_price
 from burnish.app.optimize.following import OnEvent, telling
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_plan import RunPlan, require_room, split_ids
@@ -30,6 +30,7 @@ from burnish.domain import (
     OverlayStore,
     UsageError,
 )
+from burnish.evaluation.batch_waves import items_at_once
 from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.suite import Suite
 from burnish.jobs import ownership
@@ -231,17 +232,22 @@ class Optimization:
             objective=search.objective,
             notes=(*search.notes, *_refine_notes(suite)),
         )
+        workspace = self._workspace
+        at_once = items_at_once(self.agent, suite, self._spec.concurrency)
         settings = RunSettings(
             budget=self._budget,
             options=RunOptions(
-                concurrency=self._spec.concurrency,
+                concurrency=at_once,
                 item_timeout_seconds=self._spec.timeout_seconds,
                 outage_seconds=self._spec.outage_seconds,
             ),
             racing=Racing(mode=search.racing_in_effect),
             optimizer_timeout_seconds=search.timeout_seconds,
+            # A whole wave starts before the cost of any is known.
+            expected=expected_spending(self.agent, suite, workspace.models.tables)
+            if at_once > self._spec.concurrency
+            else {},
         )
-        workspace = self._workspace
         return RunInputs(
             plan=plan,
             settings=settings,

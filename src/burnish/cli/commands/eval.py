@@ -23,6 +23,7 @@ from burnish.cli.display.evaluation_progress import showing
 from burnish.cli.display.rows import print_notice
 from burnish.cli.eval_request import EvalRequest, Gate, RefineOptions, check_gates
 from burnish.cli.options import (
+    Batch,
     Config,
     Db,
     Json,
@@ -145,6 +146,7 @@ def evaluate(
     max_cost: MaxCost = None,
     max_seconds: MaxSeconds = None,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Items at once.")] = None,
+    batch: Batch = False,
     timeout: Annotated[float | None, typer.Option(help="Seconds for one item.")] = None,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Run and pay for everything again.")
@@ -205,6 +207,7 @@ def evaluate(
             max_seconds=max_seconds,
         ),
         concurrency=concurrency,
+        batch=batch,
         timeout=timeout,
         use_cache=not no_cache,
         name=name,

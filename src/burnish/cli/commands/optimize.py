@@ -15,6 +15,7 @@ from burnish.cli.display.optimizations.plan import show_plan
 from burnish.cli.display.optimizations.progress import showing_search
 from burnish.cli.display.optimizations.results import print_search_result
 from burnish.cli.options import (
+    Batch,
     Config,
     Db,
     Json,
@@ -121,6 +122,7 @@ def optimize(
         ),
     ] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Items at once.")] = None,
+    batch: Batch = False,
     name: Annotated[str | None, typer.Option(help="A name for the optimization.")] = None,
     dry_run: Annotated[
         bool,
@@ -153,6 +155,7 @@ def optimize(
         "budget.max_seconds": max_seconds,
         "agent.model": model,
         "agent.concurrency": concurrency,
+        "models.batch": batch or None,
         "suite.refine.trials": refine,
         "mirror.to": mirror,
     }

@@ -24,10 +24,12 @@ from burnish.support.deadlines import is_cancelled
 SYSTEMIC_CODES = frozenset(
     {
         "bad_key",
+        "batch_refused",
         "engine_missing",
         "missing_extra",
         "missing_key",
         "model_missing",
+        "no_batches",
         "not_open",
         "not_recorded",
         "not_scripted",

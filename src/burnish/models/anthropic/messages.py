@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burnish.domain import Clock, Json, Message, ModelRequest, ModelResponse, Usage, UsageError
 from burnish.models.endpoint.answers import (
@@ -17,7 +17,7 @@ from burnish.models.endpoint.answers import (
     tool_calls_of,
 )
 from burnish.models.endpoint.model import EndpointModel
-from burnish.models.endpoint.vendor import Vendor, read_error
+from burnish.models.endpoint.vendor import MakeWire, Vendor, read_error
 from burnish.models.failures import (
     NO_QUOTA,
     BadAnswerError,
@@ -27,6 +27,9 @@ from burnish.models.failures import (
     refuse_reserved,
 )
 from burnish.models.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from burnish.models.batches.endpoint import BatchEndpoint
 
 _RESERVED = ("messages", "model", "system", "stream", "tools", "tool_choice", "n")
 # The API wants a limit; what is not written is not paid for.
@@ -350,6 +353,14 @@ def _read_error(content: bytes) -> Mapping[str, Any]:
     return {**said, "code": NO_QUOTA} if empty else said
 
 
+def _open_batches(
+    vendor: Vendor, wire: MakeWire, name: str, settings: ModelSettings
+) -> BatchEndpoint:
+    from burnish.models.anthropic.batches import AnthropicBatches  # noqa: PLC0415 - seldom needed
+
+    return AnthropicBatches(vendor, wire, name, settings)
+
+
 ANTHROPIC = Vendor(
     provider="anthropic",
     address="https://api.anthropic.com",
@@ -359,6 +370,7 @@ ANTHROPIC = Vendor(
     headers=_headers,
     read_error=_read_error,
     read_usage=read_usage,
+    batches=_open_batches,
 )
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from burnish.domain import (
+    BurnishError,
     Clock,
     PaidAnswerError,
     SystemClock,
@@ -19,7 +20,15 @@ from burnish.domain import (
 )
 from burnish.models.endpoint.answers import Answer
 from burnish.models.endpoint.vendor import Vendor
-from burnish.models.failures import BadAnswerError, Endpoint, TransientError, error_of_bad_answer
+from burnish.models.failures import (
+    BadAnswerError,
+    Endpoint,
+    ErrorAnswer,
+    TransientError,
+    clean_message,
+    error_of_bad_answer,
+    error_of_status,
+)
 from burnish.models.limiter import shared_limits
 from burnish.models.pricing import price_call
 from burnish.models.retry import call_with_retries, within
@@ -100,6 +109,15 @@ class EndpointAccess:
             return replace(answer, usage=sum(wasted, answer.usage))
         raise PaidAnswerError.of(failed, sum(wasted, Usage()))
 
+    async def once(self, send: Callable[[EndpointClient], Awaitable[T]]) -> T:
+        """One attempt and no other, for what must not be sent twice; TransientError is the caller's."""
+        return await send(self._open_client())
+
+    def error_of(self, answer: ErrorAnswer) -> BurnishError | TransientError:
+        """The error that an answer of the endpoint stands for."""
+        clean = clean_message(answer.message, self._key)
+        return error_of_status(replace(answer, message=clean), self._endpoint)
+
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
         clients = [*self._renewed, *([] if self._client is None else [self._client])]
@@ -151,7 +169,7 @@ class EndpointAccess:
                     with traffic.call(self.name):
                         told = await send(client)
                     seconds = self.clock.monotonic() - started
-                    answer = replace(self._read(told, read, wasted), latency_ms=seconds * 1000)
+                    answer = replace(self.read(told, read, wasted), latency_ms=seconds * 1000)
                 except TransientError as error:
                     if error.status == 429:
                         pause = self._pause_seconds(error, number)
@@ -188,12 +206,13 @@ class EndpointAccess:
             )
         return self._client
 
-    def _read(
+    def read(
         self,
         body: Mapping[str, Any],
         read: Callable[[Mapping[str, Any]], Answer[T]],
         wasted: list[Usage],
     ) -> Answer[T]:
+        """What an answer says, with its price; what one cost that cannot be used goes to `wasted`."""
         try:
             answer = read(body)
         except BadAnswerError as error:

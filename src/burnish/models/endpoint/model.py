@@ -5,16 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burnish.domain import Clock, ModelRequest, ModelResponse, canonical_hash
 from burnish.models.endpoint.access import EndpointAccess, EndpointCaller
 from burnish.models.endpoint.answers import Answer, counted_tokens
 from burnish.models.endpoint.parameters import accepted, learn_refusal
-from burnish.models.endpoint.vendor import Vendor, Wire
+from burnish.models.endpoint.vendor import MakeWire, Vendor
 from burnish.models.failures import RefusedRequestError
 from burnish.models.settings import ModelSettings
 from burnish.models.tokens import count_message_tokens
+
+if TYPE_CHECKING:
+    from burnish.models.batches.endpoint import BatchEndpoint
 
 
 class EndpointModel(EndpointCaller):
@@ -23,7 +26,7 @@ class EndpointModel(EndpointCaller):
     def __init__(
         self,
         vendor: Vendor,
-        wire: Callable[[str, ModelSettings], Wire],
+        wire: MakeWire,
         name: str,
         settings: ModelSettings | None = None,
         *,
@@ -31,6 +34,7 @@ class EndpointModel(EndpointCaller):
         draw: Callable[[], float] = random.random,
     ) -> None:
         chosen = settings or ModelSettings()
+        self._make_wire = wire
         self._wire = wire(name, chosen)
         super().__init__(
             EndpointAccess(vendor, name, chosen, clock=clock, draw=draw, answers=self._wire.answers)
@@ -65,6 +69,13 @@ class EndpointModel(EndpointCaller):
                 raise
         used = counted_tokens(request, outcome.text, self._model)
         return replace(outcome, usage=self._access.priced(used))
+
+    def open_batches(self) -> BatchEndpoint | None:
+        """The vendor's batch endpoint for this model; None where it has none."""
+        vendor = self._access.vendor
+        if vendor.batches is None:
+            return None
+        return vendor.batches(vendor, self._make_wire, self._model, self.settings)
 
     async def _ask(self, request: ModelRequest) -> ModelResponse:
         wire = self._wire

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from burnish.domain import Json, ModelRequest, ModelResponse
 from burnish.models.endpoint.answers import Answer
 from burnish.models.failures import ErrorAnswer
+from burnish.models.settings import ModelSettings
 
 if TYPE_CHECKING:
     import httpx2
+
+    from burnish.models.batches.endpoint import BatchEndpoint
 
 
 class Stream(Protocol):
@@ -63,6 +66,9 @@ class Wire(Protocol):
         ...
 
 
+MakeWire = Callable[[str, ModelSettings], Wire]
+
+
 def bearer(key: str) -> dict[str, str]:
     """The key as most vendors take it."""
     return {"Authorization": f"Bearer {key}"}
@@ -91,7 +97,7 @@ class Vendor:
     where `needs_key` is False.
     `prices` is its name in genai-prices, `speaks` the API in words. `headers` go with every request;
     `sign` may add such as depend on the request. `read_usage` tells what an answer took that could not
-    be used.
+    be used. `batches` opens its batch endpoint for a wire, a model and its settings, where it has one.
     """
 
     provider: str
@@ -105,3 +111,4 @@ class Vendor:
     sign: Callable[[httpx2.Request], None] | None = None
     read_error: Callable[[bytes], Mapping[str, Any]] = read_error
     read_usage: Callable[[Mapping[str, Any]], Answer[None] | None] = _no_usage
+    batches: Callable[[Vendor, MakeWire, str, ModelSettings], BatchEndpoint] | None = None

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burnish.domain import ModelResponse, Usage
 from burnish.models.endpoint.answers import Answer, token_count
-from burnish.models.endpoint.vendor import Vendor, bearer
+from burnish.models.endpoint.vendor import MakeWire, Vendor, bearer
 from burnish.models.failures import ErrorAnswer
+from burnish.models.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from burnish.models.batches.endpoint import BatchEndpoint
 
 # Headers by which OpenAI bills an organisation or a project, from the variables of its own clients.
 _BILLED = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
@@ -54,6 +58,15 @@ def filtered(error: ErrorAnswer) -> ModelResponse | None:
     return ModelResponse(text="", finish_reason="content_filter")
 
 
+def open_batches(
+    vendor: Vendor, wire: MakeWire, name: str, settings: ModelSettings
+) -> BatchEndpoint:
+    """OpenAI's batches, which some others have too."""
+    from burnish.models.openai.batches import OpenAIBatches  # noqa: PLC0415 - seldom needed
+
+    return OpenAIBatches(vendor, wire, name, settings)
+
+
 OPENAI = Vendor(
     provider="openai",
     address="https://api.openai.com/v1",
@@ -61,4 +74,5 @@ OPENAI = Vendor(
     key_env="OPENAI_API_KEY",
     headers=headers,
     read_usage=read_tokens,
+    batches=open_batches,
 )

@@ -171,6 +171,33 @@ call_cache = Table(
     Index("ix_call_cache_last_used", "last_used"),
 )
 
+# Batches at a vendor's batch endpoint, each recorded before it is sent.
+model_batches = Table(
+    "model_batches",
+    metadata,
+    Column("id", SafeText, primary_key=True),
+    Column("model", SafeText, nullable=False),
+    Column("fingerprint", SafeText, nullable=False),
+    Column("requests", Integer, nullable=False),
+    Column("run_id", SafeText),
+    Column("created_at", PlainText, nullable=False),
+    Column("sending_at", PlainText),
+    Column("vendor_id", SafeText),
+    Column("ended_at", PlainText),
+    Index("ix_model_batches_run", "run_id"),
+)
+
+# The requests that a batch holds and nobody has an answer of yet: the key lets no other have them.
+model_batch_requests = Table(
+    "model_batch_requests",
+    metadata,
+    Column("key", SafeText, primary_key=True),
+    reference("batch_id", "model_batches.id", key=False),
+    Column("position", Integer, nullable=False),
+    Column("payer", SafeText),
+    Index("ix_model_batch_requests_batch", "batch_id"),
+)
+
 dataset_origins = Table(
     "dataset_origins",
     metadata,

@@ -1,0 +1,163 @@
+"""Batch runs that are killed: wherever it happens, nothing is paid twice and nothing is lost."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from kills import die_at_write, killed
+
+import burnish
+from burnish.app.evaluate.evaluations import Evaluation
+from burnish.app.wiring import Workspace
+from burnish.domain import ModelResponse, SystemClock
+from burnish.models.batches import model as batched
+from burnish.testing.vendors.batches import AnthropicBatchServer, BatchFaults, OpenAIBatchServer
+from burnish.testing.vendors.batches.server import RefusedError
+from burnish.testing.vendors.server import in_thread
+
+ITEMS = 30
+VENDORS = {"openai": OpenAIBatchServer, "anthropic": AnthropicBatchServer}
+TOKENS = burnish.Usage(calls=1, input_tokens=2, output_tokens=2)
+
+
+def shout(request):
+    """What the fake vendors answer: the words of the last message in capitals."""
+    content = request.body["messages"][-1]["content"]
+    text = content if isinstance(content, str) else content[-1]["text"]
+    return ModelResponse(text=text.upper(), usage=TOKENS)
+
+
+def serving(vendor="openai", **faults):
+    return in_thread(VENDORS[vendor](shout, faults=BatchFaults(**{"looks": 2, **faults})))
+
+
+def agent(vendor):
+    sections = {"user": "say {{word}}"}
+    model = f"{vendor}/small"
+    return burnish.Agent(name="shout", model=model, configuration={"sections": sections})
+
+
+class SkippingClock(SystemClock):
+    """Real time, in which a sleep is skipped over instead of slept."""
+
+    skipped = 0.0
+
+    def monotonic(self):
+        return super().monotonic() + self.skipped
+
+    def now(self):
+        return super().now() + timedelta(seconds=self.skipped)
+
+    async def sleep(self, seconds):
+        # A few turns of the loop and some real time: what comes together goes together.
+        await asyncio.sleep(min(seconds, 0.05))
+        self.skipped += seconds
+
+
+class World:
+    """A server that outlives those who ask it, and a database that they share."""
+
+    def __init__(self, folder, server, vendor="openai"):
+        self.db, self.server, self.vendor = str(folder / "batches.db"), server, vendor
+        rows = [
+            {"id": f"i{number}", "word": f"w{number}", "answer": f"SAY W{number - number % 2}"}
+            for number in range(ITEMS)
+        ]
+        self.suite = burnish.Suite(
+            dataset=rows, scorers=[{"kind": "exact_match", "field": "answer"}], name="words"
+        )
+
+    async def evaluate(self, experiment_id=None, *, batch=True):
+        prices = {"input_price": 1.0, "output_price": 2.0}
+        models = {"batch": batch, self.vendor: {"base_url": self.server.base_url, **prices}}
+        async with Workspace.open(self.db, models=models) as workspace:
+            evaluation = Evaluation(workspace, agent(self.vendor), self.suite)
+            if experiment_id is None:
+                return await evaluation.create()
+            return await evaluation.resume(experiment_id)
+
+
+@pytest.fixture(autouse=True)
+def skipped_waits(monkeypatch):
+    for vendor in VENDORS:
+        monkeypatch.setenv(f"{vendor.upper()}_API_KEY", "a-key")
+    monkeypatch.setattr(batched, "SystemClock", SkippingClock)
+
+
+PLACES = [
+    "record:after",
+    "note_sending:after",
+    "note_sent:before",
+    "note_sent:after",
+    "note_ended:after",
+    "release:before",
+]
+
+
+CASES = [("openai", place) for place in PLACES] + [("anthropic", "note_sent:before")]
+
+
+@pytest.mark.parametrize(("vendor", "place"), CASES)
+def test_a_batch_run_that_is_killed_pays_for_nothing_twice(tmp_path, vendor, place):
+    with serving(vendor) as server:
+        world = World(tmp_path, server, vendor)
+        experiment_id = asyncio.run(world.evaluate())
+
+        def work():
+            die_at_write(place, 1)
+            asyncio.run(world.evaluate(experiment_id))
+
+        killed(work)
+        result = asyncio.run(world.evaluate(experiment_id))
+
+    assert len(server.paid) == ITEMS
+    assert set(server.paid.values()) == {1}
+    assert not server.called
+    assert result.score == 0.5
+    assert result.summary.runs == ITEMS
+    # Each "say wN" is two tokens, each answer two: half of (2 * 1 + 2 * 2) / 1e6 dollars.
+    assert result.summary.spending.total.cost_usd == pytest.approx(ITEMS * 3e-6)
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_run_has_the_same_result_with_and_without_batches_whatever_happens(tmp_path, vendor):
+    faults = {
+        "expired": lambda batch, place: batch == 0 and place % 5 == 0,
+        "dropped": lambda batch, place: batch == 1 and place == 0,
+        "repeated": lambda _, place: place % 3 == 0,
+        "errored": lambda batch, place: 500 if batch == 0 and place == 3 else None,
+        "cut": frozenset({1}),
+        "refused": {2: 503},
+    }
+    found = {}
+    for batch in (True, False):
+        folder = tmp_path / str(batch)
+        folder.mkdir()
+        with serving(vendor, **faults) as server:
+            world = World(folder, server, vendor)
+            experiment_id = asyncio.run(world.evaluate(batch=batch))
+            found[batch] = asyncio.run(world.evaluate(experiment_id, batch=batch)), server
+
+    (batched_result, batches), (single, _) = found[True], found[False]
+    assert set(batches.paid.values()) == {1}
+    assert len(batches.paid) == ITEMS
+    assert batched_result.score == single.score
+    assert batched_result.summary.passed == single.summary.passed
+    whole = single.summary.spending.total
+    half = batched_result.summary.spending.total
+    assert half.cost_usd == pytest.approx(whole.cost_usd / 2)
+    assert (half.calls, half.input_tokens) == (whole.calls, whole.input_tokens)
+
+
+def test_a_server_without_batches_is_told_from_a_wrong_model(tmp_path):
+    class Bare(OpenAIBatchServer):
+        def route(self, method, path, body):
+            raise RefusedError(404, "not found")
+
+    with in_thread(Bare()) as server:
+        world = World(tmp_path, server)
+        experiment_id = asyncio.run(world.evaluate())
+        with pytest.raises(burnish.UsageError) as raised:
+            asyncio.run(world.evaluate(experiment_id))
+
+    assert raised.value.code == "no_batches"
