@@ -157,9 +157,9 @@ async def rank(
     gate = asyncio.Semaphore(concurrency)
 
     async def compare(item: Item, one: Baseline, two: Baseline) -> Score:
-        left, right = (shown_output(side.outputs[item.id]) for side in (one, two))
+        first, second = (shown_output(side.outputs[item.id]) for side in (one, two))
         async with gate:
-            return await judge.compare(left, right, judge.fields_of(item))
+            return await judge.compare(first, second, judge.fields_of(item))
 
     rows = list(items)
     results: dict[tuple[str, str], list[float]] = {}

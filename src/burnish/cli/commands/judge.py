@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from burnish.app.evaluate.baselines import Baseline, read_side
-from burnish.app.evaluate.judge_checks import JudgeSpec, check_judges, open_judge, rank
+from burnish.app.evaluate.judge_checks import JudgeSpec, Rows, check_judges, open_judge, rank
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
 from burnish.cli.display.evaluation import Row
@@ -94,11 +94,13 @@ def check(
     location = ProjectLocation.of(context, config, db)
     settings = location.settings() if location.config.is_file() or not dataset else None
     specs = _specs(settings, judges, model, criteria, pairwise=other is not None)
-    rows = settings.suite_spec().dataset if settings is not None and not dataset else dataset
-    assert rows is not None
 
     async def checked() -> JudgeReport | PanelReport:
         models = {} if settings is None else settings.models
+        rows: Rows | None = dataset
+        if rows is None and settings is not None:
+            rows = settings.suite_spec().dataset
+        assert rows is not None
         async with Workspace.open(location.database, models=models) as workspace:
             return await check_judges(
                 workspace,
