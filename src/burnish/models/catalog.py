@@ -260,7 +260,7 @@ class CachedModel:
             latency_ms = (time.perf_counter() - started) * 1000
         entry = {**response.to_json(), "latency_ms": latency_ms}
         payer = current_payer()
-        if payer is not None:
+        if payer is not None and not payer.counted:
             payer.claim(key)
             entry["payer"] = payer.name
         await self._cache.put(key, entry)
