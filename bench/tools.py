@@ -150,10 +150,10 @@ def notes(found: Sequence[ToolRun]) -> list[str]:
         if edit.verdict == "refuted" or edit.truth < 0
     ]
     return [
-        f"The world is known: the exact expected score is shown, of which {HOME} is the highest. A fact "
-        "in the text of the tool or parameter that it is about works in 95% of tasks, in the system "
-        "prompt in 80%, elsewhere in 30%; the reflection model writes a wrong one in 15% and a vague "
-        "one in 20% of its edits. All four meet the same world and the same reflection model.",
+        f"The world is known: the exact expected score is shown, of which {HOME} is the highest. A "
+        "fact in the text of the tool or parameter that it is about works in 95% of tasks, in the "
+        "system prompt in 80%, elsewhere in 30%; the reflection model writes a wrong one in 15% and a "
+        "vague one in 20% of its edits. All four meet the same world and the same reflection model.",
         f"Seeds {SEEDS[0]} to {SEEDS[-1]}, all of them shown. The budget is for the search; ours pays "
         f"for the comparison on held-out tasks beside it, and its calls hold both.",
         f"Edits kept: each changed text of a winner taken back by itself on {PROOF_ROWS} tasks that no "

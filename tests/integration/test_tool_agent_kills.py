@@ -1,4 +1,4 @@
-"""Kill -9 in mid-conversation: nothing is paid twice and no tool called twice, but for calls in flight."""
+"""Kill -9 in mid-conversation: nothing is paid and no tool called twice, but for calls in flight."""
 
 import asyncio
 from collections import Counter

@@ -189,7 +189,7 @@ def proofs(world: ToolWorld, best: Mapping[str, str]) -> list[EditProof]:
 
 
 def dropped_edits(world: ToolWorld, result: burnish.OptimizationResult) -> tuple[int, int]:
-    """Edits beside the winner's line: how many are truly no better than their parent, and how many are."""
+    """Edits beside the winner's line: those truly no better than their parents, and those that are."""
     line, waiting = set(), [result.best.candidate_id]
     while waiting:
         one = waiting.pop()

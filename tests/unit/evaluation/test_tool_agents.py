@@ -196,7 +196,7 @@ class TestFunctions:
         [
             "Does it.\n\nArgs:\n    a (int): First\n        one.\n    b: Second.\n\nReturns:\n    x",
             "Does it.\n\n:param int a: First one.\n:type a: int\n:param b: Second.\n:returns: x",
-            "Does it.\n\nParameters\n----------\na : int\n    First one.\nb\n    Second.\n\nReturns\n---\nx",
+            "Does it.\n\nParameters\n---\na : int\n    First one.\nb\n    Second.\n\nReturns\n---\nx",
         ],
     )
     def test_three_forms_of_docstrings_are_read(self, text):

@@ -2,8 +2,8 @@
 
 Run by a Python that has gepa, without Burnish: jobs as a JSON list on stdin, one JSON line out for
 each job. Settings are gepa's defaults (mini-batches of 3, Pareto selection, no merge) unless a job
-says otherwise; the reflection prompt is gepa's own. `sections` are those that it may change. The setting `sampling` has two numbers: parents an
-iteration, and proposals a parent.
+says otherwise; the reflection prompt is gepa's own. `sections` are those that it may change, all unless
+said. The setting `sampling` has two numbers: parents an iteration, and proposals a parent.
 """
 
 from __future__ import annotations

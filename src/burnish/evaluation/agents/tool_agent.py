@@ -19,6 +19,8 @@ from burnish.domain import (
     canonical_hash,
     current_experiment,
     current_payer,
+    placeholders,
+    render,
 )
 from burnish.evaluation.agents.prompt_agent import (
     OWN_PARAMETERS,
@@ -105,7 +107,7 @@ class ToolAgent:
     async def run(self, configuration: Configuration, item: Item, *, repeat: int) -> AgentOutput:
         """The answer, with the transcript as its trace."""
         words = label_words(self.labels, configuration.parameters)
-        sections, schema = configuration.sections, self.output_schema
+        sections, schema = _filled(configuration.sections, item.row), self.output_schema
         conversation = Conversation(
             sections=sections,
             parameters={
@@ -116,10 +118,12 @@ class ToolAgent:
             limits=self._limits,
             repeat=repeat,
             work=_work(item, repeat),
+            # An item of several turns is run once a turn, each with other data.
+            path=f"{item.hash[:16]}/",
             records=self._records,
         )
         messages = chat_messages(
-            said_sections(configuration), item.row, order=self._order, answers=words
+            said_sections(configuration), item, order=self._order, answers=words
         )
         speaker = Speaker(
             model=self.model,
@@ -169,6 +173,16 @@ def said_sections(configuration: Configuration) -> Configuration:
         configuration,
         sections={path: text for path, text in sections.items() if not is_tool_text(path)},
     )
+
+
+def _filled(sections: Mapping[str, str], row: Mapping[str, Json]) -> dict[str, str]:
+    """The sections with placeholders of descriptions filled, as far as the item has such fields."""
+    return {
+        path: render(text, row)
+        if is_tool_text(path) and placeholders(text) and row.keys() >= set(placeholders(text))
+        else text
+        for path, text in sections.items()
+    }
 
 
 def _models_of(

@@ -96,6 +96,7 @@ class Conversation:
         limits: Limits,
         repeat: int,
         work: str,
+        path: str = "",
         records: ToolCallRecords | None,
     ) -> None:
         self._sections = sections
@@ -103,6 +104,7 @@ class Conversation:
         self._limits = limits
         self._repeat = repeat
         self._work = work
+        self._path = path
         self._records = records
         self._known: Mapping[str, Mapping[str, Any]] = {}
         self.paid = Usage()
@@ -116,7 +118,7 @@ class Conversation:
             async with deadline(self._limits.max_seconds) as timeout:
                 if self._records is not None:
                     self._known = await self._records.load(self._work)
-                await self._talk(speaker, messages, ending, "")
+                await self._talk(speaker, messages, ending, self._path)
         except TimeoutError:
             if self._limits.max_seconds is None or not timeout.expired():
                 raise

@@ -18,6 +18,8 @@ from burnish.support.hints import did_you_mean
 
 IDEMPOTENCY_META = "idempotency_key"
 _START_SECONDS = 60.0
+# The SDK's own code for a server that is gone.
+_CONNECTION_CLOSED = -32000
 # What servers offer, read once a process: each look starts the command.
 _listed: dict[str, list[Offer]] = {}
 _listing = threading.Lock()
@@ -173,13 +175,13 @@ class McpServer:
         from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - an extra
 
         client = await self._open()
-        holder = self._holder
         try:
             answer = await client.call_tool(name, dict(arguments), meta={IDEMPOTENCY_META: key})
         except MCPError as error:
-            if holder is not None and holder.done():
-                await self.close()
-            raise ToolFailure(str(error) or type(error).__name__) from None
+            if error.error.code != _CONNECTION_CLOSED:
+                raise ToolFailure(str(error) or type(error).__name__) from None
+            await self.close()
+            raise ToolFailure(f"{error}; it may have been done") from None
         except (asyncio.CancelledError, UnavailableError):
             raise
         except Exception as error:  # noqa: BLE001 - whatever the SDK raises when a server ends
