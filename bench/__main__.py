@@ -22,6 +22,7 @@ NAMES = (
     "images",
     "install",
     "vendors",
+    "tools",
 )
 
 

@@ -18,9 +18,10 @@ from tests.support.child_processes import children, line, tell
 
 from burnish.domain import (
     ConflictError,
+    ExperimentStatus,
     InvariantError,
 )
-from burnish.storage import Database, SqlCallCache, SqlExperimentRepository
+from burnish.storage import Database, SqlCallCache, SqlExperimentRepository, SqlToolCalls
 from burnish.storage.engine.schema import HEAD, VERSION_TABLE, stored_revision
 from burnish.storage.experiments.tables import metadata
 from burnish.testing.clocks import FakeClock
@@ -231,6 +232,25 @@ class DatabaseContract:
         assert len(kept) <= 20
         assert {3, 19, 20, 21} <= kept
         assert not {0, 1, 2} & kept
+
+    async def test_tool_calls_are_kept_until_their_experiment_is_completed(
+        self, address: str
+    ) -> None:
+        async with await Database.open(address) as database:
+            experiments, calls = SqlExperimentRepository(database), SqlToolCalls(database)
+            experiment = make_experiment()
+            await experiments.create_experiment(experiment)
+            work, other = f"{experiment.id}/item/0", f"{experiment.id}/item/1"
+            await calls.add(work, "1/a", {"text": "old"})
+            await calls.add(work, "1/a", {"text": "half \ud800 of a pair\0"})
+            await asyncio.gather(*(calls.add(work, f"2/{n}", {"text": n}) for n in range(40)))
+
+            kept = await calls.load(work)
+            await experiments.update_experiment(experiment.id, status=ExperimentStatus.COMPLETED)
+
+            assert len(kept) == 41 and kept["1/a"] == {"text": "half \ud800 of a pair\0"}
+            assert await calls.load(other) == {}
+            assert await calls.load(work) == {}
 
     async def test_stamps_grow_even_when_the_clock_is_set_back(self, address: str) -> None:
         clock = FakeClock()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import json
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +24,7 @@ from burnish.domain import (
     Model,
     OptimizationRepository,
     OverlayStore,
+    ToolCallRecords,
     UsageError,
 )
 from burnish.domain.optimizations.records import EventFeed
@@ -201,6 +201,7 @@ class Workspace:
     agents: AgentRepository = _kept_in("SqlAgentRepository")
     call_cache: CallCache = _kept_in("SqlCallCache")
     batches: BatchRecords = _kept_in("SqlBatchRecords")
+    tool_calls: ToolCallRecords = _kept_in("SqlToolCalls")
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -243,8 +244,14 @@ class Workspace:
 OpenModel = Callable[[Any], Model]
 
 
-def build_agent(spec: AgentSpec, open_model: OpenModel) -> Agent:
-    """The agent of a spec: a prompt, a judge, a Python function or an HTTP service."""
+def build_agent(
+    spec: AgentSpec, open_model: OpenModel, records: ToolCallRecords | None = None
+) -> Agent:
+    """The agent of a spec: a prompt, with tools or without, a judge, a function or an HTTP service.
+
+    With `records`, tools that answered are not called again by work that goes on.
+    """
+    from burnish.config.specs import read_schema  # noqa: PLC0415
     from burnish.evaluation.agents import (  # noqa: PLC0415
         HttpAgent,
         JudgeAgent,
@@ -271,12 +278,42 @@ def build_agent(spec: AgentSpec, open_model: OpenModel) -> Agent:
         )
     if spec.judge is not None:
         return JudgeAgent.of(spec.name, configuration, open_model(spec.model), spec.judge)
+    schema = read_schema(spec.output_schema, spec.folder)
+    if spec.has_tools:
+        return _tool_agent(spec, open_model, records, schema)
     return PromptAgent(
         name=spec.name,
         configuration=configuration,
         model=open_model(spec.model),
         labels=spec.labels,
-        output_schema=read_schema(spec.output_schema, spec.folder),
+        output_schema=schema,
+    )
+
+
+def _tool_agent(
+    spec: AgentSpec,
+    open_model: OpenModel,
+    records: ToolCallRecords | None,
+    schema: Mapping[str, Any] | None,
+) -> Agent:
+    from burnish.evaluation.agents import ToolAgent  # noqa: PLC0415
+    from burnish.evaluation.agents.tools.conversation import Limits  # noqa: PLC0415
+
+    return ToolAgent(
+        name=spec.name,
+        configuration=Configuration.of(spec.configuration),
+        model=open_model(spec.model),
+        roster=spec.roster(),
+        open_model=open_model,
+        limits=Limits(
+            max_steps=spec.max_steps,
+            max_seconds=spec.max_seconds,
+            max_tokens=spec.max_tokens,
+            max_cost_usd=spec.max_cost_usd,
+        ),
+        labels=spec.labels,
+        output_schema=schema,
+        records=records,
     )
 
 
@@ -353,14 +390,15 @@ def _user_plan(policy: UserPolicy | None, open_model: OpenModel) -> UserPlan | N
 
 def check_fit(agent: Agent, suite: Suite) -> None:
     """Refuse, before anything is paid, what every item would fail on."""
-    from burnish.evaluation.agents import JudgeAgent, PromptAgent  # noqa: PLC0415
+    from burnish.evaluation.agents import JudgeAgent, PromptAgent, ToolAgent  # noqa: PLC0415
     from burnish.evaluation.conversations.agent import require_user  # noqa: PLC0415
     from burnish.evaluation.refine.plan import require_fields  # noqa: PLC0415
 
     columns = suite.columns
     require_user(suite.user, columns, agent if isinstance(agent, PromptAgent) else None)
-    if isinstance(agent, PromptAgent):
-        for name in sorted(agent.configuration.placeholders):
+    if isinstance(agent, (PromptAgent, ToolAgent)):
+        prompt = agent.prompt if isinstance(agent, ToolAgent) else agent.configuration
+        for name in sorted(prompt.placeholders):
             if name not in columns and name.split(".")[0] not in columns:
                 raise UsageError(
                     what=f"the placeholder {{{{{name}}}}} cannot be filled",
@@ -387,29 +425,3 @@ def check_fit(agent: Agent, suite: Suite) -> None:
             fix="correct the scorer's `field` or add the column",
             code="unknown_field",
         )
-
-
-def read_schema(
-    given: Mapping[str, Any] | str | Path | None, folder: Path
-) -> Mapping[str, Any] | None:
-    """A JSON schema, given as it is or by its file."""
-    if given is None or isinstance(given, Mapping):
-        return given
-    path = folder / given
-    try:
-        schema = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            what="the agent's output_schema cannot be read",
-            why=f"{path}: {getattr(error, 'strerror', None) or error}",
-            fix="name a JSON file with a JSON schema, relative to burnish.toml",
-            code="missing_file",
-        ) from error
-    if not isinstance(schema, dict):
-        raise UsageError(
-            what="the agent's output_schema cannot be used",
-            why=f"{path} holds a {type(schema).__name__}, not an object",
-            fix="write a JSON schema object",
-            code="invalid_agent",
-        )
-    return schema

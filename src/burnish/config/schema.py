@@ -28,6 +28,11 @@ class AgentTable(_Table):
     other. `output_schema` is the JSON schema of an answer, or a file with it, in place of labels.
     `judge` is a table that makes the model a judge of outputs in the dataset, whose criteria are the
     sections; it holds output, fields, hidden, threshold and score_only.
+    `tools` are what the model may call: each is a table with `run` ("module:function"), `openapi` (a
+    document, with `operations`), `mcp` (a command or an address) or `url` (with `name`, `method` and
+    `parameters`). `agents` are sub-agents by name, with `description`, `instructions`, `model`,
+    `tools`, `agents` and `max_steps` of their own. `max_steps`, `max_seconds`, `max_tokens` and
+    `max_cost_usd` bound one run of an agent with tools on one item.
     `sections` are the texts by dotted path, each in place or in a file. `parameters` go to the model
     or the function, such as temperature. `examples` are shown before the item, as messages of user
     and assistant. `version` names code that Burnish cannot see, so that results of another version
@@ -45,6 +50,12 @@ class AgentTable(_Table):
     labels: list[str] = Field(default_factory=list)
     output_schema: str | dict[str, Any] | None = None
     judge: dict[str, Any] | None = None
+    tools: list[str | dict[str, Any]] | None = None
+    agents: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    max_steps: int = 20
+    max_seconds: float | None = None
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
     sections: dict[str, Any] = Field(default_factory=dict)
     parameters: dict[str, Any] = Field(default_factory=dict)
     examples: list[dict[str, Any]] = Field(default_factory=list)

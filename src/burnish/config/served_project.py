@@ -123,6 +123,8 @@ class ServedProject:
             raise _foreign(f"its agent runs {agent.run}")
         if agent.url not in (None, mine.url) and not agent.requested:
             raise _foreign("its agent is another service")
+        if (agent.tools, agent.agents) not in ((None, {}), (mine.tools, mine.agents)):
+            raise _foreign("its agent has tools")
         code = [one for one in settings.suite.scorers if isinstance(one, str)]
         foreign = next((one for one in code if one not in own.suite.scorers), None)
         if foreign is not None:

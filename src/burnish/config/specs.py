@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from burnish.domain import Configuration, Model, Scorer, UsageError
@@ -13,6 +14,9 @@ from burnish.evaluation.conversations.policy import UserPolicy
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.models.outbound_rules import OutboundRules
+
+if TYPE_CHECKING:
+    from burnish.evaluation.agents.tools.roster import Roster
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +28,12 @@ class AgentSpec:
     `judge` makes the model a judge, whose section `criteria` is improved: see `JudgeAgent`.
     `version` names the agent's code for the result cache where Burnish cannot see it.
     `outbound` are the rules for a `url` that came from a request; None calls any.
+
+    A `model` may be given `tools`: functions, "module:function", or tables such as
+    {"openapi": "api.yaml", "operations": […]} and {"mcp": ["python", "server.py"]}. `agents` are
+    sub-agents by name, called as tools. Their descriptions become sections of the configuration,
+    unless it has them already. `max_steps` (answers of the model), `max_seconds`, `max_tokens` and
+    `max_cost_usd` bound one run of one item.
     """
 
     name: str = "agent"
@@ -34,6 +44,12 @@ class AgentSpec:
     labels: Sequence[str] = ()
     output_schema: Mapping[str, Any] | str | Path | None = None
     judge: Mapping[str, Any] | None = None
+    tools: Sequence[Any] | None = None
+    agents: Mapping[str, Any] = field(default_factory=dict)
+    max_steps: int = 20
+    max_seconds: float | None = None
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
     version: str | None = None
     concurrency: int = 16
     timeout_seconds: float | None = 120.0
@@ -72,6 +88,41 @@ class AgentSpec:
         if self.timeout_seconds is not None:
             _check_positive("timeout_seconds", self.timeout_seconds)
         _check_positive("outage_seconds", self.outage_seconds)
+        for name in ("max_steps", "max_seconds", "max_tokens", "max_cost_usd"):
+            if getattr(self, name) is not None:
+                _check_positive(name, getattr(self, name))
+        if self.has_tools:
+            self._add_sections()
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether its model may call something."""
+        return self.tools is not None or bool(self.agents)
+
+    def roster(self) -> Roster:
+        """Its tools and sub-agents, made anew."""
+        from burnish.evaluation.agents.tools.roster import Roster  # noqa: PLC0415
+
+        return Roster.of(self.tools or (), self.agents, self.folder, version=self.version)
+
+    def _add_sections(self) -> None:
+        """Texts of tools, sub-agents and output fields, where the configuration has no others."""
+        from burnish.evaluation.agents.tool_agent import declared_texts  # noqa: PLC0415
+        from burnish.evaluation.agents.tools.roster import require_known  # noqa: PLC0415
+
+        if self.model is None:
+            raise UsageError(
+                what=f"the agent {self.name!r} cannot have tools",
+                why="it has no model that could call them",
+                fix='give it model = "openai/gpt-4o-mini" in place of run or url',
+                code="invalid_agent",
+            )
+        configuration = Configuration.of(self.configuration)
+        schema = read_schema(self.output_schema, self.folder)
+        texts = declared_texts(self.roster(), schema)
+        require_known(configuration.sections, texts)
+        added = {path: text for path, text in texts.items() if path not in configuration.sections}
+        object.__setattr__(self, "configuration", configuration.with_sections(added))
 
     def _check_url(self, url: str) -> None:
         """It is not shown: it may hold a password, or something that stands for one."""
@@ -148,3 +199,29 @@ def _check_positive(name: str, value: float) -> None:
             fix=f"give {name} a number above 0",
             code="invalid_agent",
         )
+
+
+def read_schema(
+    given: Mapping[str, Any] | str | Path | None, folder: Path
+) -> Mapping[str, Any] | None:
+    """A JSON schema, given as it is or by its file."""
+    if given is None or isinstance(given, Mapping):
+        return given
+    path = folder / given
+    try:
+        schema = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            what="the agent's output_schema cannot be read",
+            why=f"{path}: {getattr(error, 'strerror', None) or error}",
+            fix="name a JSON file with a JSON schema, relative to burnish.toml",
+            code="missing_file",
+        ) from error
+    if not isinstance(schema, dict):
+        raise UsageError(
+            what="the agent's output_schema cannot be used",
+            why=f"{path} holds a {type(schema).__name__}, not an object",
+            fix="write a JSON schema object",
+            code="invalid_agent",
+        )
+    return schema

@@ -237,14 +237,16 @@ class Payer:
 
     Work that was interrupted is done again under the same name. What it paid for then was never
     counted, so it is counted once the call cache answers it; `keys` are calls that count already.
+    Of work that is `counted` as a whole none is.
     """
 
     name: str
     keys: set[str] = field(default_factory=set)
+    counted: bool = False
 
     def claim(self, key: str) -> bool:
         """Whether a call was not counted yet; from now on it is."""
-        if key in self.keys:
+        if self.counted or key in self.keys:
             return False
         self.keys.add(key)
         return True
@@ -291,3 +293,18 @@ class CallCache(Protocol):
     async def get(self, key: str) -> Mapping[str, Any] | None: ...
 
     async def put(self, key: str, value: Mapping[str, Any]) -> None: ...
+
+
+class ToolCallRecords(Protocol):
+    """Remembers what tools answered within a piece of work, until the work is done.
+
+    What was added is there for whoever does the same work again, also after the program was killed.
+    """
+
+    async def load(self, work: str) -> Mapping[str, Mapping[str, Any]]:
+        """Everything of one piece of work, by call."""
+        ...
+
+    async def add(self, work: str, call: str, value: Mapping[str, Any]) -> None:
+        """Keep what one call came to; it is kept when this returns."""
+        ...

@@ -255,7 +255,7 @@ class _Run:
         name = f"{self._experiment.id}/{work.item.id}/{work.repeat}"
         if not work.scores_hold:
             work = replace(work, item=await self._suite.loaded(work.item))
-        with paying_for(None if counted else Payer(name)):
+        with paying_for(Payer(name, counted=counted)):
             return await self._run_one(work, writer)
 
     async def _run_one(self, work: Work, writer: ResultWriter) -> ItemResult | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import difflib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from burnish.domain import (
     BatchRecords,
@@ -18,6 +18,7 @@ from burnish.domain import (
     ModelRequest,
     ModelResponse,
     PaidAnswerError,
+    ToolCall,
     UnavailableError,
     Usage,
     UsageError,
@@ -161,15 +162,43 @@ def _open_scripted(rest: str, _settings: ModelSettings) -> Model:
         return ScriptedModel(last_user_message, name=name)
     if rest == "first-label":
         return ScriptedModel(_first_label, name=name)
+    if rest == "first-tool":
+        return ScriptedModel(_first_tool, name=name)
     raise _unusable(
         name,
         "there is no such script",
-        "use scripted/echo, scripted/first-label or scripted/constant:TEXT",
+        "use scripted/echo, scripted/first-label, scripted/first-tool or scripted/constant:TEXT",
     )
 
 
 def _first_label(request: ModelRequest) -> str:
     return request.labels[0] if request.labels else ""
+
+
+def _first_tool(request: ModelRequest) -> str | ModelResponse:
+    """Calls the first tool once, with what the user said, and says what it returned."""
+    returned = [one.content for one in request.messages if one.role == "tool"]
+    if returned or not request.tools:
+        return returned[-1] if returned else last_user_message(request)
+    tool = request.tools[0]
+    fields: Any = tool.parameters.get("properties") or {}
+    required: Any = tool.parameters.get("required") or ()
+    given = {name: _sample(fields.get(name) or {}, last_user_message(request)) for name in required}
+    return ModelResponse(text="", tool_calls=(ToolCall("", tool.name, given),))
+
+
+def _sample(field: Mapping[str, Any], said: str) -> Json:
+    if field.get("enum"):
+        first: Json = field["enum"][0]
+        return first
+    numbers: dict[str, Json] = {
+        "integer": 1,
+        "number": 1,
+        "boolean": True,
+        "array": [],
+        "object": {},
+    }
+    return numbers.get(str(field.get("type")), said)
 
 
 _PROVIDERS: dict[str, Callable[[str, ModelSettings], Model]] = {
@@ -299,7 +328,7 @@ class CachedModel:
             latency_ms = (time.perf_counter() - started) * 1000
         entry = {**response.to_json(), "latency_ms": latency_ms}
         payer = current_payer()
-        if payer is not None:
+        if payer is not None and not payer.counted:
             payer.claim(key)
             entry["payer"] = payer.name
         await self._cache.put(key, entry)

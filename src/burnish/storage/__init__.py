@@ -9,7 +9,7 @@ from burnish.support.garbage import without_garbage_collection
 
 if TYPE_CHECKING:
     from burnish.storage.engine.database import Database
-    from burnish.storage.experiments.call_cache import SqlCallCache
+    from burnish.storage.experiments.call_cache import SqlCallCache, SqlToolCalls
     from burnish.storage.experiments.datasets import SqlDatasetPages, SqlDatasetRepository
     from burnish.storage.experiments.model_batches import SqlBatchRecords
     from burnish.storage.experiments.repository import SqlExperimentRepository
@@ -55,6 +55,7 @@ _HOMES = {
     "SqlRemovals": "burnish.storage.registry.removals",
     "SqlRunInsights": "burnish.storage.optimizations.insights",
     "SqlRunJobs": "burnish.storage.jobs.queues",
+    "SqlToolCalls": "burnish.storage.experiments.call_cache",
     "database_listener": "burnish.storage.optimizations.events",
 }
 
@@ -82,6 +83,7 @@ __all__ = [
     "SqlRemovals",
     "SqlRunInsights",
     "SqlRunJobs",
+    "SqlToolCalls",
     "database_listener",
 ]
 

@@ -264,3 +264,24 @@ def test_the_failing_step_comes_first_and_a_long_transcript_is_cut_around_it() -
     assert "the first question" not in prompt and "find(page=40)" not in prompt
     assert "messages left out" in prompt
     assert "step 20: the wrong page step 30: too late" in prompt
+
+
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        ("tools.ship.description", "describes the tool `ship` to the assistant"),
+        ("tools.ship.parameters.to.city", "the parameter `to.city` of the tool `ship`"),
+        ("output.label", "the field `label` of the assistant's answer"),
+        ("agents.aide.system", "system message of the sub-agent `aide`"),
+        ("agents.aide.description", "describes the sub-agent `aide`"),
+        ("agents.aide.tools.ship.description", "the tool `ship` to the sub-agent `aide`"),
+        ("system", "It is the system message"),
+    ],
+)
+def test_the_question_knows_what_a_text_of_a_tool_is_for(section, said):
+    asked = Question(section=section, text="A text.", facts=facts_of(AGENT), by_schema=True)
+
+    prompt, described = asked.prompt(), section not in ("system", "agents.aide.system")
+    assert said in prompt
+    assert ("in a few sentences" in prompt) is described
+    assert ("new_text" in asked.schema()["properties"]) is described

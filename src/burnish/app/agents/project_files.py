@@ -14,7 +14,9 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from burnish.app.report.differences import Difference, difference
+from burnish.config.settings import load_settings
 from burnish.domain import Configuration, ConflictError, UsageError, canonical_json
+from burnish.evaluation.agents.tools.texts import is_tool_text
 
 _MISSING = object()
 
@@ -71,7 +73,8 @@ class _Project:
             if after is None:
                 del table[key]
             return
-        self._require(f"the section {path!r}", None if now is _MISSING else normalised(now), before)
+        own = self._declared(path) if now is _MISSING else normalised(now)
+        self._require(f"the section {path!r}", own, before)
         if after is None:
             del table[key]
             return
@@ -79,6 +82,13 @@ class _Project:
             table, key = self._agent.setdefault("sections", tomlkit.table()), path
         lines = "\n" in after and not after.startswith("\n")
         _replace(table, key, tomlkit.string(after, multiline=lines))
+
+    def _declared(self, path: str) -> str | None:
+        """A text of a tool or sub-agent that stands where it is declared; a section overrides it."""
+        if not (self._agent.get("tools") is not None or self._agent.get("agents")):
+            return None
+        sections = Configuration.of(load_settings(self._config).agent_spec().configuration).sections
+        return sections.get(path) if is_tool_text(path) else None
 
     def _set_file(self, section: str, path: Path, before: str | None, after: str | None) -> None:
         path = path.resolve()

@@ -96,7 +96,7 @@ class Evaluation:
         self._suite_spec = suite
         self._agent_version = agent_version
         self.suite = build_suite(suite, workspace.model, agent, baseline)
-        self.agent: Agent = build_agent(agent, workspace.model)
+        self.agent: Agent = build_agent(agent, workspace.model, workspace.tool_calls)
         check_fit(self.agent, self.suite)
         self.experiment_id: str | None = None  # once it is known, so that a stopped run can say it
 

@@ -13,11 +13,11 @@ from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_plan import RunPlan, require_room, split_ids
 from burnish.app.optimize.run_spec import require_objective, with_objective
 from burnish.app.progress_line import choose_display, search_line, showing
-from burnish.app.wiring import Workspace, build_agent, build_suite, check_fit, read_schema
+from burnish.app.wiring import Workspace, build_agent, build_suite, check_fit
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of, draw_seed, places_of
 from burnish.config.served_project import models_in
-from burnish.config.specs import AgentSpec, SuiteSpec
+from burnish.config.specs import AgentSpec, SuiteSpec, read_schema
 from burnish.domain import (
     Agent,
     Budget,
@@ -80,7 +80,7 @@ class Optimization:
         self._make_adapter = make_adapter or LocalExperimentAdapter
         self._overlays = overlays or workspace.overlays
         self.suite = build_suite(suite, workspace.model, agent).for_trials()
-        self.agent: Agent = build_agent(agent, workspace.model)
+        self.agent: Agent = build_agent(agent, workspace.model, workspace.tool_calls)
         check_fit(self.agent, self.suite)
         self.optimizer = build_optimizer_of(search)
         _require_known_models(workspace, search)

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from burnish.app.optimize.client_lease import is_of_client
 from burnish.app.report.runs.lines import python_call
-from burnish.app.wiring import read_schema
 from burnish.config.schema import Settings
+from burnish.config.specs import read_schema
 from burnish.domain import ConflictError, OptimizationRecord, UsageError, require_json
 from burnish.models import ModelSettings
 from burnish.optimization.objective import Objective, Point, Ranking

@@ -82,7 +82,7 @@ class _GivenBench:
         self, workspace: Workspace, items: _Datasets, agent: AgentSpec, suite: SuiteSpec
     ) -> None:
         self._items = items
-        self._agent = build_agent(agent, workspace.model)
+        self._agent = build_agent(agent, workspace.model, workspace.tool_calls)
         self._suite = build_suite(suite, workspace.model, agent).for_trials()
 
     @contextlib.asynccontextmanager
@@ -150,7 +150,7 @@ class _StoredBenches:
         # Rows come from the database, and the suite's file need not be here.
         agent, spec = settings.agent_spec(), replace(settings.suite_spec(), dataset=())
         bench = ShardBench(
-            agent=build_agent(agent, pool.model),
+            agent=build_agent(agent, pool.model, self._workspace.tool_calls),
             suite=build_suite(spec, pool.model, agent).for_trials(),
             items=items,
         )

@@ -272,7 +272,9 @@ class _Loops:
         )
 
     def _main(self) -> MainLoop:
-        agent = build_agent(self._plan.project.agent, self._workspace.model)
+        agent = build_agent(
+            self._plan.project.agent, self._workspace.model, self._workspace.tool_calls
+        )
         self._stack.push_async_callback(agent.close)
         return MainLoop(
             agent=agent,

@@ -2,8 +2,8 @@
 
 Run by a Python that has gepa, without Burnish: jobs as a JSON list on stdin, one JSON line out for
 each job. Settings are gepa's defaults (mini-batches of 3, Pareto selection, no merge) unless a job
-says otherwise; the reflection prompt is gepa's own. The setting `sampling` has two numbers: parents an
-iteration, and proposals a parent.
+says otherwise; the reflection prompt is gepa's own. `sections` are those that it may change, all unless
+said. The setting `sampling` has two numbers: parents an iteration, and proposals a parent.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class WorldAdapter:
     ) -> Any:
         """Called by gepa: answers, scores, and what is needed to reflect on them."""
         run = self._pool.map if self._pool else map
-        outputs = list(run(lambda row: self._world.answer(candidate, row), batch))
+        texts = {**self._world.sections, **candidate}
+        outputs = list(run(lambda row: self._world.answer(texts, row), batch))
         judged = [
             self._world.score(output, row) for output, row in zip(outputs, batch, strict=True)
         ]
@@ -80,7 +81,11 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     started = time.perf_counter()
     with redirect_stdout(io.StringIO()):
         result: Any = optimize(
-            seed_candidate=dict(world.sections),
+            seed_candidate={
+                path: text
+                for path, text in world.sections.items()
+                if path in job.get("sections", world.sections)
+            },
             trainset=world.train,
             valset=world.validation,
             adapter=adapter,
@@ -97,7 +102,8 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         )
     # gepa counts a candidate as discovered before its validation; it is known to be best after it.
     known = [count + len(world.validation) for count in result.discovery_eval_counts]
-    found = zip(known, result.val_aggregate_scores, result.candidates, strict=True)
+    texts = [{**world.sections, **candidate} for candidate in result.candidates]
+    found = zip(known, result.val_aggregate_scores, texts, strict=True)
     made: dict[str, Any] = curve(job, world, sorted(found, key=lambda one: one[0]), seconds)
     return made
 

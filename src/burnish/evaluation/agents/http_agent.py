@@ -123,7 +123,7 @@ class HttpAgent:
 
         try:
             async with self._open_client().stream("POST", self._url, json=body) as response:
-                content = await _read_limited(response)
+                content = await read_limited(response)
                 self._check_status(response, content)
                 return _read_output(content, response.headers.get("content-type", ""))
         except httpx2.TimeoutException:
@@ -178,7 +178,8 @@ def _guarded(rules: OutboundRules | None) -> httpx2.AsyncBaseTransport | None:
     return GuardedTransport(rules)
 
 
-async def _read_limited(response: httpx2.Response) -> bytes:
+async def read_limited(response: httpx2.Response) -> bytes:
+    """The whole of an answer; UsageError once it is larger than any should be."""
     content = bytearray()
     async for chunk in response.aiter_raw():
         content += chunk

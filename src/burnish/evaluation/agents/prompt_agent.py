@@ -29,7 +29,7 @@ from burnish.domain.experiments.pictures import picture_words, with_pictures, wi
 # The score from which outputs of this prompt are not refined, where the suite sets none.
 REFINE_THRESHOLD = "refine_threshold"
 # Parameters that this agent reads itself; all others go to the model.
-_OWN_PARAMETERS = frozenset({"label_words", REFINE_THRESHOLD})
+OWN_PARAMETERS = frozenset({"label_words", REFINE_THRESHOLD})
 _EDGES = " \t\r\n.,;:!?\"'`*()[]{}<>"
 _ROLES = ("system", "developer", "user", "assistant")
 
@@ -46,8 +46,7 @@ class PromptAgent:
         labels: Sequence[str] = (),
         output_schema: Mapping[str, Json] | None = None,
     ) -> None:
-        if not configuration.placeholders:
-            raise _blind(name, configuration)
+        require_placeholder(name, configuration)
         self.name = name
         self.configuration = configuration
         self.model = model
@@ -68,7 +67,7 @@ class PromptAgent:
             parameters={
                 key: value
                 for key, value in configuration.parameters.items()
-                if key not in _OWN_PARAMETERS
+                if key not in OWN_PARAMETERS
             },
             labels=tuple(words.values()),
             schema=self.output_schema,
@@ -103,10 +102,13 @@ class PromptAgent:
             return text, None
 
 
-def _blind(name: str, configuration: Configuration) -> UsageError:
+def require_placeholder(name: str, configuration: Configuration) -> None:
+    """Refuse a prompt that would be the same for every item."""
+    if configuration.placeholders:
+        return
     texts = configuration.sections.values()
     meant = next((one for text in texts for one in malformed_placeholders(text)), None)
-    return UsageError(
+    raise UsageError(
         what=f"the agent {name!r} would never see its item",
         why="no section holds a placeholder"
         if meant is None

@@ -27,6 +27,7 @@ from burnish.models.local import worker as local_worker
 from burnish.models.local.grammar import label_question, label_tokens, labels_grammar
 from burnish.models.local.pool import Pool, no_answer
 from burnish.models.local.pull import known_model, model_digest, path_of
+from burnish.models.local.tools import read_calls, told_as_text
 from burnish.models.settings import ModelSettings
 from burnish.support.deadlines import waiting
 from burnish.support.hints import did_you_mean
@@ -122,10 +123,11 @@ class LocalModel:
         self._unclosed: weakref.finalize[[Pool], LocalModel] | None = None
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
-        """One answer: a label, JSON by the schema, or text."""
-        payload = chat_payload(request, context_tokens=self._context_tokens)
-        answer = await self._ask(request, payload)
-        return decided_label(request, answer) or chat_response(request, answer)
+        """One answer: a label, JSON by the schema, a call of a tool, or text."""
+        asked = told_as_text(request)
+        payload = chat_payload(asked, context_tokens=self._context_tokens)
+        answer = await self._ask(asked, payload)
+        return read_calls(request, decided_label(asked, answer) or chat_response(asked, answer))
 
     async def _ask(self, request: ModelRequest, payload: dict[str, Any]) -> dict[str, Any]:
         pool = self._open_pool()

@@ -10,6 +10,7 @@ from burnish.domain import Configuration, SearchSpace, UsageError, placeholders
 from burnish.evaluation.agents.prompt_agent import label_words, role_of
 from burnish.optimizers.edits.edit import any_of, humanised, sentences, shows_input_only
 from burnish.optimizers.edits.lexicon import aspect_of, verb_class
+from burnish.optimizers.shared.section_roles import is_description
 
 _ROLE_ORDER = ("system", "developer", "user", "assistant")
 _ASPECT_OF = re.compile(
@@ -47,15 +48,17 @@ class Subject:
         paths = _in_order(baseline)
         free = [path for path in paths if space.may_change(path)]
         texts = baseline.sections
-        names = _main_names(texts, paths)
+        # Descriptions of tools say neither what to do nor what the item is.
+        said = [path for path in paths if not is_description(path)]
+        names = _main_names(texts, said)
         return cls(
             baseline=baseline,
             space=space,
             words=_words(labels, baseline),
-            task_path=_task_path(texts, free),
-            input_path=_input_path(texts, free),
+            task_path=_task_path(texts, [path for path in free if path in said]),
+            input_path=_input_path(texts, [path for path in free if path in said]),
             noun=_noun(names[0]) if names else "input",
-            aspect=_aspect("\n".join(texts[path] for path in paths), labels),
+            aspect=_aspect("\n".join(texts[path] for path in said), labels),
         )
 
     @property

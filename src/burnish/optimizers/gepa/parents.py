@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass
 from random import Random
 
+from burnish.domain import ItemResult
 from burnish.optimizers.gepa.evidence import Known
 from burnish.optimizers.gepa.step_view import Move, StepView
 from burnish.optimizers.shared.pareto import draw_leaders, leads
+from burnish.optimizers.shared.section_roles import tool_of
 from burnish.optimizers.shared.seeded_random import generator
+
+# Of a section that no failure points at.
+_LEAST_SHARE = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +33,7 @@ class ParentSelection:
 
     def __init__(self, view: StepView) -> None:
         self._view = view
+        self._texts: dict[tuple[str, str], str] = {}
 
     def is_stalled(self, one: Known) -> bool:
         """Whether a whole population of rewrites brought nothing."""
@@ -93,6 +100,7 @@ class ParentSelection:
             places_of: Counter[str] = Counter()
             for turn, section in enumerate(self._sections(parent, groups)):
                 shown = view.shown(parent, section)
+                named = self._naming(parent, section)
                 first = places_of[section] * group
                 places_of[section] += 1
                 found.append(
@@ -100,7 +108,9 @@ class ParentSelection:
                         parent=parent,
                         section=section,
                         failures=tuple(
-                            sorted(failures, key=lambda item: shown[item])[first : first + group]
+                            sorted(failures, key=lambda item: (item not in named, shown[item]))[
+                                first : first + group
+                            ]
                         ),
                         passed=tuple(passed[turn : turn + 1]),
                     )
@@ -111,14 +121,34 @@ class ParentSelection:
         """Sections to work on: in turn, and rather those whose rewrites helped."""
         view, chosen = self._view, []
         asked = {path: view.reflected_on(parent, path) for path in view.sections}
+        failed = len(view.failures(parent))
+        shares = {
+            # A text of a tool that no failure names is rarely the reason; it may be, though.
+            path: max(len(self._naming(parent, path)) / max(failed, 1), _LEAST_SHARE)
+            for path in asked
+        }
         for turn in range(count):
             chance = generator(
                 view.facts.seed, "section", view.generation, parent.candidate.number, turn
             )
-            drawn = {path: self._drawn_use(path, chance) / (1 + asked[path]) for path in asked}
+            drawn = {
+                path: shares[path] * self._drawn_use(path, chance) / (1 + asked[path])
+                for path in asked
+            }
             chosen.append(max(drawn, key=lambda path: drawn[path]))
             asked[chosen[-1]] += 1
         return chosen
+
+    def _naming(self, parent: Known, section: str) -> set[str]:
+        """Failures that a section may be to blame for: of a tool's text, those that name the tool."""
+        failures = self._view.failures(parent)
+        tool = tool_of(section)
+        if tool is None:
+            return set(failures)
+        for item in failures:
+            if (parent.id, item) not in self._texts:
+                self._texts[parent.id, item] = _told(parent.results[item])
+        return {item for item in failures if tool in self._texts[parent.id, item]}
 
     def _drawn_use(self, section: str, chance: Random) -> float:
         """How often rewriting a section helps, drawn from what is known of it."""
@@ -152,3 +182,11 @@ class ParentSelection:
             chance, weights, list(weights), temperature=view.settings.temperature, count=1
         )
         return evidence.known[drawn[0]]
+
+
+def _told(result: ItemResult) -> str:
+    """Everything that a result says, in which a tool may be named."""
+    output = result.output
+    trace = "" if output is None or output.trace is None else json.dumps(output.trace)
+    reasons = " ".join(one.reason for one in result.scores)
+    return f"{trace} {reasons} {'' if output is None else output.text}"

@@ -20,6 +20,7 @@ from burnish.optimizers.shared.answer_reading import (
 )
 from burnish.optimizers.shared.cleaning import fence
 from burnish.optimizers.shared.facts import RunFacts
+from burnish.optimizers.shared.section_roles import advice_for, is_description, role_of
 
 _MOST_FIELD = 1_500
 _MOST_TRACE = 1_200
@@ -33,6 +34,22 @@ _LONGEST = 300
 _ALIKE = 0.6
 _RECURS = 2
 _RESOLVED = (Outcome.FIXED, Outcome.IMPROVED)
+_WRITE = (
+    "Find out from all this what the assistant has to do, what its inputs look like, and why the "
+    "failed tasks failed. Then write the section anew, as a whole. The assistant will have neither "
+    "these tasks nor their feedback, so put into the text what it needs for new tasks of this kind: "
+    "a description of the task and of the form of its inputs, the labels and when each applies, "
+    "rules, facts of the domain that it cannot know otherwise, a way of solving the task that "
+    "worked, and how the answer is to be written. State what holds in general rather than the "
+    "answers of single tasks. Keep what works. Headings, lists, tables and examples are welcome "
+    "where they make it clearer."
+)
+_DESCRIBE = (
+    "Find out from all this what the assistant did wrong with it, and why the failed tasks failed. "
+    "Then write the section anew, as a whole. {advice} The assistant will have neither these tasks "
+    "nor their feedback. State what holds in general rather than the answers of single tasks. Keep "
+    "what works."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,14 +129,16 @@ class Question:
 
     @property
     def _in_parts(self) -> bool:
-        """Whether code may put the text together: not around placeholders."""
-        return not placeholders(self.text)
+        """Whether code may put the text together: not around placeholders, nor what describes."""
+        return not placeholders(self.text) and not is_description(self.section)
 
     def _others(self) -> list[str]:
         if not self.others:
             return []
         texts = [
-            f"`{path}`\n{fence(_ends(text, _MOST_OTHER))}" for path, text in self.others.items()
+            f"`{path}`\n{fence(_ends(text, _MOST_OTHER))}"
+            for path, text in self.others.items()
+            if text.strip()
         ]
         return ["Other sections, which stay as they are:\n" + "\n".join(texts)]
 
@@ -161,15 +180,7 @@ class Question:
         kept = ", ".join(f"{{{{{name}}}}}" for name in placeholders(self.text))
         return " ".join(
             [
-                "Find out from all this what the assistant has to do, what its inputs look like, and "
-                "why the failed tasks failed. Then write the section anew, as a whole. The assistant "
-                "will have neither these tasks nor their feedback, so put into the text what it needs "
-                "for new tasks of this kind: a description of the task and of the form of its inputs, "
-                "the labels and when each applies, rules, facts of the domain that it cannot know "
-                "otherwise, a way of solving the task that worked, and how the answer is to be "
-                "written. State what holds in general rather than the answers of single tasks. Keep "
-                "what works. Headings, lists, tables and examples are welcome where they make it "
-                "clearer.",
+                _DESCRIBE.format(advice=advice) if (advice := advice_for(self.section)) else _WRITE,
                 *([f"Keep {kept} exactly as written."] if kept else []),
                 *([f"Stay below {self.max_tokens} tokens."] if self.max_tokens else []),
             ]
@@ -189,26 +200,6 @@ class Question:
             f"tasks failed; `task`: what the assistant has to do;{when} `rules`: short general rules; "
             "`output_rule`: how the assistant is to write its answer."
         )
-
-
-def role_of(section: str, text: str) -> str:
-    """What a section is and where it goes, by its path and its placeholders."""
-    names = ", ".join(f"{{{{{name}}}}}" for name in placeholders(text))
-    filled = f" In each task {names} is replaced by the task's own text." if names else ""
-    empty = "" if text.strip() else " It is empty so far."
-    parts = section.split(".")
-    if parts[0] in ("tool", "tools") and len(parts) > 1:
-        what = (
-            f"It describes the tool `{parts[1]}` to the assistant, which decides by it when and how "
-            "to call the tool."
-        )
-    elif parts[-1] in ("system", "developer"):
-        what = "It is the system message: the assistant reads it before every task."
-    elif parts[-1] == "user" or names:
-        what = "It is a template of the message with which the assistant is given each task."
-    else:
-        what = "It is a part of what the assistant reads before every task."
-    return what + filled + empty
 
 
 def feedback_of(result: ItemResult) -> str:

@@ -1,4 +1,7 @@
-"""Cache of model calls, up to a size; calls that come together are read and written together."""
+"""Cache of model calls, up to a size, and records of tool calls, until their experiment is completed.
+
+Calls that come together are read and written together.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from burnish.storage.engine.bulk import BulkInsert, rows_of_many
 from burnish.storage.engine.codec import PlainText, SafeText, decode_json, encode_json
 from burnish.storage.engine.connections import AsyncConnection
 from burnish.storage.engine.database import AnyRow, Database, format_time
-from burnish.storage.experiments.tables import call_cache
+from burnish.storage.experiments.tables import call_cache, tool_calls
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -51,6 +54,12 @@ _prune = delete(call_cache).where(
         select(_running.c.key).where(_running.c.running > bindparam("keep", type_=BigInteger))
     )
 )
+_of_experiment = tool_calls.c.experiment_id == bindparam("of_experiment", type_=SafeText)
+_load_tools = select(tool_calls.c.call, tool_calls.c.value).where(
+    _of_experiment, tool_calls.c.work == bindparam("of_work", type_=SafeText)
+)
+_add_tools = BulkInsert(tool_calls, existing="replace")
+_forget_tools = delete(tool_calls).where(_of_experiment)
 
 
 class SqlCallCache:
@@ -164,3 +173,41 @@ class CallBatcher(Generic[A, R]):
             else:
                 for answer in answers:
                     answer.set_result(found)
+
+
+class SqlToolCalls:
+    """ToolCallRecords on an open database. The first part of a work's name is its experiment's id."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._writing = CallBatcher(self._write)
+
+    async def load(self, work: str) -> Mapping[str, Mapping[str, Any]]:
+        """Everything of one piece of work, by call."""
+        key = {"of_experiment": _experiment_of(work), "of_work": work}
+
+        async def read(connection: AsyncConnection) -> dict[str, Mapping[str, Any]]:
+            rows = await connection.execute(_load_tools, key)
+            return {row.call: row.value for row in rows}
+
+        return await self._database.read(read)
+
+    async def add(self, work: str, call: str, value: Mapping[str, Any]) -> None:
+        """Keep what one call came to; those that come together are written together."""
+        row = (_experiment_of(work), work, call, dict(value))
+        await self._writing.ask(f"{work}\n{call}", row)
+
+    async def _write(self, rows: dict[str, tuple[Any, ...]]) -> None:
+        async def work(connection: AsyncConnection) -> None:
+            await _add_tools(connection, sorted(rows.values(), key=lambda row: row[:3]))
+
+        await self._database.write(work)
+
+
+async def forget_tool_calls(connection: AsyncConnection, experiment_id: str) -> None:
+    """Those of an experiment that is completed: its results hold what came of them."""
+    await connection.execute(_forget_tools, {"of_experiment": experiment_id})
+
+
+def _experiment_of(work: str) -> str:
+    return work.partition("/")[0]

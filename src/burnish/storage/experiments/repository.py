@@ -31,6 +31,7 @@ from burnish.storage.engine.failures import is_foreign_key_violation
 from burnish.storage.experiments import results as stored_results
 from burnish.storage.experiments import rounds as stored_rounds
 from burnish.storage.experiments import summaries
+from burnish.storage.experiments.call_cache import forget_tool_calls
 from burnish.storage.experiments.results import Origin
 from burnish.storage.experiments.rounds import RoundsByRun
 from burnish.storage.experiments.tables import experiments
@@ -113,6 +114,8 @@ class SqlExperimentRepository:
             )
             if not changed.rowcount:
                 raise _not_found(experiment_id)
+            if status is ExperimentStatus.COMPLETED:
+                await forget_tool_calls(connection, experiment_id)
 
         await self._database.write(work)
 

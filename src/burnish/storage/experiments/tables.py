@@ -198,6 +198,17 @@ model_batch_requests = Table(
     Index("ix_model_batch_requests_batch", "batch_id"),
 )
 
+# What tools answered within runs of items that have not ended.
+tool_calls = Table(
+    "tool_calls",
+    metadata,
+    Column("experiment_id", SafeText, primary_key=True),
+    Column("work", SafeText, primary_key=True),
+    Column("call", SafeText, primary_key=True),
+    Column("value", JsonText, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 dataset_origins = Table(
     "dataset_origins",
     metadata,
