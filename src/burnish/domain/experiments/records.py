@@ -105,7 +105,10 @@ class ItemResult:
 
         Judging and refining it is not the agent's.
         """
-        return self.spending.without(Purpose.JUDGE).without(Purpose.REFINE) + self.reused
+        own = self.spending
+        for other in (Purpose.USER, Purpose.JUDGE, Purpose.REFINE):
+            own = own.without(other)
+        return own + self.reused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
