@@ -24,6 +24,7 @@ from burnish.config.search import (
 from burnish.config.settings import explained, load_settings, read_tables
 from burnish.domain import UsageError
 from burnish.models.local.catalog import KNOWN
+from burnish.models.openai.presets import PRESETS
 from burnish.models.outbound_rules import OutboundRules
 
 
@@ -167,7 +168,7 @@ def require_own_models(
 
 # By provider: variables that, where one is set, say that the server may use it.
 OPENED_BY = {
-    "openai": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    **{name: (one.key_env, one.address_env) for name, one in PRESETS.items()},
     "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
 }
 
@@ -181,7 +182,7 @@ def may_use(model: str, own: Settings) -> bool:
     provider, _, name = model.partition("/")
     if model in own_models(own) or (provider == "local" and name in KNOWN):
         return True
-    given = any(os.environ.get(one) for one in OPENED_BY.get(provider, ()))
+    given = any(os.environ.get(one) for one in OPENED_BY.get(provider, ()) if one)
     return bool(name) and not own.agent.name and given
 
 

@@ -121,6 +121,8 @@ def _billed(name: str, settings: ModelSettings) -> tuple[str | None, str, str | 
     address = settings.base_url
     if provider == "openai":
         address = address or os.environ.get("OPENAI_BASE_URL") or None
+    if preset and address == preset.address:
+        address = None
     return preset.billed_as if preset else provider, model, address
 
 
@@ -154,8 +156,9 @@ def _by_tables(
         **parts,
     )
     vendor = provider if base_url is None else None
+    called = PRESETS[provider].full_name(model) if provider in PRESETS else model
     try:
-        return current_tables().snapshot.calc(tokens, model, vendor, base_url, None)
+        return current_tables().snapshot.calc(tokens, called, vendor, base_url, None)
     except (LookupError, ValueError):
         return None
 

@@ -36,6 +36,10 @@ class Preset:
     prefix: str = ""
     differs: str = ""
 
+    def full_name(self, model: str) -> str:
+        """The model as the service calls it."""
+        return model if "/" in model else self.prefix + model
+
     def runs_here(self, model: str, base_url: str | None) -> bool:
         """Whether the model runs on this machine, so that nobody bills it."""
         if not self.local or model.endswith("cloud"):  # Ollama hands models such as x:cloud on.
@@ -57,6 +61,7 @@ PRESETS: dict[str, Preset] = {
     "openai": Preset(
         service="OpenAI",
         address="https://api.openai.com/v1",
+        address_env="OPENAI_BASE_URL",
         key_env="OPENAI_API_KEY",
         billed_as="openai",
         differs='`OPENAI_BASE_URL` moves it; `api = "responses"` speaks the other API',
