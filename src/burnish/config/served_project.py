@@ -167,9 +167,11 @@ def require_own_models(
 
 
 # By provider: variables that, where one is set, say that the server may use it.
-OPENED_BY = {
+OPENED_BY: dict[str, tuple[str, ...]] = {
     **{name: (one.key_env, one.address_env) for name, one in PRESETS.items()},
     "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "bedrock": ("AWS_BEARER_TOKEN_BEDROCK",),
 }
 
 

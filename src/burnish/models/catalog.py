@@ -151,6 +151,18 @@ def _open_compatible(provider: str, rest: str, settings: ModelSettings) -> Model
     return open_compatible(provider, rest, settings)
 
 
+def _open_gemini(rest: str, settings: ModelSettings) -> Model:
+    from burnish.models.gemini.vendor import open_gemini  # noqa: PLC0415
+
+    return open_gemini(rest, settings)
+
+
+def _open_bedrock(rest: str, settings: ModelSettings) -> Model:
+    from burnish.models.bedrock.vendor import open_bedrock  # noqa: PLC0415
+
+    return open_bedrock(rest, settings)
+
+
 def _open_local(rest: str, settings: ModelSettings) -> Model:
     from burnish.models.local.model import open_local  # noqa: PLC0415
 
@@ -213,6 +225,8 @@ _PROVIDERS: dict[str, Callable[[str, ModelSettings], Model]] = {
     **{name: partial(_open_compatible, name) for name in PRESETS},
     "openai": _open_openai,
     "anthropic": _open_anthropic,
+    "gemini": _open_gemini,
+    "bedrock": _open_bedrock,
     "local": _open_local,
     "scripted": _open_scripted,
     "replay": _open_replay,

@@ -21,6 +21,8 @@ _BATCH_SHARE = 0.5
 # Small enough for the first tier of every price.
 _FEW = 1_000
 _FREE = ("local", "scripted", "replay")
+# Providers that the tables call otherwise.
+_CALLED = {"gemini": "google", "bedrock": "aws"}
 
 
 def price_call(
@@ -123,7 +125,7 @@ def _billed(name: str, settings: ModelSettings) -> tuple[str | None, str, str | 
         address = address or os.environ.get("OPENAI_BASE_URL") or None
     if preset and address == preset.address:
         address = None
-    return preset.billed_as if preset else provider, model, address
+    return preset.billed_as if preset else _CALLED.get(provider, provider), model, address
 
 
 def _source(name: str, settings: ModelSettings) -> tuple[str, str | None]:

@@ -113,7 +113,7 @@ def test_deepseek_is_told_the_schema_in_words():
     sent = body("deepseek/deepseek-chat")
 
     assert sent["response_format"] == {"type": "json_object"}
-    assert sent["messages"][0]["content"].startswith("Judge.\n\nAnswer with a JSON object")
+    assert sent["messages"][0]["content"].startswith("Judge.\n\nAnswer with JSON")
     assert '"properties"' in sent["messages"][0]["content"]
     without = body("deepseek/deepseek-chat", ModelRequest.text("Hi"))
     assert "response_format" not in without

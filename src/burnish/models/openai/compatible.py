@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from burnish.domain import Model, ModelRequest, UsageError
+from burnish.models.endpoint.answers import schema_words
 from burnish.models.endpoint.model import EndpointModel
 from burnish.models.endpoint.vendor import Vendor, bearer
 from burnish.models.openai.chat import ChatWire
@@ -100,7 +100,7 @@ class CompatibleWire(ChatWire):
 
 def _with_schema(messages: list[dict[str, Any]], schema: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The schema in words, at the end of the system message; the text before it stays a prefix."""
-    words = "Answer with a JSON object that is valid by this JSON schema:\n" + json.dumps(schema)
+    words = schema_words(schema)
     if messages and messages[0]["role"] == "system":
         first = {**messages[0], "content": f"{messages[0]['content']}\n\n{words}"}
         return [first, *messages[1:]]
