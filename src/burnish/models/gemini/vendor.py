@@ -11,6 +11,7 @@ from burnish.domain import Model, Usage
 from burnish.models.endpoint.answers import Answer, token_count
 from burnish.models.endpoint.model import EndpointModel
 from burnish.models.endpoint.vendor import Vendor
+from burnish.models.failures import NO_QUOTA
 from burnish.models.settings import ModelSettings
 
 _KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
@@ -76,7 +77,7 @@ def _code(details: list[Mapping[str, Any]]) -> str:
     violations = [one for detail in details for one in _listed(detail.get("violations"))]
     # Waiting until tomorrow is no retry.
     daily = any(_PER_DAY in str(one.get("quotaId", "")) for one in violations)
-    return "insufficient_quota" if daily else ""
+    return NO_QUOTA if daily else ""
 
 
 def _listed(value: Any) -> list[Mapping[str, Any]]:
