@@ -1,10 +1,14 @@
 """Presets: each service's address, key, names and prices, and the bodies that it takes."""
 
+import json
+
 import pytest
 
 from burnish.domain import Message, ModelRequest, Usage, UsageError
 from burnish.models.catalog import open_model
 from burnish.models.endpoint.answers import Answer
+from burnish.models.endpoint.parameters import accepted, learn_refusal
+from burnish.models.failures import ErrorAnswer
 from burnish.models.openai.presets import PRESETS
 from burnish.models.pricing import price_by_name
 from burnish.models.settings import ModelSettings
@@ -159,3 +163,32 @@ def test_the_responses_api_is_spoken_where_it_is_asked_for():
     model = opened("groq/openai/gpt-oss-20b", api="responses")
 
     assert model._wire.path == "responses"
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({"error": {"message": "no", "code": "c"}}, "no"),
+        ({"error": "'response_format.type' must be 'json_schema'"}, "must be"),
+        ({"message": {"detail": [{"loc": ["body", "seed"], "msg": "not permitted"}]}}, "seed"),
+        ({"detail": [{"loc": ["body", "seed"]}]}, "seed"),
+        ({"object": "error", "message": "flat"}, "flat"),
+        ([1], ""),
+    ],
+)
+def test_errors_in_every_form_are_read(told, words):
+    said = opened("mistral/m")._access.vendor.read_error(json.dumps(told).encode())
+
+    assert words in said["message"]
+
+
+def test_what_mistral_refuses_is_left_out():
+    vendor = opened("mistral/m")._access.vendor
+    problem = {"type": "extra_forbidden", "loc": ["body", "logit_bias"]}
+    told = {"message": {"detail": [{**problem, "msg": "Extra inputs are not permitted"}]}}
+    said = vendor.read_error(json.dumps(told).encode())
+    answer = ErrorAnswer(status=422, message=said["message"])
+    given = {"logit_bias": {}, "max_tokens": 5}
+
+    assert learn_refusal("https://an.address", "mistral/m", answer, given)
+    assert accepted("https://an.address", "mistral/m", given) == {"max_tokens": 5}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,7 +14,7 @@ from urllib.parse import quote
 from burnish.domain import Model, ModelRequest, UsageError
 from burnish.models.endpoint.answers import schema_words
 from burnish.models.endpoint.model import EndpointModel
-from burnish.models.endpoint.vendor import Vendor, bearer
+from burnish.models.endpoint.vendor import Vendor, bearer, read_error
 from burnish.models.openai.chat import ChatWire
 from burnish.models.openai.presets import PRESETS, Preset
 from burnish.models.openai.responses import ResponsesWire
@@ -50,8 +52,19 @@ def _vendor(provider: str, preset: Preset, path: str, settings: ModelSettings) -
         needs_key=not preset.local,
         prices=preset.billed_as,
         headers=_azure_headers if provider == "azure" else bearer,
+        read_error=_read_error,
         read_usage=OPENAI.read_usage,
     )
+
+
+def _read_error(content: bytes) -> Mapping[str, Any]:
+    """As OpenAI tells it, or in the forms of others: a text, or a list of problems."""
+    said = dict(read_error(content))
+    if not said:
+        with suppress(ValueError, RecursionError, AttributeError):
+            said = {"message": json.loads(content).get("error")}
+    told = said.get("message") or said.get("detail") or ""
+    return {**said, "message": told if isinstance(told, str) else json.dumps(told)}
 
 
 def _own_address(provider: str, preset: Preset, path: str, settings: ModelSettings) -> str:

@@ -16,9 +16,9 @@ class Preset:
     `address` is where it is unless `base_url` says otherwise; of a service whose address each customer
     has, `address_env` names the variable that holds it, and `path` what follows. `key_env` names the
     variable of the key, which a `local` server may do without. `billed_as` is its name in the tables
-    of prices. `refuses` are parameters that it answers with an error, `renames` what it calls
-    otherwise. One without `json_schema` takes a schema as words and answers with JSON of any form.
-    `prefix` is put before short model names. `differs` is all of that in words.
+    of prices. `renames` are parameters that it calls otherwise. One without `json_schema` takes a
+    schema as words and answers with JSON of any form. `prefix` is put before short model names.
+    `differs` is all of that in words.
     """
 
     service: str
@@ -28,7 +28,6 @@ class Preset:
     path: str = ""
     billed_as: str = ""
     local: bool = False
-    refuses: tuple[str, ...] = ()
     renames: Mapping[str, str] = field(default_factory=dict)
     json_schema: bool = True
     stream_options: bool = True
@@ -87,7 +86,6 @@ PRESETS: dict[str, Preset] = {
         address="https://api.groq.com/openai/v1",
         key_env="GROQ_API_KEY",
         billed_as="groq",
-        refuses=("logprobs", "top_logprobs", "logit_bias"),
         differs="refuses logprobs, top_logprobs and logit_bias; temperature 0 becomes 1e-8",
     ),
     "mistral": Preset(
@@ -95,7 +93,6 @@ PRESETS: dict[str, Preset] = {
         address="https://api.mistral.ai/v1",
         key_env="MISTRAL_API_KEY",
         billed_as="mistral",
-        refuses=("logprobs", "top_logprobs", "logit_bias"),
         renames={"seed": "random_seed", **_LEGACY_LENGTH},
         stream_options=False,
         differs="refuses unknown fields; `seed` is sent as random_seed, the length as max_tokens",
