@@ -7,6 +7,8 @@ import pytest
 from burnish.domain import ModelResponse
 from burnish.testing.model_contract import HELLO, SCHEMA, ModelContract
 from burnish.testing.vendors.anthropic import FakeAnthropic
+from burnish.testing.vendors.bedrock import FakeBedrock
+from burnish.testing.vendors.gemini import FakeGemini
 from burnish.testing.vendors.openai import FakeOpenAI
 
 
@@ -46,3 +48,30 @@ class TestAnthropic(ModelContract):
         assert texts == ['{"score": 1}'] * 2
         assert ["tool_choice" in one.body for one in vendor.seen] == [True, False, False]
         assert vendor.seen[-1].body["output_config"]["format"]["schema"] == SCHEMA
+
+
+class TestGemini(ModelContract):
+    vendor_class = FakeGemini
+    name = "gemini/gemini-2.5-flash"
+    key_env = "GEMINI_API_KEY"
+    has_refusals = False
+
+
+class TestBedrock(ModelContract):
+    vendor_class = FakeBedrock
+    name = "bedrock/anthropic.claude-haiku-4-5-20251001-v1:0"
+    key_env = "AWS_BEARER_TOKEN_BEDROCK"
+    has_logprobs = False
+    has_streams = False
+    has_refusals = False
+
+    @pytest.fixture(autouse=True)
+    def region(self, monkeypatch):
+        monkeypatch.setenv("AWS_REGION", "eu-central-1")
+        monkeypatch.delenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", raising=False)
+
+
+class TestGroq(ModelContract):
+    vendor_class = FakeOpenAI
+    name = "groq/llama-3.3-70b-versatile"
+    key_env = "GROQ_API_KEY"

@@ -23,6 +23,7 @@ from burnish.config.schema import (
 from burnish.config.search import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS, SearchSpec
 from burnish.domain import SearchSpace
 from burnish.domain.setting_schemas import sentences, settings_schema, type_schema
+from burnish.models.openai.presets import PRESETS, Preset
 from burnish.models.settings import ModelSettings
 
 EXAMPLES = Path(__file__).parent / "examples.toml"
@@ -56,11 +57,20 @@ class Key(NamedTuple):
 
 
 def made(name: str) -> str:
-    """The keys of a table, with what the table is for."""
+    """The keys of a table, with what the table is for; or the services that have a preset."""
+    if name == "presets":
+        head = ["name", "service", "address", "key", "what is different"]
+        return table(head, [_preset(name, one) for name, one in PRESETS.items()])
     keys = model_keys() if name == "models" else dict(every_table())[name]
     about = f"{sentences(_TABLES[name])[0]}\n\n" if name in _TABLES else ""
     head = ["key", "takes", "unless said", "such as", "what it does"]
     return about + table(head, map(Key.row, keys))
+
+
+def _preset(name: str, preset: Preset) -> list[str]:
+    address = preset.address or f"${preset.address_env}{preset.path}"
+    key = f"`{preset.key_env}`" + (", if it wants one" if preset.local else "")
+    return [f"`{name}/NAME`", preset.service, f"`{address}`", key, preset.differs]
 
 
 def every_table() -> Iterator[tuple[str, list[Key]]]:

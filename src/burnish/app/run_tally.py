@@ -63,9 +63,12 @@ def _asked(gate: BudgetGate, before: Spending) -> Spending:
 
 
 def _less(usage: Usage, before: Usage) -> Usage:
+    cost = None
+    if usage.cost_usd is not None and before.cost_usd is not None:
+        cost = max(usage.cost_usd - before.cost_usd, 0.0)
     return Usage(
         calls=max(usage.calls - before.calls, 0),
         input_tokens=max(usage.input_tokens - before.input_tokens, 0),
         output_tokens=max(usage.output_tokens - before.output_tokens, 0),
-        cost_usd=max((usage.cost_usd or 0.0) - (before.cost_usd or 0.0), 0.0),
+        cost_usd=cost,
     )

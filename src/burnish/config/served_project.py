@@ -24,6 +24,7 @@ from burnish.config.search import (
 from burnish.config.settings import explained, load_settings, read_tables
 from burnish.domain import UsageError
 from burnish.models.local.catalog import KNOWN
+from burnish.models.openai.presets import PRESETS
 from burnish.models.outbound_rules import OutboundRules
 
 
@@ -166,9 +167,11 @@ def require_own_models(
 
 
 # By provider: variables that, where one is set, say that the server may use it.
-OPENED_BY = {
-    "openai": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+OPENED_BY: dict[str, tuple[str, ...]] = {
+    **{name: (one.key_env, one.address_env) for name, one in PRESETS.items()},
     "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "bedrock": ("AWS_BEARER_TOKEN_BEDROCK",),
 }
 
 
@@ -181,7 +184,7 @@ def may_use(model: str, own: Settings) -> bool:
     provider, _, name = model.partition("/")
     if model in own_models(own) or (provider == "local" and name in KNOWN):
         return True
-    given = any(os.environ.get(one) for one in OPENED_BY.get(provider, ()))
+    given = any(os.environ.get(one) for one in OPENED_BY.get(provider, ()) if one)
     return bool(name) and not own.agent.name and given
 
 

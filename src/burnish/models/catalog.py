@@ -7,6 +7,7 @@ import difflib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeGuard
 
 from burnish.domain import (
@@ -27,6 +28,7 @@ from burnish.domain import (
 )
 from burnish.models.callable_model import CallableModel, TextFunction
 from burnish.models.openai.models import OpenAIModel, OpenAIResponsesModel
+from burnish.models.openai.presets import PRESETS
 from burnish.models.pricing import PricedModel
 from burnish.models.replay import ReplayModel
 from burnish.models.scripted import ScriptedModel, last_user_message
@@ -143,6 +145,24 @@ def _open_anthropic(rest: str, settings: ModelSettings) -> Model:
     return AnthropicModel(rest, settings)
 
 
+def _open_compatible(provider: str, rest: str, settings: ModelSettings) -> Model:
+    from burnish.models.openai.compatible import open_compatible  # noqa: PLC0415
+
+    return open_compatible(provider, rest, settings)
+
+
+def _open_gemini(rest: str, settings: ModelSettings) -> Model:
+    from burnish.models.gemini.vendor import open_gemini  # noqa: PLC0415
+
+    return open_gemini(rest, settings)
+
+
+def _open_bedrock(rest: str, settings: ModelSettings) -> Model:
+    from burnish.models.bedrock.vendor import open_bedrock  # noqa: PLC0415
+
+    return open_bedrock(rest, settings)
+
+
 def _open_local(rest: str, settings: ModelSettings) -> Model:
     from burnish.models.local.model import open_local  # noqa: PLC0415
 
@@ -202,8 +222,11 @@ def _sample(field: Mapping[str, Any], said: str) -> Json:
 
 
 _PROVIDERS: dict[str, Callable[[str, ModelSettings], Model]] = {
+    **{name: partial(_open_compatible, name) for name in PRESETS},
     "openai": _open_openai,
     "anthropic": _open_anthropic,
+    "gemini": _open_gemini,
+    "bedrock": _open_bedrock,
     "local": _open_local,
     "scripted": _open_scripted,
     "replay": _open_replay,
@@ -240,14 +263,8 @@ def _open_third_party(provider: str, rest: str, settings: ModelSettings) -> Mode
 
 
 def _forms() -> str:
-    forms = [
-        "openai/NAME",
-        "anthropic/NAME",
-        "local/NAME-or-FILE.gguf",
-        "scripted/echo",
-        "replay/FILE",
-    ]
-    more = sorted(set(SEAM.installed()) - set(_PROVIDERS))
+    forms = ["openai/NAME", "local/NAME-or-FILE.gguf", "scripted/echo", "replay/FILE"]
+    more = sorted({*_PROVIDERS, *SEAM.installed()} - {form.partition("/")[0] for form in forms})
     return f"use one of {', '.join([*forms, *(f'{provider}/…' for provider in more)])}"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from burnish.domain import BurnishError, ModelRequest, UnavailableError, UsageError
 
-_TRANSIENT_STATUS = frozenset({408, 409, 429})
+_TRANSIENT_STATUS = frozenset({408, 409, 424, 429})
 _LONGEST_MESSAGE = 300
 _SHORTEST_SECRET = 4
 _KEY_LIKE = re.compile(r"(?i)\b(?:bearer\s+\S+|sk-[\w*-]{6,})")
@@ -111,9 +111,9 @@ def error_of_status(
             status=status,
             retry_after=retry_after,
         )
-    if status == 401:
+    if status == 401 or answer.code == "invalid_api_key":
         # What the endpoint says of a wrong key often quotes a part of it.
-        why = f"{endpoint.address} does not accept the key (status 401)"
+        why = f"{endpoint.address} does not accept the key (status {status})"
         return _refused_key(endpoint, why, ErrorAnswer(status=status))
     if status == 403:
         why = f"{endpoint.address} denies access (status 403){said}"

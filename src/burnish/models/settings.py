@@ -19,7 +19,7 @@ _SWITCHES = ("grammar", "stream", "prompt_cache", "cache", "batch")
 _COUNTS = ("max_concurrency", "max_attempts", "workers", "context_tokens")
 _SECONDS = ("timeout_seconds", "deadline_seconds", "queue_seconds")
 _ABOVE_ZERO = ("requests_per_minute", "tokens_per_minute", *_SECONDS)
-_FROM_ZERO = ("retry_budget", "input_price", "output_price")
+_FROM_ZERO = ("retry_budget", "input_price", "output_price", "cached_input_price")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,9 @@ class ModelSettings:
     complains. `timeout_seconds` bounds one attempt, `deadline_seconds` the whole call with its
     waits and retries. `max_attempts` is how often a call is tried, the first time included.
     `retry_budget` is how many retries a call earns: 0.2 lets a fifth of the calls be tried again.
-    `input_price` and `output_price` are in USD per million tokens, and given together. `grammar`
+    `input_price` and `output_price` are in USD per million tokens, and given together.
+    `cached_input_price` is that of input which the endpoint has cached; without it own prices have
+    `input_price` for it, and the tables their own. `grammar`
     sends labels as a GBNF grammar, which llama.cpp servers understand. `stream` has answers
     come piece by piece, so that the time to the first of them is known. `prompt_cache` marks what
     the next request is likely to begin with, for vendors that cache prompts only where they are told
@@ -61,6 +63,7 @@ class ModelSettings:
     retry_budget: float = 0.2
     input_price: float | None = None
     output_price: float | None = None
+    cached_input_price: float | None = None
     workers: int | None = None
     context_tokens: int | None = None
     queue_seconds: float = 3600.0
@@ -82,6 +85,8 @@ class ModelSettings:
         if (self.input_price is None) != (self.output_price is None):
             missing = "input_price" if self.input_price is None else "output_price"
             raise _invalid(missing, "input_price and output_price are given together or not at all")
+        if self.cached_input_price is not None and self.input_price is None:
+            raise _invalid("cached_input_price", "input_price and output_price are not given")
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> ModelSettings:
@@ -146,6 +151,7 @@ def _invalid(name: str, why: str) -> UsageError:
         "api": f"leave it out, or write one of {', '.join(_APIS)}",
         "input_price": "give both prices in USD per million tokens, or neither",
         "output_price": "give both prices in USD per million tokens, or neither",
+        "cached_input_price": "give all three prices in USD per million tokens, or leave it out",
     }
     return UsageError(
         what=f"the model setting {name} cannot be used",

@@ -26,6 +26,7 @@ class ModelView(View):
     fix: str | None
     input_price: float | None = Field(description="USD for a million tokens; None is unknown.")
     output_price: float | None
+    cached_input_price: float | None = Field(description="Of input that the provider has cached.")
 
 
 class ModelList(BaseModel):

@@ -62,6 +62,7 @@ class ModelContract:
     has_logprobs: ClassVar[bool] = True
     has_streams: ClassVar[bool] = True
     caches_prompts: ClassVar[bool] = True
+    has_refusals: ClassVar[bool] = True
 
     @pytest.fixture
     async def vendor(self, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FakeVendor]:
@@ -189,7 +190,7 @@ class ModelContract:
         sent = json.dumps(vendor.seen[-1].body)
         assert response.text == "fine"
         assert sent.count(PIXEL.data) == 2
-        assert PIXEL.media_type in sent
+        assert PIXEL.media_type.partition("/")[2] in sent
 
     async def test_logprobs_come_where_there_are_any(
         self, vendor: FakeVendor, open_at: Callable[..., Model]
@@ -253,7 +254,9 @@ class ModelContract:
         vendor.plan(vendor.filtering())
         filtered = await model.complete(HELLO)
 
-        assert (refused.finish_reason, refused.text) == ("refusal", "I will not")
+        # Where there is no word for it, a refusal is a text like any other.
+        finish = "refusal" if self.has_refusals else "stop"
+        assert (refused.finish_reason, refused.text) == (finish, "I will not")
         assert filtered.finish_reason == "content_filter"
         assert vendor.requests == 2
 
@@ -364,7 +367,12 @@ class ModelContract:
         texts = [(await open_at().complete(request)).text for _ in range(3)]
 
         assert texts == ["fine"] * 3
-        assert ["temperature" in one.body for one in vendor.seen] == [True, False, False, False]
+        assert ["temperature" in vendor.parameters(one) for one in vendor.seen] == [
+            True,
+            False,
+            False,
+            False,
+        ]
         told = [one for one in caplog.messages if "temperature" in one]
         assert len(told) == 1
         assert self.name in told[0]

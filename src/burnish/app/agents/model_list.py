@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 from burnish.app.wiring import ModelPool
 from burnish.config.schema import Settings
 from burnish.config.served_project import OPENED_BY, may_use, own_models
 from burnish.config.settings import model_settings
-from burnish.domain import BurnishError, Usage
+from burnish.domain import BurnishError
 from burnish.models.local.catalog import KNOWN
-from burnish.models.pricing import price_call
-
-# Small enough for the first tier of every price, and prices are told for a million.
-_TOKENS, _MILLION = 1_000, 1_000_000
-_FREE = ("local", "scripted", "replay")
+from burnish.models.pricing import ListPrice, list_price
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +24,7 @@ class ModelState:
     fix: str | None
     input_price: float | None
     output_price: float | None
+    cached_input_price: float | None
 
 
 async def list_models(own: Settings) -> list[ModelState]:
@@ -51,15 +47,16 @@ async def check_model(name: str, own: Settings) -> ModelState:
                 pool.model(name)
         except BurnishError as error:
             problem, fix = error.why, error.fix
-    prices = (None, None) if not allowed else _prices(name, own)
+    price = _price(name, own if allowed else None)
     return ModelState(
         name=name,
         allowed=allowed,
         ready=problem is None,
         problem=problem,
         fix=fix,
-        input_price=prices[0],
-        output_price=prices[1],
+        input_price=price.input_price,
+        output_price=price.output_price,
+        cached_input_price=price.cached_input_price,
     )
 
 
@@ -68,23 +65,10 @@ def open_providers(own: Settings) -> list[str]:
     return [provider for provider in OPENED_BY if may_use(f"{provider}/any", own)]
 
 
-def _prices(name: str, own: Settings) -> tuple[float | None, float | None]:
-    provider, _, model = name.partition("/")
-    if provider in _FREE:
-        return 0.0, 0.0
+def _price(name: str, own: Settings | None) -> ListPrice:
     try:
-        settings = model_settings(own.models, name)
+        if own is not None:
+            return list_price(name, model_settings(own.models, name))
     except BurnishError:
-        return None, None
-    if settings.input_price is not None:
-        return settings.input_price, settings.output_price
-    address = settings.base_url or (
-        os.environ.get("OPENAI_BASE_URL") if provider == "openai" else None
-    )
-    each = (Usage(input_tokens=_TOKENS), Usage(output_tokens=_TOKENS))
-    costs = [
-        price_call(model, one, settings=settings, base_url=address, provider=provider)
-        for one in each
-    ]
-    read, written = (None if one is None else one * _MILLION / _TOKENS for one in costs)
-    return read, written
+        pass  # Reported as the model's own problem.
+    return ListPrice(name=name)

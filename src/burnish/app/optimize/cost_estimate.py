@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -35,7 +34,7 @@ from burnish.evaluation.scorers.judge import judge_messages, shown_output, syste
 from burnish.evaluation.scorers.judges import judges_in, pairwise_in, row_judges
 from burnish.evaluation.scorers.pairwise import choice_messages
 from burnish.evaluation.suite import Suite
-from burnish.models.pricing import price_call
+from burnish.models.pricing import price_by_name
 from burnish.models.tokens import count_message_tokens, count_tokens
 from burnish.optimization.objective import unmeasured
 
@@ -53,7 +52,6 @@ _QUESTION_TOKENS = 400
 _LONG_QUESTION_TOKENS = 1200
 _SHOWN_ITEMS = 4
 _REASON_TOKENS = 100
-_FREE = ("local", "scripted", "replay")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -402,17 +400,7 @@ def _judging(suite: Suite, item: Item, output: AgentOutput) -> Iterator[_Call]:
 
 
 def _price(model: str, usage: Usage, tables: Mapping[str, Any]) -> float | None:
-    provider = model.partition("/")[0]
-    if provider in _FREE:
-        return 0.0
-    settings = model_settings(tables, model)
-    if "/" in model and provider != "openai":
-        address = settings.base_url
-        return price_call(
-            _bare(model), usage, settings=settings, base_url=address, provider=provider
-        )
-    address = settings.base_url or os.environ.get("OPENAI_BASE_URL") or None
-    return price_call(_bare(model), usage, settings=settings, base_url=address)
+    return price_by_name(model, usage, model_settings(tables, model))
 
 
 def _bare(model: str) -> str:

@@ -39,7 +39,9 @@ _ANSWER_SECONDS = 60.0
 
 def doctor(
     context: typer.Context,
-    offline: Annotated[bool, typer.Option("--offline", help="Make no model call.")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Call no model, and look for no server.")
+    ] = False,
     json_output: Json = False,
     config: Config = None,
     db: Db = None,
@@ -84,6 +86,8 @@ async def _findings(location: ProjectLocation, *, offline: bool) -> AsyncIterato
     for seam, point in _entry_points():
         yield await _attempt(f"{seam.noun} {point.name}", partial(_loaded, seam, point))
     yield await _attempt("database", partial(_database, location))
+    for finding in () if offline else await _local_servers(location):
+        yield finding
     if not location.config.exists():
         yield Finding(name="config", ok=None, detail=f"no {location.config}", fix="burnish init")
         return
@@ -159,6 +163,30 @@ async def _database(location: ProjectLocation) -> str:
     if not newest:
         newest = f", latest experiment {experiments[0].id}" if experiments else ", empty so far"
     return f"{address}, schema {HEAD}{newest}"
+
+
+async def _local_servers(location: ProjectLocation) -> list[Finding]:
+    """Model servers that run on this machine, each with the line that puts it to use."""
+    from burnish.models.openai.local_servers import find_local_servers  # noqa: PLC0415
+
+    try:
+        tables = location.settings().models if location.config.exists() else {}
+    except BurnishError:
+        tables = {}  # Reported as the config's own failure.
+    servers = await find_local_servers(tables)
+    if not servers:
+        return [
+            Finding(name="local servers", ok=None, detail="no Ollama, vLLM, LM Studio, llama.cpp")
+        ]
+    return [
+        Finding(
+            name=server.provider,
+            ok=None if server.wants_key or not server.models else True,
+            detail=f"{server.address}: {server.words}",
+            fix=server.use,
+        )
+        for server in servers
+    ]
 
 
 async def _config(location: ProjectLocation) -> str:

@@ -1,22 +1,26 @@
-"""`burnish models`: the embedded models."""
+"""`burnish models`: the embedded models, and what models cost."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from burnish.cli.console import Streams
-from burnish.cli.options import Json
+from burnish.cli.options import Config, Json
 from burnish.cli.parser import Commands
+from burnish.cli.project_location import ProjectLocation
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-models = typer.Typer(help="List, get and serve the embedded models.", cls=Commands)
+    from burnish.models.pricing import ListPrice
+
+models = typer.Typer(help="List, get and serve the embedded models, and show prices.", cls=Commands)
 # By name: neither layer knows the other.
 _SERVER = "burnish.server.local_models"
 
@@ -117,6 +121,70 @@ def serve(
         streams.out.flush()
 
     import_module(_SERVER).run(given, port, ModelSettings(workers=workers), listening)
+
+
+@models.command()
+def prices(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Models, such as openai/gpt-4o-mini."),
+    ] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="Fetch the tables of today and keep them.")
+    ] = False,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="PLACE",
+            help="Update from this file or address.",
+            show_default="where genai-prices publishes them",
+        ),
+    ] = None,
+    json_output: Json = False,
+    config: Config = None,
+) -> None:
+    """Show what models cost and who says so; without names, which tables are in use."""
+    from burnish.models.price_tables import current_tables, update_tables  # noqa: PLC0415
+
+    streams: Streams = context.obj
+    tables = update_tables(source) if update or source else current_tables()
+    found = [_list_price(name, ProjectLocation.of(context, config, None)) for name in names or ()]
+    if json_output:
+        vendors = len(tables.snapshot.providers)
+        known = {"source": tables.source, "fetched_at": tables.fetched_at, "vendors": vendors}
+        told = [asdict(price) for price in found]
+        streams.print_document({"tables": {**known, "note": tables.note}, "prices": told})
+        return
+    for price in found:
+        streams.say(_price_line(price))
+    if not names:
+        streams.say(f"{tables.source}: {len(tables.snapshot.providers)} vendors")
+    if tables.note:
+        streams.messages.print(tables.note, soft_wrap=True)
+
+
+def _list_price(name: str, location: ProjectLocation) -> ListPrice:
+    """By the settings of the project, where there is one."""
+    from burnish.config.settings import model_settings  # noqa: PLC0415
+    from burnish.models.pricing import list_price  # noqa: PLC0415
+
+    tables = location.settings().models if location.config.exists() else {}
+    return list_price(name, model_settings(tables, name))
+
+
+def _price_line(price: ListPrice) -> str:
+    if price.input_price is None:
+        return (
+            f"{price.name}  unknown; set input_price and output_price in "
+            f'[models."{price.name}"], in USD for a million tokens'
+        )
+    entry = f", {price.entry}" if price.entry else ""
+    return (
+        f"{price.name}  ${price.input_price:g} in, ${price.cached_input_price:g} cached, "
+        f"${price.output_price:g} out for a million tokens  ({price.source}{entry})"
+    )
 
 
 @contextlib.contextmanager

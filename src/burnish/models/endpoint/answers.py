@@ -68,6 +68,11 @@ def storable_text(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def schema_words(schema: Mapping[str, Any]) -> str:
+    """A schema for models that cannot be held to one: it is asked for."""
+    return "Answer with JSON that is valid by this JSON schema:\n" + json.dumps(schema)
+
+
 def tool_calls_of(told: Iterable[tuple[Any, ...]]) -> tuple[ToolCall, ...]:
     """Calls from (id, name, arguments), or with an echo; arguments in text are read.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -28,6 +29,7 @@ from burnish.support.tls import tls_context
 
 T = TypeVar("T")
 LARGEST_BODY = 8 * 1024 * 1024
+_VERSION = re.compile(r"v\d\w*")
 _LONGEST_CONNECT_SECONDS = 10.0
 _HEADERS = {
     "Accept": "application/json",
@@ -124,7 +126,7 @@ class EndpointClient:
     def _url(self, path: str) -> str:
         """Below the address, which may be given with the version that the path begins with."""
         version, _, rest = path.partition("/")
-        given = self._base_url.endswith(f"/{version}")
+        given = _VERSION.fullmatch(version) and self._base_url.endswith(f"/{version}")
         return f"{self._base_url}/{rest if given else path}"
 
     async def _attempt(self, call: Awaitable[T]) -> T:
@@ -149,7 +151,11 @@ class EndpointClient:
                 param=words.get("param", ""),
             ),
             self._endpoint,
-            retry_after=retry_after_seconds(response.headers, self._clock.now()),
+            retry_after=retry_after_seconds(
+                # Some vendors say it in the answer.
+                {**_said_delay(words.get("retry_after")), **response.headers},
+                self._clock.now(),
+            ),
         )
 
     def _breakdown(self, error: Exception) -> TransientError:
@@ -165,6 +171,10 @@ class EndpointClient:
             fix = "check base_url, the network and that the server runs"
             return TransientError(f"no connection to {address}", fix=fix)
         return TransientError(f"{address} cut the connection before the answer was complete")
+
+
+def _said_delay(seconds: str | None) -> dict[str, str]:
+    return {"retry-after": seconds} if seconds else {}
 
 
 class _RefusedError(Exception):

@@ -86,5 +86,6 @@ class _TallyCollector(Collector):
             calls.add_metric([purpose], usage.calls)
             tokens.add_metric([purpose, "input"], usage.input_tokens)
             tokens.add_metric([purpose, "output"], usage.output_tokens)
-            cost.add_metric([purpose], usage.cost_usd or 0.0)
+            if usage.cost_usd is not None:  # What nobody knows is no sample, and not 0.
+                cost.add_metric([purpose], usage.cost_usd)
         yield from (calls, tokens, cost)

@@ -88,6 +88,11 @@ class FakeVendor(LoopbackServer):
         """The same as the lines of a stream, of which the last make its end."""
         raise NotImplementedError
 
+    def parameters(self, request: SeenRequest) -> Mapping[str, Any]:
+        """Where the model's parameters stand in a request."""
+        body: Mapping[str, Any] = request.body
+        return body
+
     def streams(self, request: SeenRequest) -> bool:
         """Whether the answer is asked for in pieces."""
         return bool(request.body.get("stream"))
@@ -128,7 +133,7 @@ class FakeVendor(LoopbackServer):
         if kind is None:
             return self.failing(404, f"there is nothing at {request.path}", "not_found_error")
         for name, instead in self.refused.items():
-            if name in request.body:
+            if name in self.parameters(request):
                 return self.unsupported(name, instead)
         problem = self._problem(kind, request.body)
         return self.failing(400, problem, "invalid_request_error") if problem else None

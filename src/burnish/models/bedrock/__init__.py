@@ -1,0 +1,1 @@
+"""Models on Amazon Bedrock, by its Converse API; extra `bedrock` for signatures."""

@@ -1,0 +1,1 @@
+"""Gemini models, over Google's own API."""
