@@ -297,7 +297,6 @@ def _tool_agent(
     schema: Mapping[str, Any] | None,
 ) -> Agent:
     from burnish.evaluation.agents import ToolAgent  # noqa: PLC0415
-    from burnish.evaluation.agents.tools.conversation import Limits  # noqa: PLC0415
 
     return ToolAgent(
         name=spec.name,
@@ -305,12 +304,7 @@ def _tool_agent(
         model=open_model(spec.model),
         roster=spec.roster(),
         open_model=open_model,
-        limits=Limits(
-            max_steps=spec.max_steps,
-            max_seconds=spec.max_seconds,
-            max_tokens=spec.max_tokens,
-            max_cost_usd=spec.max_cost_usd,
-        ),
+        limits=spec.limits(),
         labels=spec.labels,
         output_schema=schema,
         records=records,
