@@ -297,7 +297,6 @@ def _tool_agent(
     schema: Mapping[str, Any] | None,
 ) -> Agent:
     from burnish.evaluation.agents import ToolAgent  # noqa: PLC0415
-    from burnish.evaluation.agents.tools.conversation import Limits  # noqa: PLC0415
 
     return ToolAgent(
         name=spec.name,
@@ -305,12 +304,7 @@ def _tool_agent(
         model=open_model(spec.model),
         roster=spec.roster(),
         open_model=open_model,
-        limits=Limits(
-            max_steps=spec.max_steps,
-            max_seconds=spec.max_seconds,
-            max_tokens=spec.max_tokens,
-            max_cost_usd=spec.max_cost_usd,
-        ),
+        limits=spec.limits(),
         labels=spec.labels,
         output_schema=schema,
         records=records,
@@ -386,42 +380,3 @@ def _user_plan(policy: UserPolicy | None, open_model: OpenModel) -> UserPlan | N
     if policy is None:
         return None
     return UserPlan(policy=policy, model=None if policy.model is None else open_model(policy.model))
-
-
-def check_fit(agent: Agent, suite: Suite) -> None:
-    """Refuse, before anything is paid, what every item would fail on."""
-    from burnish.evaluation.agents import JudgeAgent, PromptAgent, ToolAgent  # noqa: PLC0415
-    from burnish.evaluation.conversations.agent import require_user  # noqa: PLC0415
-    from burnish.evaluation.refine.plan import require_fields  # noqa: PLC0415
-
-    columns = suite.columns
-    require_user(suite.user, columns, agent if isinstance(agent, PromptAgent) else None)
-    if isinstance(agent, (PromptAgent, ToolAgent)):
-        prompt = agent.prompt if isinstance(agent, ToolAgent) else agent.configuration
-        for name in sorted(prompt.placeholders):
-            if name not in columns and name.split(".")[0] not in columns:
-                raise UsageError(
-                    what=f"the placeholder {{{{{name}}}}} cannot be filled",
-                    why=f"the dataset has no such column; it has {', '.join(sorted(columns))}",
-                    fix="rename the placeholder or add the column",
-                    code="placeholder_unknown",
-                )
-    if isinstance(agent, JudgeAgent):
-        agent.require_columns(columns)
-    for name in () if suite.pictures is None else suite.pictures.columns:
-        if name not in columns:
-            raise UsageError(
-                what=f"the pictures of {name!r} cannot be shown",
-                why=f"the dataset has no such column; it has {', '.join(sorted(columns))}",
-                fix="correct `pictures` in [suite] or add the column",
-                code="unknown_field",
-            )
-    require_fields(suite.refine, set(columns))
-    missing = suite.scorers.missing_fields(columns)
-    if missing:
-        raise UsageError(
-            what="the scorers cannot compare",
-            why=f"the dataset has no column {min(missing)!r}; it has {', '.join(sorted(columns))}",
-            fix="correct the scorer's `field` or add the column",
-            code="unknown_field",
-        )

@@ -16,6 +16,7 @@ from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.models.outbound_rules import OutboundRules
 
 if TYPE_CHECKING:
+    from burnish.evaluation.agents.tools.conversation import Limits
     from burnish.evaluation.agents.tools.roster import Roster
 
 
@@ -104,6 +105,17 @@ class AgentSpec:
         from burnish.evaluation.agents.tools.roster import Roster  # noqa: PLC0415
 
         return Roster.of(self.tools or (), self.agents, self.folder, version=self.version)
+
+    def limits(self) -> Limits:
+        """What one run of one item may take."""
+        from burnish.evaluation.agents.tools.conversation import Limits  # noqa: PLC0415
+
+        return Limits(
+            max_steps=self.max_steps,
+            max_seconds=self.max_seconds,
+            max_tokens=self.max_tokens,
+            max_cost_usd=self.max_cost_usd,
+        )
 
     def _add_sections(self) -> None:
         """Texts of tools, sub-agents and output fields, where the configuration has no others."""

@@ -375,13 +375,13 @@ class _Records:
 
 
 class TestRecords:
-    def run(self, records, tool, model):
+    def run(self, records, tool, model, item=ITEM):
         spec = burnish.Agent(configuration={"sections": SECTIONS}, model=model, tools=[tool])
         agent = build_agent(spec, lambda given: given, records)
 
         async def once():
             with paying_for(Payer("e1/i1/0")):
-                return await agent.run(agent.configuration, ITEM, repeat=0)
+                return await agent.run(agent.configuration, item, repeat=0)
 
         return asyncio.run(once())
 
@@ -406,6 +406,20 @@ class TestRecords:
         assert output.text == "done"
         assert [amount for amount, _ in keys] == [1, 2, 2]
         assert keys[1] == keys[2] and keys[0][1] != keys[1][1]
+
+    def test_turns_of_one_item_are_apart(self):
+        keys = []
+
+        def pay(idempotency_key: str) -> str:
+            keys.append(idempotency_key)
+            return "paid"
+
+        records = _Records()
+        model = script(calls(("a", "pay", {})), "done")
+        self.run(records, pay, model)
+        self.run(records, pay, model, Item(id="i1", data={"message": "once more"}))
+
+        assert len(set(keys)) == 2
 
     def test_another_call_of_the_same_name_is_not_answered_by_the_record(self):
         seen = []

@@ -10,7 +10,8 @@ from typing import Any
 
 from burnish.app.evaluate.leases import leased_evaluation, until_cancelled, was_cancelled
 from burnish.app.evaluate.result import EvaluationResult, result_of
-from burnish.app.wiring import Workspace, build_agent, build_suite, check_fit
+from burnish.app.suite_fit import check_fit
+from burnish.app.wiring import Workspace, build_agent, build_suite
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import (
     Agent,

@@ -13,7 +13,8 @@ from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_plan import RunPlan, require_room, split_ids
 from burnish.app.optimize.run_spec import require_objective, with_objective
 from burnish.app.progress_line import choose_display, search_line, showing
-from burnish.app.wiring import Workspace, build_agent, build_suite, check_fit
+from burnish.app.suite_fit import check_fit
+from burnish.app.wiring import Workspace, build_agent, build_suite
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of, draw_seed, places_of
 from burnish.config.served_project import models_in

@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from burnish.app.datasets.row_checks import RowChecks, placeholder_doubts
-from burnish.app.wiring import build_agent, build_suite, check_fit
+from burnish.app.suite_fit import check_fit
+from burnish.app.wiring import build_agent, build_suite
 from burnish.cli.console import Streams
 from burnish.cli.display.rows import print_rows
 from burnish.cli.options import Config, Db, Json

@@ -36,8 +36,7 @@ from burnish.support.number_checks import is_whole
 # Raise it when equal requests may be answered otherwise for a reason that the settings don't show.
 _DECODING_VERSION = 1
 _MOST_WORKERS_BY_DEFAULT = 2
-_MAGIC = b"GGUF"
-DEFAULT_MAX_TOKENS = 256
+_MAGIC, DEFAULT_MAX_TOKENS = b"GGUF", 256
 _CONTEXT_TOKENS = 2048  # of files whose model is not known
 # A large model on a busy machine reads a thousand tokens in minutes.
 _USUAL_SECONDS, _TIMEOUT_SECONDS = ModelSettings().timeout_seconds, 600.0
@@ -125,8 +124,7 @@ class LocalModel:
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """One answer: a label, JSON by the schema, a call of a tool, or text."""
         asked = told_as_text(request)
-        payload = chat_payload(asked, context_tokens=self._context_tokens)
-        answer = await self._ask(asked, payload)
+        answer = await self._ask(asked, chat_payload(asked, context_tokens=self._context_tokens))
         return read_calls(request, decided_label(asked, answer) or chat_response(asked, answer))
 
     async def _ask(self, request: ModelRequest, payload: dict[str, Any]) -> dict[str, Any]:

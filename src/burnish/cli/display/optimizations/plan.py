@@ -7,7 +7,8 @@ from rich.text import Text
 
 from burnish.app.optimize.cost_estimate import CostEstimate, require_price
 from burnish.app.optimize.run_plan import RunPlan
-from burnish.app.wiring import ModelPool, build_agent, build_suite, check_fit
+from burnish.app.suite_fit import check_fit
+from burnish.app.wiring import ModelPool, build_agent, build_suite
 from burnish.cli.console import Streams
 from burnish.cli.display.rows import print_rows
 from burnish.cli.wording import count, harmless, money

@@ -29,7 +29,6 @@ from burnish.domain import (
 )
 from burnish.evaluation.agents.tools.roster import Roster, SubAgent, task_schema
 from burnish.evaluation.agents.tools.tool import Tool, ToolFailure, broken_rule
-from burnish.evaluation.scorers.scorer_set import is_systemic
 from burnish.support.deadlines import deadline
 from burnish.support.hints import did_you_mean
 
@@ -238,7 +237,7 @@ class Conversation:
         except (asyncio.CancelledError, UnavailableError):
             raise
         except Exception as error:
-            if is_systemic(error):
+            if _is_of_all(error):
                 raise
             found = _Observation(_words(error)[:_LONGEST_ERROR], error=True)
         found.milliseconds = (time.perf_counter() - started) * 1000
@@ -268,6 +267,13 @@ class Conversation:
             return _Observation(ending.text, transcript=transcript)
         text = f"error: {sub.name} stopped at {ending.ended}. {ending.text}".strip()
         return _Observation(text, error=True, transcript=transcript)
+
+
+def _is_of_all(error: Exception) -> bool:
+    """Whether every call would fail alike, as without a key."""
+    from burnish.evaluation.scorers.scorer_set import is_systemic  # noqa: PLC0415 - loads agents
+
+    return is_systemic(error)
 
 
 def _named_apart(calls: Sequence[ToolCall], step: int, taken: set[str]) -> tuple[ToolCall, ...]:
