@@ -34,8 +34,6 @@ from burnish.jobs.event_listeners import announcing
 if TYPE_CHECKING:
     from burnish.config.specs import AgentSpec, SuiteSpec
     from burnish.domain.images.protocols import ImageRepository
-    from burnish.evaluation.conversations.agent import UserPlan
-    from burnish.evaluation.conversations.policy import UserPolicy
     from burnish.evaluation.scorers.pairwise import Outputs
     from burnish.evaluation.suite import Suite
 
@@ -329,6 +327,7 @@ def build_suite(
     compare with the outputs of `baseline`, else with what the agent answers as it is.
     """
     from burnish.evaluation.agents.prompt_agent import REFINE_THRESHOLD  # noqa: PLC0415
+    from burnish.evaluation.conversations.agent import plan_user  # noqa: PLC0415
     from burnish.evaluation.conversations.policy import UserPolicy  # noqa: PLC0415
     from burnish.evaluation.datasets import Dataset  # noqa: PLC0415
     from burnish.evaluation.datasets.pictures import PictureFolder  # noqa: PLC0415
@@ -375,53 +374,27 @@ def build_suite(
         scorers=scorers,
         policy=policy,
         refine=plan_refinement(refine, scorers, spec.mode, open_model),
-        user=_user_plan(UserPolicy.of(spec.user), open_model),
+        user=plan_user(UserPolicy.of(spec.user), open_model),
         pictures=pictures,
     )
-
-
-def _user_plan(policy: UserPolicy | None, open_model: OpenModel) -> UserPlan | None:
-    from burnish.evaluation.conversations.agent import UserPlan  # noqa: PLC0415
-
-    if policy is None:
-        return None
-    return UserPlan(policy=policy, model=None if policy.model is None else open_model(policy.model))
 
 
 def check_fit(agent: Agent, suite: Suite) -> None:
     """Refuse, before anything is paid, what every item would fail on."""
     from burnish.evaluation.agents import JudgeAgent, PromptAgent, ToolAgent  # noqa: PLC0415
+    from burnish.evaluation.agents.prompt_agent import require_columns  # noqa: PLC0415
     from burnish.evaluation.conversations.agent import require_user  # noqa: PLC0415
     from burnish.evaluation.refine.plan import require_fields  # noqa: PLC0415
 
     columns = suite.columns
-    require_user(suite.user, columns, agent if isinstance(agent, PromptAgent) else None)
-    if isinstance(agent, (PromptAgent, ToolAgent)):
-        prompt = agent.prompt if isinstance(agent, ToolAgent) else agent.configuration
-        for name in sorted(prompt.placeholders):
-            if name not in columns and name.split(".")[0] not in columns:
-                raise UsageError(
-                    what=f"the placeholder {{{{{name}}}}} cannot be filled",
-                    why=f"the dataset has no such column; it has {', '.join(sorted(columns))}",
-                    fix="rename the placeholder or add the column",
-                    code="placeholder_unknown",
-                )
+    prompted = agent if isinstance(agent, (PromptAgent, ToolAgent)) else None
+    require_user(suite.user, columns, prompted)
+    if prompted is not None:
+        prompt = prompted.prompt if isinstance(prompted, ToolAgent) else prompted.configuration
+        require_columns(prompt, columns)
     if isinstance(agent, JudgeAgent):
         agent.require_columns(columns)
-    for name in () if suite.pictures is None else suite.pictures.columns:
-        if name not in columns:
-            raise UsageError(
-                what=f"the pictures of {name!r} cannot be shown",
-                why=f"the dataset has no such column; it has {', '.join(sorted(columns))}",
-                fix="correct `pictures` in [suite] or add the column",
-                code="unknown_field",
-            )
+    if suite.pictures is not None:
+        suite.pictures.require(columns)
     require_fields(suite.refine, set(columns))
-    missing = suite.scorers.missing_fields(columns)
-    if missing:
-        raise UsageError(
-            what="the scorers cannot compare",
-            why=f"the dataset has no column {min(missing)!r}; it has {', '.join(sorted(columns))}",
-            fix="correct the scorer's `field` or add the column",
-            code="unknown_field",
-        )
+    suite.scorers.require_fields(columns)
