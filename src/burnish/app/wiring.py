@@ -34,8 +34,6 @@ from burnish.jobs.event_listeners import announcing
 if TYPE_CHECKING:
     from burnish.config.specs import AgentSpec, SuiteSpec
     from burnish.domain.images.protocols import ImageRepository
-    from burnish.evaluation.conversations.agent import UserPlan
-    from burnish.evaluation.conversations.policy import UserPolicy
     from burnish.evaluation.scorers.pairwise import Outputs
     from burnish.evaluation.suite import Suite
 
@@ -323,6 +321,7 @@ def build_suite(
     compare with the outputs of `baseline`, else with what the agent answers as it is.
     """
     from burnish.evaluation.agents.prompt_agent import REFINE_THRESHOLD  # noqa: PLC0415
+    from burnish.evaluation.conversations.agent import plan_user  # noqa: PLC0415
     from burnish.evaluation.conversations.policy import UserPolicy  # noqa: PLC0415
     from burnish.evaluation.datasets import Dataset  # noqa: PLC0415
     from burnish.evaluation.datasets.pictures import PictureFolder  # noqa: PLC0415
@@ -369,14 +368,6 @@ def build_suite(
         scorers=scorers,
         policy=policy,
         refine=plan_refinement(refine, scorers, spec.mode, open_model),
-        user=_user_plan(UserPolicy.of(spec.user), open_model),
+        user=plan_user(UserPolicy.of(spec.user), open_model),
         pictures=pictures,
     )
-
-
-def _user_plan(policy: UserPolicy | None, open_model: OpenModel) -> UserPlan | None:
-    from burnish.evaluation.conversations.agent import UserPlan  # noqa: PLC0415
-
-    if policy is None:
-        return None
-    return UserPlan(policy=policy, model=None if policy.model is None else open_model(policy.model))

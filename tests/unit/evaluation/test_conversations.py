@@ -18,6 +18,7 @@ from burnish.domain import (
     Payer,
     Purpose,
     Spending,
+    ToolCall,
     UnavailableError,
     Usage,
     UsageError,
@@ -317,3 +318,43 @@ def test_an_evaluation_of_conversations_is_not_paid_twice(tmp_path) -> None:
     paid = {name: one["cost_usd"] for name, one in first.usage["by_purpose"].items()}
     assert paid == {"agent": 0.5, "user": 1.0}
     assert len(user.requests) == 2 and len(model.requests) == 1
+
+
+def test_an_agent_with_tools_calls_them_anew_in_each_turn(tmp_path) -> None:
+    called = []
+
+    def find(what: str) -> str:
+        """Find it."""
+        called.append(what)
+        return what.upper()
+
+    class Calling(Scripted):
+        async def complete(self, request) -> ModelResponse:
+            self.requests.append(request)
+            last = request.messages[-1]
+            asked = (ToolCall("", "find", {"what": last.content}),) if last.role == "user" else ()
+            text = "" if asked else f"found {last.content}"
+            return ModelResponse(text=text, tool_calls=asked, usage=Usage(calls=1))
+
+    model = Calling()
+    agent = burnish.Agent(
+        configuration={"sections": {"system": "Help.", "user": "{{turn}}"}},
+        model=model,
+        tools=[find],
+    )
+    suite = burnish.Suite(
+        dataset=[{"turns": ["a", "a"], "expected": "found A"}],
+        scorers=["exact_match", {"kind": "tool_order", "calls": ["find", "find"], "strict": True}],
+        user={"turns": "turns"},
+    )
+
+    result = burnish.evaluate(agent, suite, db=tmp_path / "b.db")
+
+    assert result.score == 1 and called == ["a", "a"]
+    turn = ["user", "assistant", "tool"]
+    assert [one.role for one in model.requests[-1].messages] == [
+        "system",
+        *turn,
+        "assistant",
+        *turn,
+    ]

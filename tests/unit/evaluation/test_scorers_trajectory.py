@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from burnish.app.report.html.reading import expected_fields
 from burnish.domain import AgentOutput, Item, Score, UsageError
 from burnish.evaluation.scorers.catalog import build_scorer
 from burnish.models.scripted import ScriptedModel
@@ -200,3 +201,12 @@ def test_the_judge_sees_the_transcript_when_asked_to() -> None:
 def test_the_first_wrong_step_of_weighted_scorers_counts() -> None:
     parts = [{"kind": "steps", "most": 2}, {"kind": "tool_not_called", "tools": "lookup"}]
     assert score({"kind": "weighted", "scorers": parts}).step == 1
+
+
+def test_pages_show_the_expected_calls_apart_from_the_input() -> None:
+    scorers = [
+        "tool_called",
+        {"kind": "tool_order", "field": "order"},
+        {"kind": "steps", "most": 3},
+    ]
+    assert list(expected_fields({"suite": {"scorers": scorers}})) == ["expected_calls", "order"]

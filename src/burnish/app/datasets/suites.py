@@ -185,15 +185,7 @@ def _require_fit(own: Settings, table: SuiteTable, rows: Dataset, pool: ModelPoo
     """Refuse what no run could use."""
     settings = own.model_copy(update={"suite": table}).with_rows(rows)
     suite = build_suite(settings.suite_spec(), pool.model)
-    missing = suite.scorers.missing_fields(rows.index().fields)
-    if missing:
-        columns = ", ".join(sorted(rows.index().fields))
-        raise UsageError(
-            what="the scorers cannot compare",
-            why=f"the dataset has no column {min(missing)!r}; it has {columns}",
-            fix="correct the scorer's `field`, or upload rows that have the column",
-            code="unknown_field",
-        )
+    suite.scorers.require_fields(rows.index().fields)
     suite.splits()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from burnish.domain import (
@@ -169,6 +169,18 @@ def _invalid(why: str) -> UsageError:
         fix='write one distinct word a label, such as {"positive": "good", "negative": "bad"}',
         code="parameter_out_of_range",
     )
+
+
+def require_columns(prompt: Configuration, columns: Set[str]) -> None:
+    """Refuse, before anything is paid, placeholders that no row fills."""
+    for name in sorted(prompt.placeholders):
+        if name not in columns and name.split(".")[0] not in columns:
+            raise UsageError(
+                what=f"the placeholder {{{{{name}}}}} cannot be filled",
+                why=f"the dataset has no such column; it has {', '.join(sorted(columns))}",
+                fix="rename the placeholder or add the column",
+                code="placeholder_unknown",
+            )
 
 
 def role_of(path: str) -> str:

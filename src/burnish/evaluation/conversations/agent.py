@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -64,6 +64,13 @@ class UserPlan:
             said = (*said, Message("user", says))
             yield replace(item, messages=said)
             said = (*said, Message("assistant", answer))
+
+
+def plan_user(policy: UserPolicy | None, open_model: Callable[[Any], Model]) -> UserPlan | None:
+    """The user of a policy; None stays None."""
+    if policy is None:
+        return None
+    return UserPlan(policy=policy, model=None if policy.model is None else open_model(policy.model))
 
 
 class ConversationAgent:

@@ -7,12 +7,12 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from burnish.domain import ConflictError, Item, Picture
+from burnish.domain import ConflictError, Item, Picture, UsageError
 from burnish.domain.experiments.pictures import PictureCell, picture_cells
 from burnish.evaluation.datasets.problems import ProblemKind, RowProblem
 from burnish.evaluation.datasets.rows import RawRow
@@ -46,6 +46,17 @@ class PictureFolder:
     _known: dict[Path, tuple[tuple[int, int], PictureCell]] = field(
         default_factory=dict, repr=False, compare=False
     )
+
+    def require(self, present: Set[str]) -> None:
+        """Refuse, before anything is paid, columns that no row has."""
+        for name in self.columns:
+            if name not in present:
+                raise UsageError(
+                    what=f"the pictures of {name!r} cannot be shown",
+                    why=f"the dataset has no such column; it has {', '.join(sorted(present))}",
+                    fix="correct `pictures` in [suite] or add the column",
+                    code="unknown_field",
+                )
 
     def cell(self, value: Any) -> Any:
         """What stands in the row: each picture as an object that holds its hash."""

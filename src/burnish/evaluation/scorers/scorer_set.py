@@ -136,6 +136,18 @@ class ScorerSet:
         present = tuple(columns)
         return tuple(field for field in self.fields_needed if is_missing(field, present))
 
+    def require_fields(self, columns: Iterable[str]) -> None:
+        """Refuse, before anything is paid, to compare with a field that no row has."""
+        present = sorted(columns)
+        missing = self.missing_fields(present)
+        if missing:
+            raise UsageError(
+                what="the scorers cannot compare",
+                why=f"the dataset has no column {min(missing)!r}; it has {', '.join(present)}",
+                fix="correct the scorer's `field` or add the column",
+                code="unknown_field",
+            )
+
     def _fingerprint(self) -> str | None:
         prints = [scorer.fingerprint for scorer in self.scorers]
         if None in prints:

@@ -29,6 +29,8 @@ from burnish.evaluation.scorers.numeric import tolerance_of
 from burnish.evaluation.scorers.transcripts import TranscriptScorer
 
 DEFAULT_CALLS = "expected_calls"
+# Kinds that read it unless their settings say what is expected.
+READS_CALLS = ("tool_called", "tool_arguments", "tool_order")
 _REPORTED = 3
 Given: TypeAlias = "str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]"
 

@@ -31,7 +31,7 @@ export function expectedFields(suite: Pick<SuiteView, 'scorers'> | undefined): S
     .filter((one) => one.kind !== 'judge')
     .map((one) => one.field)
     .filter((field): field is string => typeof field === 'string');
-  return new Set([...named, 'expected']);
+  return new Set([...named, 'expected', 'expected_calls']);
 }
 
 /** A row in two parts: what the agent was given, and what was expected of it. */

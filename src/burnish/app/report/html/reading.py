@@ -29,6 +29,7 @@ from burnish.domain import (
     TrialResult,
     UsageError,
 )
+from burnish.evaluation.scorers.tool_calls import DEFAULT_CALLS, READS_CALLS
 
 MAX_CHANGED = 300
 MAX_UNCHANGED = 200
@@ -196,6 +197,8 @@ def _named_fields(scorers: Sequence[Any]) -> Iterator[str]:
     for scorer in scorers:
         if isinstance(scorer, Mapping) and isinstance(scorer.get("field"), str):
             yield scorer["field"]
+        elif (scorer.get("kind") if isinstance(scorer, Mapping) else scorer) in READS_CALLS:
+            yield DEFAULT_CALLS
 
 
 async def _spending(workspace: Workspace, record: OptimizationRecord) -> Spending:
