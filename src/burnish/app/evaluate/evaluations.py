@@ -204,7 +204,7 @@ class Evaluation:
         options = replace(options, concurrency=at_once)
         if budget is None or budget == Budget():
             return options
-        from burnish.app.optimize.cost_estimate import expected_spending  # noqa: PLC0415
+        from burnish.app.optimize.run_plan import expected_spending  # noqa: PLC0415
         from burnish.optimization.budget_gate import BudgetGate, EvaluationGate  # noqa: PLC0415
 
         self._require_limits(budget)

@@ -180,16 +180,6 @@ def estimate_cost(
     return CostRange(least=_sum(least), most=_sum(most), parts=parts)
 
 
-def expected_spending(agent: Agent, suite: Suite, tables: Mapping[str, Any]) -> dict[str, float]:
-    """What one evaluation takes at most, by the limit of a budget; without what is not known."""
-    most = estimate_cost(agent, suite, tables).most
-    if most is None or most.calls is None:
-        return {}
-    tokens = most.input_tokens + most.output_tokens
-    known = {"max_calls": most.calls, "max_tokens": tokens, "max_cost_usd": most.cost_usd}
-    return {name: amount for name, amount in known.items() if amount is not None}
-
-
 def estimate_questions(
     agent: Agent,
     suite: Suite,

@@ -7,10 +7,10 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from burnish.app.optimize.cost_estimate import expected_spending, require_price
+from burnish.app.optimize.cost_estimate import require_price
 from burnish.app.optimize.following import OnEvent, telling
 from burnish.app.optimize.result import OptimizationResult
-from burnish.app.optimize.run_plan import RunPlan, require_room, split_ids
+from burnish.app.optimize.run_plan import RunPlan, expected_spending, require_room, split_ids
 from burnish.app.optimize.run_spec import require_objective, with_objective
 from burnish.app.progress_line import choose_display, search_line, showing
 from burnish.app.suite_fit import check_fit
