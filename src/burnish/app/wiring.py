@@ -247,18 +247,21 @@ OpenModel = Callable[[Any], Model]
 def build_agent(
     spec: AgentSpec, open_model: OpenModel, records: ToolCallRecords | None = None
 ) -> Agent:
-    """The agent of a spec: a prompt, with tools or without, a judge, a function or an HTTP service.
+    """The agent of a spec: a prompt, with tools or without, a judge, a function, an HTTP service
+    or a command.
 
     With `records`, tools that answered are not called again by work that goes on.
     """
     from burnish.config.specs import read_schema  # noqa: PLC0415
     from burnish.evaluation.agents import (  # noqa: PLC0415
+        CommandAgent,
         HttpAgent,
         JudgeAgent,
         PromptAgent,
         PythonAgent,
     )
     from burnish.evaluation.imports import load_callable  # noqa: PLC0415
+    from burnish.evaluation.workspace_policy import WorkspacePolicy  # noqa: PLC0415
 
     configuration = Configuration.of(spec.configuration)
     if spec.run is not None:
@@ -275,6 +278,16 @@ def build_agent(
             max_concurrency=spec.concurrency,
             timeout_seconds=spec.timeout_seconds,
             outbound=spec.outbound,
+        )
+    if spec.command is not None:
+        return CommandAgent(
+            name=spec.name,
+            configuration=configuration,
+            command=spec.command,
+            files=spec.files,
+            workspace=WorkspacePolicy.of(spec.workspace),
+            folder=spec.folder,
+            version=spec.version,
         )
     if spec.judge is not None:
         return JudgeAgent.of(spec.name, configuration, open_model(spec.model), spec.judge)
@@ -390,15 +403,22 @@ def _user_plan(policy: UserPolicy | None, open_model: OpenModel) -> UserPlan | N
 
 def check_fit(agent: Agent, suite: Suite) -> None:
     """Refuse, before anything is paid, what every item would fail on."""
-    from burnish.evaluation.agents import JudgeAgent, PromptAgent, ToolAgent  # noqa: PLC0415
+    from burnish.evaluation.agents import (  # noqa: PLC0415
+        CommandAgent,
+        JudgeAgent,
+        PromptAgent,
+        ToolAgent,
+    )
     from burnish.evaluation.conversations.agent import require_user  # noqa: PLC0415
     from burnish.evaluation.refine.plan import require_fields  # noqa: PLC0415
 
     columns = suite.columns
     require_user(suite.user, columns, agent if isinstance(agent, PromptAgent) else None)
-    if isinstance(agent, (PromptAgent, ToolAgent)):
-        prompt = agent.prompt if isinstance(agent, ToolAgent) else agent.configuration
-        for name in sorted(prompt.placeholders):
+    if isinstance(agent, (PromptAgent, ToolAgent, CommandAgent)):
+        filled: Configuration | CommandAgent = agent.configuration
+        if not isinstance(agent, PromptAgent):
+            filled = agent.prompt if isinstance(agent, ToolAgent) else agent
+        for name in sorted(filled.placeholders):
             if name not in columns and name.split(".")[0] not in columns:
                 raise UsageError(
                     what=f"the placeholder {{{{{name}}}}} cannot be filled",
