@@ -6,6 +6,9 @@ STAMP := $(VENV)/.setup
 RAY_VENV := .ray-venv
 OPIK_VENV := .opik-venv
 WI_VENV := .wi-venv
+# One environment a framework: what they need of one another's packages differs.
+FRAMEWORKS := pydantic_ai openai_agents langgraph
+FRAMEWORK_VENVS := .framework-venvs
 DOCS_VENV := .docs-venv
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # uv needs a third of pip's time. It reads no pip.conf: where it finds no packages, pip installs them.
@@ -19,7 +22,8 @@ COMPILED := $(KEPT) $(BIN)/python -c 'import moto.moto_server.werkzeug_app, moto
 # Three processes for two cores: tests of servers and of faults wait for part of their time.
 PYTEST_OPTIONS ?=
 PYTEST := $(KEPT) $(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST_OPTIONS)
-CLIENT_TESTS := tests/integration/test_opik_client.py tests/integration/test_trace_exports.py tests/integration/test_weakincentives.py
+CLIENT_TESTS := tests/integration/test_opik_client.py tests/integration/test_trace_exports.py tests/integration/test_weakincentives.py \
+	tests/integration/test_frameworks.py
 
 # Where `burnish demo` puts its example and keeps its runs; `make serve` shows them.
 DEMO := .burnish/demo
@@ -30,7 +34,7 @@ UI_PACKAGES := ui/node_modules/.package-lock.json
 UI_WORLD := build/ui-world
 IN_BROWSER = cd ui && $(KEPT) BURNISH_UI_WORLD=$(CURDIR)/$(UI_WORLD) npm run --silent
 
-.PHONY: setup demo test styled-pytest test-clients other-venvs fuzz test-ray test-qwen opik-venv wi-venv check style types pytest test-ui check-ui screenshots bench-ui ui-world chromium bench ui ui-if-possible serve openapi reference docs clean help
+.PHONY: setup demo test styled-pytest test-clients other-venvs fuzz test-ray test-qwen opik-venv wi-venv framework-venvs check style types pytest test-ui check-ui screenshots bench-ui ui-world chromium bench ui ui-if-possible serve openapi reference docs clean help
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -75,8 +79,8 @@ test-clients: other-venvs  ## Opik's own clients and weakincentives, in environm
 
 # Where the environments of others cannot be built, the tests of them are skipped and say why.
 other-venvs: setup
-	@timeout 300 $(MAKE) --no-print-directory --keep-going opik-venv wi-venv \
-		|| echo "Opik's or weakincentives' environment could not be built: their own tests are skipped."
+	@timeout 300 $(MAKE) --no-print-directory --keep-going opik-venv wi-venv framework-venvs \
+		|| echo "An environment of Opik, weakincentives or a framework could not be built: their tests are skipped."
 
 pytest: setup
 	$(PYTEST) tests
@@ -112,6 +116,15 @@ $(WI_VENV)/.setup: pyproject.toml constraints.txt $(STAMP)
 		&& $(BIN)/uv venv --quiet --clear --python "$$python313" $(WI_VENV) \
 		&& VIRTUAL_ENV=$(WI_VENV) $(BIN)/uv pip install --quiet \
 			--constraint constraints.txt --editable '.[weakincentives]' pytest pytest-asyncio hypothesis
+	@touch $@
+
+framework-venvs: $(FRAMEWORKS:%=$(FRAMEWORK_VENVS)/%/.setup)  ## pydantic-ai, the OpenAI Agents SDK and LangGraph
+
+$(FRAMEWORK_VENVS)/%/.setup: tests/frameworks/%.txt pyproject.toml constraints.txt | $(STAMP)
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(@D) \
+		&& VIRTUAL_ENV=$(@D) $(BIN)/uv pip install --quiet --editable . -r $< \
+		|| { $(PYTHON) -m venv --clear $(@D) \
+			&& $(@D)/bin/python -m pip --disable-pip-version-check install --quiet --editable . -r $<; }
 	@touch $@
 
 bench: setup  ## Measures against the peers and writes bench/RESULTS.md

@@ -72,6 +72,9 @@ if TYPE_CHECKING:
     from burnish.evaluation.judging.check import JudgeReport, PanelReport
     from burnish.evaluation.pairwise import bradley_terry
     from burnish.integrations.dspy.programs import from_dspy, to_dspy
+    from burnish.integrations.frameworks.langgraph import from_langgraph
+    from burnish.integrations.frameworks.openai_agents import from_openai_agents
+    from burnish.integrations.frameworks.pydantic_ai import from_pydantic_ai
     from burnish.integrations.functions import from_function
     from burnish.integrations.tracking import to_mlflow, to_wandb
     from burnish.integrations.weakincentives import MailboxRuns, WeakincentivesPrompt
@@ -115,6 +118,9 @@ _HOMES = {
     "evaluate_async": "app.api.evaluate_async",
     "from_dspy": "integrations.dspy.programs.from_dspy",
     "from_function": "integrations.functions.from_function",
+    "from_langgraph": "integrations.frameworks.langgraph.from_langgraph",
+    "from_openai_agents": "integrations.frameworks.openai_agents.from_openai_agents",
+    "from_pydantic_ai": "integrations.frameworks.pydantic_ai.from_pydantic_ai",
     "load": "app.stored_results.load",
     "load_async": "app.stored_results.load_async",
     "optimize": "app.api.optimize",
@@ -197,6 +203,9 @@ __all__ = [
     "evaluate_async",
     "from_dspy",
     "from_function",
+    "from_langgraph",
+    "from_openai_agents",
+    "from_pydantic_ai",
     "load",
     "load_async",
     "optimize",

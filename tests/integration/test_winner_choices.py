@@ -3,8 +3,39 @@
 import pytest
 from optimization_world import Climber, World, result_of, run
 
+import burnish
 from burnish.optimization.objective import read_objective
 from burnish.optimization.trial_index import History
+
+
+def answer(configuration, item):
+    """The better text on the whole fails what the baseline can do."""
+    able = {"base": {0}, "risky": {1, 2, 3, 4, 5}, "safe": {0, 1, 2}}
+    return "yes" if item["n"] in able[configuration["sections"]["system"]] else "no"
+
+
+@pytest.mark.parametrize(("keep", "winner"), [(False, "risky"), (True, "safe")])
+async def test_nothing_that_fails_what_the_baseline_passes_wins_where_that_is_asked_for(
+    keep, winner, tmp_path
+):
+    result = await burnish.optimize_async(
+        burnish.Agent(run=answer, configuration={"sections": {"system": "base"}}, version="1"),
+        burnish.Suite(
+            dataset=[{"id": str(n), "n": n % 6, "expected": "yes"} for n in range(24)],
+            scorers=["exact_match"],
+            split={"validation": 0.5, "test": 0.5},
+        ),
+        "grid",
+        settings={"sections": {"system": ["risky", "safe"]}},
+        seed=1,
+        keep_passing=keep,
+        db=tmp_path / "burnish.db",
+    )
+
+    assert result.best.configuration.sections["system"] == winner
+    turned_down = result.document["turned_down"]
+    assert [one["number"] for one in turned_down] == ([1] if keep else [])
+    assert all(int(item) % 6 == 0 for one in turned_down for item in one["broken_items"])
 
 
 class Choosing(Climber):

@@ -19,6 +19,7 @@ from burnish.config.schema import (
     Settings,
     SuiteTable,
     UserTable,
+    WorkspaceTable,
 )
 from burnish.config.search import DEFAULT_OPTIMIZER, FRAMEWORK_KEYS, SearchSpec
 from burnish.domain import SearchSpace
@@ -32,6 +33,7 @@ NO_KEYS = {"agent.requested"}
 _MODEL = "openai/gpt-4o-mini"
 _TABLES = {
     "agent": AgentTable,
+    "agent.workspace": WorkspaceTable,
     "suite": SuiteTable,
     "suite.refine": RefineTable,
     "suite.user": UserTable,

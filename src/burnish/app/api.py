@@ -142,6 +142,7 @@ async def optimize_async(
     racing: str = "off",
     candidates_per_step: int | None = None,
     asynchronous: bool = False,
+    keep_passing: bool = False,
     space: SearchSpace | Mapping[str, Any] | None = None,
     objective: Mapping[str, Any] | None = None,
     name: str | None = None,
@@ -169,6 +170,7 @@ async def optimize_async(
     such as redis://HOST:6379/0, has the evaluations done by the workers there that serve this
     agent: see `burnish.work`.
     `runner` names where they are done instead: mailbox, or what an installed package registers.
+    `keep_passing` lets nothing win that fails an item which the baseline passes.
     `timeout_seconds` is how long a method of the optimizer may take. `adapter` runs the experiments
     in place of Burnish, and `repository` keeps the run in place of its database: see docs/extend.md.
     `batch` asks models by their vendor's batch endpoint: half the price, and up to a day.
@@ -180,6 +182,7 @@ async def optimize_async(
         racing=racing_mode(racing),
         candidates_per_step=candidates_per_step,
         asynchronous=asynchronous,
+        keep_passing=keep_passing,
         timeout_seconds=timeout_seconds,
         space=space if isinstance(space, SearchSpace) else SearchSpace.of(space or {}),
         objective=read_objective(objective),

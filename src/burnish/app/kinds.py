@@ -54,6 +54,11 @@ FRAMEWORK: dict[str, Any] = {
             "default": False,
             "description": "Go on as soon as one candidate has ended, without waiting for others.",
         },
+        "keep_passing": {
+            "type": "boolean",
+            "default": False,
+            "description": "Nothing wins that fails an item which the baseline passes.",
+        },
         "timeout_seconds": {
             "type": "number",
             "exclusiveMinimum": 0,

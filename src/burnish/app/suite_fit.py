@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from burnish.domain import Agent
-from burnish.evaluation.agents import JudgeAgent, PromptAgent, ToolAgent
+from burnish.evaluation.agents import CommandAgent, JudgeAgent, PromptAgent, ToolAgent
 from burnish.evaluation.agents.prompt_agent import require_columns
 from burnish.evaluation.conversations.agent import require_user
 from burnish.evaluation.refine.plan import require_fields
@@ -17,7 +17,9 @@ def check_fit(agent: Agent, suite: Suite) -> None:
     require_user(suite.user, columns, prompted)
     if prompted is not None:
         prompt = prompted.prompt if isinstance(prompted, ToolAgent) else prompted.configuration
-        require_columns(prompt, columns)
+        require_columns(prompt.placeholders, columns)
+    if isinstance(agent, CommandAgent):
+        require_columns(agent.placeholders, columns)
     if isinstance(agent, JudgeAgent):
         agent.require_columns(columns)
     if suite.pictures is not None:

@@ -245,18 +245,21 @@ OpenModel = Callable[[Any], Model]
 def build_agent(
     spec: AgentSpec, open_model: OpenModel, records: ToolCallRecords | None = None
 ) -> Agent:
-    """The agent of a spec: a prompt, with tools or without, a judge, a function or an HTTP service.
+    """The agent of a spec: a prompt, with tools or without, a judge, a function, an HTTP service
+    or a command.
 
     With `records`, tools that answered are not called again by work that goes on.
     """
     from burnish.config.specs import read_schema  # noqa: PLC0415
     from burnish.evaluation.agents import (  # noqa: PLC0415
+        CommandAgent,
         HttpAgent,
         JudgeAgent,
         PromptAgent,
         PythonAgent,
     )
     from burnish.evaluation.imports import load_callable  # noqa: PLC0415
+    from burnish.evaluation.workspace_policy import WorkspacePolicy  # noqa: PLC0415
 
     configuration = Configuration.of(spec.configuration)
     if spec.run is not None:
@@ -273,6 +276,16 @@ def build_agent(
             max_concurrency=spec.concurrency,
             timeout_seconds=spec.timeout_seconds,
             outbound=spec.outbound,
+        )
+    if spec.command is not None:
+        return CommandAgent(
+            name=spec.name,
+            configuration=configuration,
+            command=spec.command,
+            files=spec.files,
+            workspace=WorkspacePolicy.of(spec.workspace),
+            folder=spec.folder,
+            version=spec.version,
         )
     if spec.judge is not None:
         return JudgeAgent.of(spec.name, configuration, open_model(spec.model), spec.judge)

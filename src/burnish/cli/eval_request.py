@@ -13,6 +13,7 @@ from burnish.evaluation.statistics import PairedComparison
 
 # Means of decimal fractions land a hair below what they are on paper.
 _SLACK = 1e-9
+_MOST_SHOWN = 10
 _LIMITS = {
     name: f"--{name.removesuffix('_usd').replace('_', '-')}" for name in Budget.__dataclass_fields__
 }
@@ -56,13 +57,19 @@ class EvalRequest:
     baseline: str | None = None
     min_score: float | None = None
     fail_on_regression: bool = False
+    fail_on_broken_item: bool = False
 
     def __post_init__(self) -> None:
         _check_continuation(self)
-        if self.fail_on_regression and self.baseline is None:
-            raise _contradiction(
-                "--fail-on-regression has nothing to compare with", "add --baseline EXPERIMENT"
-            )
+        gates = {
+            "--fail-on-regression": self.fail_on_regression,
+            "--fail-on-broken-item": self.fail_on_broken_item,
+        }
+        for option, given in gates.items():
+            if given and self.baseline is None:
+                raise _contradiction(
+                    f"{option} has nothing to compare with", "add --baseline EXPERIMENT"
+                )
 
     @property
     def continued(self) -> str | None:
@@ -149,6 +156,17 @@ def regression_gate(change: PairedComparison) -> Gate:
     return Gate("no_regression", not change.regressed, words)
 
 
+def broken_items_gate(broken: Sequence[str]) -> Gate:
+    """Whether every item that passed with the baseline still passes."""
+    shown = ", ".join(broken[:_MOST_SHOWN]) + (", …" if len(broken) > _MOST_SHOWN else "")
+    words = (
+        f"{len(broken)} items passed with the baseline and fail now: {shown}"
+        if broken
+        else "no item that passed with the baseline fails"
+    )
+    return Gate("no_broken_item", not broken, words)
+
+
 def check_gates(request: EvalRequest, result: EvaluationResult) -> list[Gate]:
     """Every gate that was asked for."""
     gates: list[Gate] = []
@@ -161,6 +179,8 @@ def check_gates(request: EvalRequest, result: EvaluationResult) -> list[Gate]:
         gates.append(Gate("min_score", passed, words))
     if request.fail_on_regression and result.comparison is not None:
         gates.append(regression_gate(result.comparison))
+    if request.fail_on_broken_item and result.broken is not None:
+        gates.append(broken_items_gate(result.broken))
     planned = result.experiment.planned_items
     if gates and result.experiment.limit_reached is not None:
         words = f"the budget ended it after {result.items} of {planned} runs"

@@ -19,13 +19,41 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class WorkspaceTable(_Table):
+    """The folder in which a command runs, one an item, and what it may do there.
+
+    `template` is a folder that is copied into it, relative to burnish.toml. `item_file` is where the
+    item is written besides stdin. `fields` are what the command sees of an item; without them, all.
+    `output` is the file that holds the answer; without it, what the command prints. `answer` is
+    "text", or "json" for an object with output, trace and usage. `environment` names variables that
+    are handed over; without any, only PATH, the language and the time zone are. `network` says
+    whether it has one. `writable` are folders outside of it that may be written to. `max_output_mb`
+    bounds the answer, `max_workspace_mb` the folder, and `max_memory_mb` the memory of one process.
+    """
+
+    template: str | None = None
+    item_file: str | None = None
+    fields: list[str] | None = None
+    output: str | None = None
+    answer: str = "text"
+    environment: list[str] = Field(default_factory=list)
+    network: bool = True
+    writable: list[str] = Field(default_factory=list)
+    max_output_mb: float = 8.0
+    max_workspace_mb: float = 256.0
+    max_memory_mb: float | None = None
+
+
 class AgentTable(_Table):
-    """What is improved, and how it is run: exactly one of `model`, `run` and `url` is given.
+    """What is improved, and how it is run: exactly one of `model`, `run`, `url` and `command`.
 
     `name` is what lists, versions and tags call it. `model` answers the sections as a prompt, such as
     "openai/gpt-4o-mini". `run` is a Python function `(configuration, item)`, plain or async. `url` is
-    a service that takes POSTed JSON. `labels` are the answers that there are, and a model can give no
-    other. `output_schema` is the JSON schema of an answer, or a file with it, in place of labels.
+    a service that takes POSTed JSON. `command` is a program with its arguments, run an item in a
+    folder of its own. `files` maps files in that folder to sections; other sections are written to
+    prompts/PATH.md. `workspace` is a table of its own. `labels` are the answers that there are, and a
+    model can give no other. `output_schema` is the JSON schema of an answer, or a file with it, in
+    place of labels.
     `judge` is a table that makes the model a judge of outputs in the dataset, whose criteria are the
     sections; it holds output, fields, hidden, threshold and score_only.
     `tools` are what the model may call: each is a table with `run` ("module:function"), `openapi` (a
@@ -47,6 +75,9 @@ class AgentTable(_Table):
     model: str | None = None
     run: str | None = None
     url: str | None = None
+    command: list[str] | None = None
+    files: dict[str, str] = Field(default_factory=dict)
+    workspace: WorkspaceTable | None = None
     labels: list[str] = Field(default_factory=list)
     output_schema: str | dict[str, Any] | None = None
     judge: dict[str, Any] | None = None

@@ -26,6 +26,7 @@ FRAMEWORK_KEYS = (
     "racing",
     "candidates_per_step",
     "asynchronous",
+    "keep_passing",
     "timeout_seconds",
     "space",
     "objective",
@@ -40,6 +41,7 @@ class SearchSpec:
     win: "off", "conservative" or "aggressive". `candidates_per_step` is how many run side by side;
     without it the optimizer's own wish counts, else 4. `asynchronous` proposes again as soon as one has
     ended, not after all of a step. `timeout_seconds` is how long a method of the optimizer may take.
+    `keep_passing` lets nothing win that fails an item which the baseline passes.
     `space` says what may change. `objective` says what counts besides the score: tokens, cost, latency.
     """
 
@@ -49,6 +51,7 @@ class SearchSpec:
     racing: RacingMode = RacingMode.OFF
     candidates_per_step: int | None = None
     asynchronous: bool = False
+    keep_passing: bool = False
     timeout_seconds: float = 600.0
     space: SearchSpace = field(default_factory=SearchSpace)
     objective: Objective = field(default_factory=Objective)
@@ -62,8 +65,9 @@ class SearchSpec:
             )
         if self.seed is not None and not (is_whole(self.seed) and abs(self.seed) <= _LARGEST_SEED):
             raise _bad("seed", f"{self.seed!r} is not a whole number of at most 63 bits")
-        if not isinstance(self.asynchronous, bool):
-            raise _bad("asynchronous", f"{self.asynchronous!r} is neither true nor false")
+        for name in ("asynchronous", "keep_passing"):
+            if not isinstance(getattr(self, name), bool):
+                raise _bad(name, f"{getattr(self, name)!r} is neither true nor false")
         seconds = self.timeout_seconds
         if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
             raise _bad("timeout_seconds", f"{seconds!r} is not a number above 0")

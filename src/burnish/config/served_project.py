@@ -126,6 +126,8 @@ class ServedProject:
             raise _foreign("its agent is another service")
         if (agent.tools, agent.agents) not in ((None, {}), (mine.tools, mine.agents)):
             raise _foreign("its agent has tools")
+        if agent.command is not None and _program(agent) != _program(mine):
+            raise _foreign("its agent is another command")
         code = [one for one in settings.suite.scorers if isinstance(one, str)]
         foreign = next((one for one in code if one not in own.suite.scorers), None)
         if foreign is not None:
@@ -219,6 +221,11 @@ def _optimizer(configured: Mapping[str, Any], request: RunRequest) -> dict[str, 
     chosen = {**kept, **request.optimizer_settings}
     chosen["name"] = request.optimizer or name
     return chosen
+
+
+def _program(agent: AgentTable) -> object:
+    """A command with what it finds and may do; the texts of its files are data."""
+    return agent.command, agent.files, agent.workspace
 
 
 def _foreign(why: str) -> UsageError:

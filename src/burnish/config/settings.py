@@ -19,6 +19,7 @@ from burnish.config.schema import (
     Settings,
     SuiteTable,
     UserTable,
+    WorkspaceTable,
 )
 from burnish.config.search import DEFAULT_OPTIMIZER, settings_for_another
 from burnish.domain import UsageError
@@ -182,5 +183,7 @@ def _nearest(place: list[str]) -> str:
         known = RefineTable
     if place[:2] == ["suite", "user"] and len(place) > 2:
         known = UserTable
+    if place[:2] == ["agent", "workspace"] and len(place) > 2:
+        known = WorkspaceTable
     names = [name for name in known.model_fields if name != "requested"]
     return "; " + did_you_mean(place[-1], names, f"known are {', '.join(names)}", cutoff=0.5)

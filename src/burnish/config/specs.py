@@ -13,20 +13,26 @@ from burnish.domain import Configuration, Model, Scorer, UsageError
 from burnish.evaluation.conversations.policy import UserPolicy
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.refine.policy import RefinePolicy
+from burnish.evaluation.workspace_policy import WorkspacePolicy
 from burnish.models.outbound_rules import OutboundRules
 
 if TYPE_CHECKING:
     from burnish.evaluation.agents.tools.conversation import Limits
     from burnish.evaluation.agents.tools.roster import Roster
 
+# What runs an agent: exactly one of these is given.
+RUNNERS = ("run", "model", "url", "command")
+
 
 @dataclass(frozen=True, kw_only=True)
 class AgentSpec:
-    """An agent: its configuration, and one of `run`, `model` or `url` to run it with.
+    """An agent: its configuration, and one of `run`, `model`, `url` or `command` to run it with.
 
     `run` is `(configuration, item) -> str | AgentOutput`, plain or async, or "module:function".
     `model` is a model's name, a Model, or any `str -> str` callable. `url` takes POSTed JSON.
     `judge` makes the model a judge, whose section `criteria` is improved: see `JudgeAgent`.
+    `command` is a program with its arguments, run an item in a folder of its own: `files` maps files
+    in it to sections, `workspace` says what else it finds there and may do (WorkspacePolicy).
     `version` names the agent's code for the result cache where Burnish cannot see it.
     `outbound` are the rules for a `url` that came from a request; None calls any.
 
@@ -42,6 +48,9 @@ class AgentSpec:
     run: Callable[..., Any] | str | None = None
     model: str | Model | Callable[[str], str] | None = None
     url: str | None = None
+    command: Sequence[str] | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+    workspace: WorkspacePolicy | Mapping[str, Any] | None = None
     labels: Sequence[str] = ()
     output_schema: Mapping[str, Any] | str | Path | None = None
     judge: Mapping[str, Any] | None = None
@@ -61,11 +70,12 @@ class AgentSpec:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "configuration", Configuration.of(self.configuration))
-        given = [name for name in ("run", "model", "url") if getattr(self, name) is not None]
+        given = [name for name in RUNNERS if getattr(self, name) is not None]
         if len(given) != 1:
             raise UsageError(
                 what=f"the agent {self.name!r} cannot be run",
-                why="it has " + (" and ".join(given) if given else "neither run, model nor url"),
+                why="it has "
+                + (" and ".join(given) if given else "neither run, model, url nor command"),
                 fix='give exactly one, such as model = "local/smollm2-135m"',
                 code="invalid_agent",
             )
@@ -85,6 +95,7 @@ class AgentSpec:
             )
         if self.url is not None:
             self._check_url(self.url)
+        self._check_command()
         _check_positive("concurrency", self.concurrency)
         if self.timeout_seconds is not None:
             _check_positive("timeout_seconds", self.timeout_seconds)
@@ -135,6 +146,25 @@ class AgentSpec:
         require_known(configuration.sections, texts)
         added = {path: text for path, text in texts.items() if path not in configuration.sections}
         object.__setattr__(self, "configuration", configuration.with_sections(added))
+
+    def _check_command(self) -> None:
+        object.__setattr__(self, "workspace", WorkspacePolicy.of(self.workspace))
+        command, why = self.command, None
+        if command is not None and (
+            isinstance(command, str)
+            or not command
+            or not all(isinstance(one, str) for one in command)
+        ):
+            why = f"{command!r} is not a list of a program and its arguments"
+        elif command is None and (self.files or self.workspace != WorkspacePolicy()):
+            why = "files and workspace are those of a command, and it has none"
+        if why is not None:
+            raise UsageError(
+                what=f"the agent {self.name!r} cannot be run",
+                why=why,
+                fix='write it like command = ["python", "{{project}}/agent.py"]',
+                code="invalid_agent",
+            )
 
     def _check_url(self, url: str) -> None:
         """It is not shown: it may hold a password, or something that stands for one."""

@@ -61,7 +61,7 @@ class Orchestrator:
         self._lease = lease
         self.checkpoint = checkpoint
         self.trial_index = TrialIndex(plan.optimization_id, plan.objective)
-        self._choice_check = ChoiceCheck(plan.trial_items)
+        self._choice_check = ChoiceCheck(plan.trial_items, keep_passing=plan.keep_passing)
         self.stop_asked = False
 
     async def load(self) -> None:
@@ -317,6 +317,7 @@ class Orchestrator:
         if self.checkpoint.state is None:
             return
         index, history = self.trial_index, self._history()
+        await self._choice_check.turn_down_broken(index, history)
         choice = await self._components.optimizer.choice(self.checkpoint.state, history)
         index.choice, index.refusal = choice, None
         rivals, baseline = index.by_score(), index.baseline()

@@ -108,11 +108,17 @@ def outcome_document(
         },
         "overruled": _overruled(orchestrator),
         "passed_over": list(trial_index.passed_over),
+        "turned_down": [
+            {"number": trial_index.candidates[one].number, "broken_items": list(items)}
+            for one, items in trial_index.turned_down.items()
+        ],
         "improved": improved,
         "why_not_improved": None
         if improved
         else "held-out items speak against what was found"
         if trial_index.passed_over
+        else "whatever scored higher fails items that the baseline passes"
+        if trial_index.turned_down
         else why_no_improvement(
             trial_index.in_order(),
             checkpoint.rejected,

@@ -38,6 +38,7 @@ class SearchPlan:
     max_candidates_per_step: int = 4
     max_trials: int | None = None
     asynchronous: bool = False
+    keep_passing: bool = False
     repeats: int = 1
     objective: Objective = field(default_factory=Objective)
     # What has to be said about how it is run.

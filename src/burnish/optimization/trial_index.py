@@ -135,6 +135,8 @@ class TrialIndex:
         self.refusal: Refusal | None = None
         # Winners that held-out items speak against, in the order they were passed over.
         self.passed_over: list[str] = []
+        # Candidates that fail items which the baseline passes, with these, where that is asked for.
+        self.turned_down: dict[str, tuple[str, ...]] = {}
         self.candidates: dict[str, Candidate] = {}
         self.trials: dict[str, TrialResult] = {}
         self._by_hash: dict[str, Candidate] = {}
@@ -157,6 +159,14 @@ class TrialIndex:
     def pass_over(self, candidate_id: str) -> None:
         """Have a candidate win no more."""
         self.passed_over.append(candidate_id)
+        self._forget_points(candidate_id)
+
+    def turn_down(self, candidate_id: str, broken: Sequence[str]) -> None:
+        """Have a candidate win no more, because of these items."""
+        self.turned_down[candidate_id] = tuple(broken)
+        self._forget_points(candidate_id)
+
+    def _forget_points(self, candidate_id: str) -> None:
         for trial in self.trials_of(self.candidates[candidate_id].configuration.hash):
             self._points.pop(trial.experiment_id, None)
 
@@ -175,7 +185,7 @@ class TrialIndex:
     def best(self) -> TrialResult | None:
         """The best trial so far: the optimizer's choice, else the best by the objective."""
         for trial in self.trials.values():
-            if trial.counts and trial.candidate_id == self.choice:
+            if trial.experiment_id in self._points and trial.candidate_id == self.choice:
                 return trial
         return next(iter(self.by_score()), None)
 

@@ -75,6 +75,24 @@ def test_other_services_than_the_configured_one_run_only_if_a_request_made_them(
         project.require_own(settings())
 
 
+def test_no_command_but_the_configured_one_runs_on_a_server(tmp_path):
+    config = tmp_path / "burnish.toml"
+    config.write_text(
+        '[agent]\ncommand = ["agent"]\n[agent.workspace]\nnetwork = false\n'
+        '[suite]\ndataset = "rows.jsonl"\nscorers = [{ kind = "exact_match", field = "label" }]\n'
+    )
+    project = ServedProject(config)
+    own = project.settings()
+
+    def other(**agent):
+        return own.model_copy(update={"agent": own.agent.model_copy(update=agent)})
+
+    project.require_own(other(sections={"skill": "Another text."}))
+    for changed in ({"command": ["rm"]}, {"workspace": None}, {"files": {".bashrc": "skill"}}):
+        with pytest.raises(UsageError, match="another command"):
+            project.require_own(other(**changed))
+
+
 def test_settings_with_something_else_leave_the_original_as_it_was(tmp_path):
     original = settings(requested=True)
     folder, dataset = original.folder, original.suite_spec().dataset

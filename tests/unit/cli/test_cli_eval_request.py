@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from burnish.cli.eval_request import EvalRequest, check_gates
+from burnish.cli.eval_request import EvalRequest, broken_items_gate, check_gates
 from burnish.config.settings import load_settings
 from burnish.domain import Budget, UsageError
 
@@ -72,11 +72,21 @@ def test_a_key_below_a_plain_value_is_refused(tmp_path):
         {"retry_errors": "a", "limit": 3},
         {"resume": "a", "filter_failing": "b"},
         {"fail_on_regression": True},
+        {"fail_on_broken_item": True},
     ],
 )
 def test_contradictions_are_refused(options):
     with pytest.raises(UsageError):
         EvalRequest(**options)
+
+
+def test_the_gate_of_single_items_names_what_is_broken():
+    assert broken_items_gate([]).passed
+    gate = broken_items_gate([f"item-{n}" for n in range(12)])
+
+    assert not gate.passed
+    assert "12 items passed with the baseline and fail now: item-0" in gate.words
+    assert "item-11" not in gate.words
 
 
 @pytest.mark.parametrize("given", ["temperature", "=1", ""])

@@ -17,7 +17,7 @@ from burnish.domain.pages import Page
 from burnish.domain.registry import ObjectKind
 from burnish.support.names import require_name
 
-AgentKind = Literal["prompt", "python", "http"]
+AgentKind = Literal["prompt", "python", "http", "command"]
 _START: tuple[str, str] = ("", "")
 
 
@@ -39,6 +39,8 @@ class KnownAgent:
         """What runs it."""
         if self.table.run is not None:
             return "python"
+        if self.table.command is not None:
+            return "command"
         return "http" if self.table.url is not None else "prompt"
 
     @property

@@ -121,7 +121,7 @@ def _require_input(
     table: AgentTable, configuration: Configuration, data: Mapping[str, Any]
 ) -> None:
     """A prompt whose placeholders have no value would be sent with holes."""
-    if table.run is not None or table.url is not None:
+    if table.model is None:
         return
     missing = sorted(name for name in configuration.placeholders if name.split(".")[0] not in data)
     if missing:

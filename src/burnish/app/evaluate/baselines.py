@@ -159,7 +159,12 @@ async def compared_with(
     if result.experiment.metadata.get("against_baseline"):
         ties = {item: ItemOutcome(TIE, passed=True) for item in baseline.outputs}
         baseline = replace(baseline, outcomes=ties)
-    return replace(result, comparison=baseline.compare(after), baseline_id=baseline.id)
+    return replace(
+        result,
+        comparison=baseline.compare(after),
+        baseline_id=baseline.id,
+        broken=tuple(baseline.broken(after)),
+    )
 
 
 def read_exported(path: Path) -> Baseline:

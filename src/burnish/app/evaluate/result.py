@@ -127,6 +127,8 @@ class EvaluationResult(Tabular):
     answers: Counter[str]
     warnings: tuple[str, ...] = ()
     comparison: PairedComparison | None = None
+    # Items that passed with the baseline and do not now; None where there is none.
+    broken: tuple[str, ...] | None = None
     baseline_id: str | None = None
     refinement: RefinementStatistics | None = None
     win_rates: tuple[WinRate, ...] = ()

@@ -229,6 +229,7 @@ class Optimization:
             max_candidates_per_step=places_of(search, self.optimizer),
             max_trials=self._budget.max_trials,
             asynchronous=search.asynchronous,
+            keep_passing=search.keep_passing,
             repeats=suite.policy.repeats,
             objective=search.objective,
             notes=(*search.notes, *_refine_notes(suite)),

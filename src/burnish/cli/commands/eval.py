@@ -173,6 +173,14 @@ def evaluate(
             rich_help_panel=_COMPARE,
         ),
     ] = False,
+    fail_on_broken_item: Annotated[
+        bool,
+        typer.Option(
+            "--fail-on-broken-item",
+            help="Exit with 1 when any item that passed with the baseline fails.",
+            rich_help_panel=_COMPARE,
+        ),
+    ] = False,
     json_output: Json = False,
     config: Config = None,
     db: Db = None,
@@ -214,6 +222,7 @@ def evaluate(
         baseline=baseline,
         min_score=min_score,
         fail_on_regression=fail_on_regression,
+        fail_on_broken_item=fail_on_broken_item,
     )
     location = ProjectLocation.of(context, config, db)
     raise typer.Exit(evaluate_request(context.obj, location, request))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from burnish.config.search import SearchSpec, build_optimizer_of
 from burnish.config.served_project import models_in
 from burnish.config.settings import model_settings
 from burnish.domain import Agent, Model, UsageError
+from burnish.evaluation.agents import CommandAgent
 from burnish.evaluation.power import compared_items, detectable_gain, detectable_words
 from burnish.evaluation.suite import Suite
 from burnish.models import as_model
@@ -153,8 +155,10 @@ def _print(console: Console, location: ProjectLocation, checked: _Checked) -> No
 def _rows(checked: _Checked) -> list[tuple[str, str]]:
     agent, index = checked.agent, checked.suite.dataset.index()
     table = checked.settings.agent
-    runs = table.model or table.run or table.url
+    runs = table.model or table.run or table.url or shlex.join(table.command or ())
     rows = [("agent", f"{agent.name}: {runs}")]
+    if isinstance(agent, CommandAgent):
+        rows.append(("command", agent.isolation))
     if table.labels:
         rows.append(("labels", ", ".join(table.labels)))
     for path, text in agent.configuration.sections.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,15 +11,12 @@ from burnish.domain import (
     AgentOutput,
     Configuration,
     Item,
-    Purpose,
-    Spending,
     SystemClock,
-    Usage,
     UsageError,
     canonical_hash,
     current_experiment,
 )
-from burnish.evaluation.agents.python_agent import as_output
+from burnish.evaluation.agents.answers import read_answer
 from burnish.models.failures import TransientError, clean_message
 from burnish.models.limiter import shared_limits
 from burnish.models.outbound_rules import OutboundRules, without_query
@@ -198,19 +194,6 @@ def _read_output(content: bytes, content_type: str) -> AgentOutput:
     if "json" not in content_type:
         return AgentOutput(text=text)
     try:
-        value = json.loads(text)
+        return read_answer(text)
     except ValueError:
         raise TransientError("it answered with broken JSON") from None
-    if not isinstance(value, Mapping) or not ({"output", "text"} & value.keys()):
-        return as_output(value)
-    output = as_output(value["output"] if "output" in value else value["text"])
-    usage = value.get("usage")
-    known = {key: usage[key] for key in Usage.__slots__ if key in usage} if usage else {}
-    if known:
-        known.setdefault("cost_usd", None)  # A price that is not told is unknown, not 0.
-    return AgentOutput(
-        text=output.text,
-        data=output.data,
-        trace=value.get("trace"),
-        spending=Spending.on(Purpose.AGENT, Usage(**known)) if known else Spending(),
-    )

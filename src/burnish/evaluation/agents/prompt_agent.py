@@ -171,9 +171,9 @@ def _invalid(why: str) -> UsageError:
     )
 
 
-def require_columns(prompt: Configuration, columns: Set[str]) -> None:
+def require_columns(names: Set[str], columns: Set[str]) -> None:
     """Refuse, before anything is paid, placeholders that no row fills."""
-    for name in sorted(prompt.placeholders):
+    for name in sorted(names):
         if name not in columns and name.split(".")[0] not in columns:
             raise UsageError(
                 what=f"the placeholder {{{{{name}}}}} cannot be filled",

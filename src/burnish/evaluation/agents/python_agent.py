@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from burnish.domain import AgentOutput, Configuration, Item, UsageError, require_json
+from burnish.domain import AgentOutput, Configuration, Item
+from burnish.evaluation.agents.answers import as_output
 from burnish.evaluation.views import ConfigurationView, ItemView
 from burnish.models.fingerprints import callable_fingerprint
 from burnish.support.threads import DaemonThreads
@@ -50,21 +50,3 @@ class PythonAgent:
     async def close(self) -> None:
         """Let the threads end."""
         self._threads.close()
-
-
-def as_output(answer: Any) -> AgentOutput:
-    """Text, a number, a list or an object as an output; an output passes through."""
-    if isinstance(answer, AgentOutput):
-        return answer
-    if isinstance(answer, str):
-        return AgentOutput(text=str(answer))
-    if answer is None:
-        raise UsageError(
-            what="the agent returned nothing",
-            why="its function gave back None",
-            fix="return the answer as text, or burnish.AgentOutput(text=…)",
-            code="no_output",
-        )
-    data = require_json(answer, where="$.output")
-    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
-    return AgentOutput(text=text, data=data if isinstance(data, (Mapping, list)) else None)

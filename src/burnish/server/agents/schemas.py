@@ -23,7 +23,16 @@ from burnish.server.http.requests import (
 )
 from burnish.server.http.responses import Page, View
 
-_FROM_FILE = ("run", "base_url", "api_key", "api_key_env", "headers")
+_FROM_FILE = (
+    "run",
+    "command",
+    "files",
+    "workspace",
+    "base_url",
+    "api_key",
+    "api_key_env",
+    "headers",
+)
 _OF_PROMPTS = {"model", "labels", "output_schema"}
 _OF_SERVICES = {"url", "version", "concurrency", "timeout_seconds"}
 
@@ -146,7 +155,7 @@ class AgentView(View):
     """An agent. Without a version it runs as burnish.toml has it."""
 
     name: str
-    kind: Literal["prompt", "python", "http"]
+    kind: Literal["prompt", "python", "http", "command"]
     source: Literal["configuration", "registry"]
     model: str | None
     url: str | None = Field(

@@ -19,7 +19,7 @@ class OptimizerChoice(Strict):
     settings: dict[str, Any] = Field(
         default_factory=dict,
         description="The algorithm's own settings, and the framework's: racing, "
-        "candidates_per_step, asynchronous, timeout_seconds, space, objective.",
+        "candidates_per_step, asynchronous, keep_passing, timeout_seconds, space, objective.",
     )
 
     @field_validator("settings")

@@ -82,6 +82,7 @@ class GEPASettings(BaseModel):
     racing: Literal["off", "conservative", "aggressive"] | None = None
     candidates_per_step: Annotated[int, Field(ge=1, le=1000)] | None = None
     asynchronous: bool | None = None
+    keep_passing: bool | None = None
     timeout_seconds: Annotated[float, Field(gt=0, le=1e9)] | None = None
     space: dict[str, Any] | None = Field(
         default=None, description="What may change: sections, parameters with values, examples."
