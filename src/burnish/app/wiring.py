@@ -256,6 +256,7 @@ def build_agent(
         PromptAgent,
         PythonAgent,
     )
+    from burnish.evaluation.agents.model_choice import open_choice  # noqa: PLC0415
     from burnish.evaluation.imports import load_callable  # noqa: PLC0415
 
     configuration = Configuration.of(spec.configuration)
@@ -282,7 +283,7 @@ def build_agent(
     return PromptAgent(
         name=spec.name,
         configuration=configuration,
-        model=open_model(spec.model),
+        model=open_choice(spec.model, spec.models, open_model),
         labels=spec.labels,
         output_schema=schema,
     )

@@ -25,7 +25,9 @@ class AgentSpec:
     """An agent: its configuration, and one of `run`, `model` or `url` to run it with.
 
     `run` is `(configuration, item) -> str | AgentOutput`, plain or async, or "module:function".
-    `model` is a model's name, a Model, or any `str -> str` callable. `url` takes POSTed JSON.
+    `model` is a model's name, a Model, or any `str -> str` callable. `models` are others that the
+    parameter `model` may name: names, or Models and callables by name; None lets it name any that
+    can be opened. `url` takes POSTed JSON.
     `judge` makes the model a judge, whose section `criteria` is improved: see `JudgeAgent`.
     `version` names the agent's code for the result cache where Burnish cannot see it.
     `outbound` are the rules for a `url` that came from a request; None calls any.
@@ -41,6 +43,7 @@ class AgentSpec:
     configuration: Configuration | Mapping[str, Any] = field(default_factory=dict)
     run: Callable[..., Any] | str | None = None
     model: str | Model | Callable[[str], str] | None = None
+    models: Sequence[str] | Mapping[str, str | Model | Callable[[str], str]] | None = None
     url: str | None = None
     labels: Sequence[str] = ()
     output_schema: Mapping[str, Any] | str | Path | None = None
