@@ -23,6 +23,7 @@ NAMES = (
     "install",
     "vendors",
     "tools",
+    "caching",
 )
 
 

@@ -18,7 +18,7 @@ def registry_client(folder):
     """A client of a server whose one model never answers, and that takes small uploads only."""
     make_served_project(folder, items=20)
     with (folder / "burnish.toml").open("a") as config:
-        config.write('base_url = "http://127.0.0.1:9/v1"\n')
+        config.write('base_url = "http://127.0.0.1:9/v1"\n[models."scripted/first-label"]\n')
     settings = settings_of(folder, max_upload_bytes=200_000)
     with ServerThread(settings) as server, server.client() as opened:
         yield opened

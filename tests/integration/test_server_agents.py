@@ -66,6 +66,44 @@ def test_an_agent_that_could_never_run_is_not_made(client, change, code):
     assert client.get(f"{AGENTS}/odd").status_code == 404
 
 
+def test_a_new_version_of_a_prompt_may_name_another_model(client):
+    body = {"name": "mover", "model": "openai/gpt-test", "labels": ["billing", "technical"]}
+    client.post(AGENTS, json={**body, "configuration": PROMPT, "author": "ada"})
+    path, new = f"{AGENTS}/mover", {"configuration": PROMPT, "author": "ada"}
+
+    moved = client.post(f"{path}/versions", json={**new, "model": "scripted/first-label"})
+
+    assert moved.status_code == 201, moved.text
+    assert moved.json()["model"] == moved.json()["configuration"]["parameters"]["model"]
+    assert client.get(path).json()["model"] == "scripted/first-label"
+    assert [one["model"] for one in pages(client, f"{path}/versions")] == [
+        "scripted/first-label",
+        None,
+    ]
+    # Its answers come from the model of its version.
+    tried = client.post(
+        f"{AGENTS}/try",
+        json={
+            "agent": "mover",
+            "configuration": moved.json()["configuration"],
+            "input": {"text": "Where is my invoice?"},
+        },
+    )
+    assert tried.json()["text"] == "billing", tried.text
+    named = {**PROMPT, "parameters": {"model": "openai/secret"}}
+    for refusal in ({**new, "model": "openai/secret"}, {**new, "configuration": named}):
+        refused(client.post(f"{path}/versions", json=refusal), 422, "model_not_allowed")
+    twice = {**new, "configuration": named, "model": "openai/gpt-test"}
+    refused(client.post(f"{path}/versions", json=twice), 422, "invalid_request")
+    function = {
+        "configuration": {"sections": {"system": "x"}},
+        "author": "ada",
+        "model": "openai/x",
+    }
+    refused(client.post(f"{AGENTS}/tickets/versions", json=function), 422, "invalid_agent")
+    assert client.get(path).json()["active_version"] == 2
+
+
 def test_versions_have_authors_a_diff_and_a_way_back(client):
     body = {"name": "history", "model": "openai/gpt-test", "configuration": PROMPT}
     client.post(AGENTS, json=body)

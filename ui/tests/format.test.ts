@@ -35,3 +35,13 @@ describe('numbers', () => {
     expect(at('2026-11-16T14:00:00Z')).toBe('in 2 hours');
   });
 });
+
+describe('tokens', () => {
+  it('say which share the provider had', () => {
+    const usage = { input_tokens: 2000, output_tokens: 10, cached_tokens: 1280 };
+    expect(format.tokensInAndOut(usage)).toBe('2,000 tokens in (64% cached), 10 out');
+    expect(format.tokensInAndOut({ ...usage, cached_tokens: 0 })).toBe('2,000 tokens in, 10 out');
+    expect(format.cachedShare({ ...usage, cached_share: 0.5 })).toBe(0.5);
+    expect(format.cachedShare({ input_tokens: 0, output_tokens: 0 })).toBeNull();
+  });
+});

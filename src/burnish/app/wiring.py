@@ -258,6 +258,7 @@ def build_agent(
         PromptAgent,
         PythonAgent,
     )
+    from burnish.evaluation.agents.model_choice import open_choice  # noqa: PLC0415
     from burnish.evaluation.imports import load_callable  # noqa: PLC0415
     from burnish.evaluation.workspace_policy import WorkspacePolicy  # noqa: PLC0415
 
@@ -295,7 +296,7 @@ def build_agent(
     return PromptAgent(
         name=spec.name,
         configuration=configuration,
-        model=open_model(spec.model),
+        model=open_choice(spec.model, spec.models, open_model),
         labels=spec.labels,
         output_schema=schema,
     )

@@ -264,8 +264,19 @@ class Settings(_Table):
             **table.model_dump(exclude={*configuration, "requested"}),
             configuration=configuration,
             folder=self.folder,
+            # Of an agent that was made over HTTP the server checks which models it names.
+            models=None if table.requested else sorted(self.named_models()),
             outbound=self._rules() if table.requested and table.url is not None else None,
         )
+
+    def named_models(self) -> set[str]:
+        """The models of agent, optimizer, scorers and refinement, and those with a table."""
+        named = [self.agent.model, self.optimizer.get("model")]
+        named += [] if self.suite.refine is None else [self.suite.refine.model]
+        named += [] if self.suite.user is None else [self.suite.user.model]
+        named += [one.get("model") for one in self.suite.scorers if isinstance(one, Mapping)]
+        named += [name for name in self.models if "/" in name]
+        return {one for one in named if isinstance(one, str)}
 
     def _rules(self) -> OutboundRules:
         return self._outbound or OutboundRules.from_environment(os.environ)

@@ -110,7 +110,7 @@ class ServedProject:
     def settings_for(self, request: RunRequest, chosen: Settings) -> Settings:
         """The settings of a chosen agent and suite, with what else a request may change."""
         changed = with_request(chosen, request)
-        require_own_models(changed.optimizer, self.settings())
+        require_own_models(naming_models(changed.agent, changed.optimizer), self.settings())
         return limited(changed)[0]
 
     def require_own(self, settings: Settings) -> None:
@@ -159,7 +159,7 @@ def require_own_models(
     for key, value in models_in(settings):
         if not isinstance(value, str) or not may_use(value, own):
             shown = str(value)[:80]
-            known = ", ".join(sorted(own_models(own))) or "none"
+            known = ", ".join(sorted(own.named_models())) or "none"
             raise UsageError(
                 what=f"the {of}'s {key} cannot be used",
                 why=f"the server's configuration does not name {shown!r}; it names {known}",
@@ -184,10 +184,18 @@ def may_use(model: str, own: Settings) -> bool:
     the address of an endpoint, that its models may be used.
     """
     provider, _, name = model.partition("/")
-    if model in own_models(own) or (provider == "local" and name in KNOWN):
+    if model in own.named_models() or (provider == "local" and name in KNOWN):
         return True
     given = any(os.environ.get(one) for one in OPENED_BY.get(provider, ()) if one)
     return bool(name) and not own.agent.name and given
+
+
+def naming_models(agent: AgentTable, optimizer: Mapping[str, Any]) -> dict[str, Any]:
+    """An `[optimizer]` table as far as it names models.
+
+    What a function or a service calls `model` is its own affair.
+    """
+    return {key: one for key, one in optimizer.items() if key != "space" or agent.model is not None}
 
 
 def models_in(value: Any) -> Iterator[tuple[str, Any]]:
@@ -195,22 +203,13 @@ def models_in(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if (key == "model" or str(key).endswith("_model")) and inner is not None:
-                yield key, inner
+                # A search space has a list of them to choose from.
+                yield from ((key, one) for one in (inner if isinstance(inner, list) else [inner]))
             else:
                 yield from models_in(inner)
     elif isinstance(value, list):
         for inner in value:
             yield from models_in(inner)
-
-
-def own_models(own: Settings) -> set[str]:
-    """The models that the configuration names, as the agent's, the optimizer's or in `[models]`."""
-    named = [own.agent.model, own.optimizer.get("model")]
-    named += [] if own.suite.refine is None else [own.suite.refine.model]
-    named += [] if own.suite.user is None else [own.suite.user.model]
-    named += [one.get("model") for one in own.suite.scorers if isinstance(one, Mapping)]
-    named += [name for name in own.models if "/" in name]
-    return {one for one in named if isinstance(one, str)}
 
 
 def _optimizer(configured: Mapping[str, Any], request: RunRequest) -> dict[str, Any]:

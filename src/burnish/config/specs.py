@@ -29,7 +29,9 @@ class AgentSpec:
     """An agent: its configuration, and one of `run`, `model`, `url` or `command` to run it with.
 
     `run` is `(configuration, item) -> str | AgentOutput`, plain or async, or "module:function".
-    `model` is a model's name, a Model, or any `str -> str` callable. `url` takes POSTed JSON.
+    `model` is a model's name, a Model, or any `str -> str` callable. `models` are others that the
+    parameter `model` may name: names, or Models and callables by name; None lets it name any that
+    can be opened. `url` takes POSTed JSON.
     `judge` makes the model a judge, whose section `criteria` is improved: see `JudgeAgent`.
     `command` is a program with its arguments, run an item in a folder of its own: `files` maps files
     in it to sections, `workspace` says what else it finds there and may do (WorkspacePolicy).
@@ -47,6 +49,7 @@ class AgentSpec:
     configuration: Configuration | Mapping[str, Any] = field(default_factory=dict)
     run: Callable[..., Any] | str | None = None
     model: str | Model | Callable[[str], str] | None = None
+    models: Sequence[str] | Mapping[str, str | Model | Callable[[str], str]] | None = None
     url: str | None = None
     command: Sequence[str] | None = None
     files: Mapping[str, str] = field(default_factory=dict)

@@ -16,6 +16,8 @@ from burnish.domain.json_values import Json, canonical_hash, normalise_json, nor
 _PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_][A-Za-z0-9_-]*)*\Z")
 _FIELDS = ("sections", "parameters", "examples")
 _TEXT = "_text"
+# The parameter by which a configuration names the model that answers in place of the agent's own.
+MODEL = "model"
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*)\s*\}\}")
 
@@ -96,6 +98,22 @@ class Configuration:
     def with_sections(self, changes: Mapping[str, str]) -> Configuration:
         """The same configuration with some sections replaced or added."""
         return replace(self, sections={**self.sections, **_checked_sections(changes)})
+
+    @property
+    def model(self) -> str | None:
+        """The model that it names; None where the agent's own answers."""
+        named = self.parameters.get(MODEL)
+        return named if isinstance(named, str) else None
+
+    def naming(self, model: str | None) -> Configuration:
+        """The same, with the model's name in it where it has none; None adds none."""
+        if model is None or MODEL in self.parameters:
+            return self
+        return replace(self, parameters={**self.parameters, MODEL: model})
+
+    def same_as(self, other: Configuration, model: str | None) -> bool:
+        """Whether both run alike where `model` answers for what names none."""
+        return self.naming(model).hash == other.naming(model).hash
 
 
 def _checked_sections(value: Any) -> dict[str, str]:

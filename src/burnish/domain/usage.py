@@ -23,7 +23,11 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Spending of one purpose. A cost of None means that some call had no known price."""
+    """Spending of one purpose. A cost of None means that some call had no known price.
+
+    `cached_tokens` are those of the input that the provider had from an earlier prompt of the same
+    beginning, which most sell for less.
+    """
 
     calls: int = 0
     input_tokens: int = 0
@@ -46,9 +50,25 @@ class Usage:
         """From its JSON form; unknown keys are ignored, so newer records stay readable."""
         return cls(**{name: value[name] for name in cls.__slots__ if name in value})
 
+    @property
+    def cached_share(self) -> float | None:
+        """Of the tokens read, those that the provider had; None where none were read."""
+        read = self.input_tokens
+        return min(self.cached_tokens, read) / read if read else None
+
+    @property
+    def token_words(self) -> str:
+        """The tokens as people read them."""
+        cached = f" ({self.cached_share:.0%} cached)" if self.cached_tokens else ""
+        return f"{self.input_tokens:,} tokens in{cached} · {self.output_tokens:,} out"
+
     def to_json(self) -> dict[str, Any]:
         """The numbers by name."""
         return {name: getattr(self, name) for name in Usage.__slots__}
+
+    def shown(self) -> dict[str, Any]:
+        """The numbers as results show them, with what follows from them."""
+        return {**self.to_json(), "cached_share": self.cached_share}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +120,8 @@ class Spending:
 
         Where there are `answers` of an agent that reports no usage, nobody knows what they cost.
         """
-        purposes = {purpose: usage.to_json() for purpose, usage in self.by_purpose.items()}
-        told = {**self.total.to_json(), "by_purpose": purposes}
+        purposes = {purpose: usage.shown() for purpose, usage in self.by_purpose.items()}
+        told = {**self.total.shown(), "by_purpose": purposes}
         unknown = answers and Purpose.AGENT.value not in self.by_purpose
         return {**told, "cost_usd": None} if unknown else told
 

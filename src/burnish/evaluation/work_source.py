@@ -18,6 +18,7 @@ from burnish.domain import (
     canonical_hash,
     current_experiment,
 )
+from burnish.evaluation.agents.model_choice import fingerprint_under
 
 # Items per cache look-up. A fresh run looks a few up first, so that it starts at once.
 _FIRST_CHUNK = 32
@@ -148,7 +149,7 @@ class WorkSource:
 
 def cache_scope(agent: Agent, experiment: Experiment) -> CacheScope | None:
     """Whose answers may be reused: an agent whose code is not known is itself within one run only."""
-    fingerprint = agent.fingerprint
+    fingerprint = fingerprint_under(agent, experiment.configuration)
     if fingerprint is None and experiment.optimization_id is not None:
         fingerprint = f"run:{experiment.optimization_id}"
     if fingerprint is None:

@@ -46,13 +46,17 @@ class Measures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One candidate's completed trial. `length` is its prompt's, in characters."""
+    """One candidate's completed trial. `length` is its prompt's, in characters.
+
+    `model` is the one that its configuration names; None where the agent's own answers.
+    """
 
     candidate_id: str
     number: int
     score: float
     measures: Measures = field(default_factory=Measures)
     length: int = 0
+    model: str | None = None
 
     @property
     def thrift(self) -> tuple[float, ...]:
@@ -68,6 +72,7 @@ class Point:
             "candidate_id": self.candidate_id,
             "number": self.number,
             "score": self.score,
+            "model": self.model,
             **self.measures.to_json(),
         }
 
@@ -81,6 +86,7 @@ def points_of(trials: Iterable[TrialResult], candidates: Mapping[str, Candidate]
             score=trial.objective_score,
             measures=Measures.of(trial.summary),
             length=sum(map(len, candidates[trial.candidate_id].configuration.sections.values())),
+            model=candidates[trial.candidate_id].configuration.model,
         )
         for trial in trials
         if trial.counts and trial.objective_score is not None

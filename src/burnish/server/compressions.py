@@ -74,6 +74,9 @@ class SavingsView(BaseModel):
 
     tokens_per_call: int
     usd_per_call: float | None
+    cached_share: float | None = Field(
+        description="Of what the agent read, the tokens that the provider had: they cost less."
+    )
     calls_per_month: int | None
     tokens_per_month: int | None
     usd_per_month: float | None

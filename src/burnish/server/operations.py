@@ -13,7 +13,7 @@ from burnish import __version__
 from burnish.app.optimize.runners import MAILBOX_VARIABLE
 from burnish.app.wiring import Workspace
 from burnish.config.search import SearchSpec
-from burnish.config.served_project import ServedProject, own_models, suite_name
+from burnish.config.served_project import ServedProject, suite_name
 from burnish.domain import UnavailableError
 from burnish.jobs.event_listeners import VARIABLE as EVENTS_VARIABLE
 from burnish.optimizers.catalog import list_optimizers
@@ -102,7 +102,7 @@ def _project(project: ServedProject, *, executes: bool) -> Project:
         optimizer={**settings.optimizer, "name": search.name},
         optimizers=list_optimizers(),
         budget=settings.budget.model_dump(),
-        models=sorted(own_models(settings)),
+        models=sorted(settings.named_models()),
         executes=executes,
     )
 

@@ -8,7 +8,8 @@ import json
 import pytest
 from rich.console import Console
 
-from burnish.app.optimize.cost_estimate import estimate_cost, require_price
+from burnish.app.optimize.cost_estimate import estimate_cost
+from burnish.app.optimize.required_prices import require_price
 from burnish.app.optimize.run_plan import PlannedWork, RunPlan
 from burnish.app.wiring import ModelPool, build_agent, build_suite
 from burnish.cli.display.optimizations.plan import _print

@@ -48,7 +48,8 @@ def optimization_of(settings, fingerprint="f"):
     configuration = Configuration.of(settings.agent_spec().configuration)
     return SimpleNamespace(
         agent=SimpleNamespace(configuration=configuration, fingerprint=fingerprint),
-        suite=SimpleNamespace(scorers=SimpleNamespace(fingerprint="s")),
+        suite=SimpleNamespace(scorers=SimpleNamespace(fingerprint="s"), asked=lambda agent: agent),
+        models={},
     )
 
 

@@ -66,6 +66,27 @@ export function tokens(value: number | null | undefined): string {
   return `${plain(value, value < 10 && !Number.isInteger(value) ? 1 : 0)} tokens`;
 }
 
+interface TokenCounts {
+  input_tokens: number;
+  output_tokens: number;
+  cached_tokens?: number;
+  cached_share?: number | null;
+}
+
+/** Of what a model read, the share that its provider had in its prompt cache; null of nothing. */
+export function cachedShare(usage: TokenCounts): number | null {
+  if (usage.cached_share !== undefined) return usage.cached_share;
+  if (usage.input_tokens === 0) return null;
+  return Math.min(1, (usage.cached_tokens ?? 0) / usage.input_tokens);
+}
+
+/** “1,200 tokens in (64% cached), 80 out”. */
+export function tokensInAndOut(usage: TokenCounts): string {
+  const share = cachedShare(usage);
+  const cached = share ? ` (${percent(share)} cached)` : '';
+  return `${count(usage.input_tokens)} tokens in${cached}, ${count(usage.output_tokens)} out`;
+}
+
 export function milliseconds(value: number | null | undefined): string {
   if (value === null || value === undefined) return NONE;
   if (value < 1) return '< 1 ms';

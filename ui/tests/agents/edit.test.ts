@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   FIRST_AGENT,
+  configurationOf,
   labelsOf,
+  namedModel,
+  naming,
   placeholdersOf,
   readAgent,
   sectionsProblem,
@@ -11,6 +14,18 @@ const sections = [
   { path: 'system', text: 'Which team? {{ topic.name }}' },
   { path: 'user', text: '{{text}} and {{text}} but not {{ a b }}' },
 ];
+
+describe('a new version', () => {
+  it('may name another model, and go back to the agent’s own', () => {
+    const before = configurationOf(sections, { parameters: { temperature: 0 }, examples: [] });
+    const moved = naming(before, 'openai/other');
+    expect(namedModel(before)).toBe('');
+    expect(namedModel(moved)).toBe('openai/other');
+    expect(moved.parameters).toEqual({ temperature: 0, model: 'openai/other' });
+    expect(naming(moved, '')).toEqual(before);
+    expect(naming(moved, null)).toBe(moved);
+  });
+});
 
 describe('a new agent', () => {
   it('fills its placeholders from the columns that they name', () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { choosesModel } from '@/screens/run/points';
+import { asColumns, writeColumns } from '@/screens/run/trials/columns';
 import { csv, csvCell, trialsCsv } from '@/screens/run/trials/csv';
 import { asNumber, filtered, nextSort, picked, sorted, type View } from '@/screens/run/trials/view';
 import { point } from './pointsGiven';
@@ -14,6 +16,16 @@ const points = [
 const numbers = (found: readonly { number: number }[]) => found.map((one) => one.number);
 
 describe('trials', () => {
+  test('show the model where the run may choose it', () => {
+    const chosen = points.map((one) => ({ ...one, model: `openai/${one.number}` }));
+    expect([points, chosen].map(choosesModel)).toEqual([false, true]);
+    expect(asColumns('', true)).toContain('model');
+    expect(asColumns('')).not.toContain('model');
+    expect(writeColumns(asColumns('', true), true)).toBeNull();
+    expect(writeColumns(asColumns(''), true)).toContain('score');
+    expect(trialsCsv(chosen.slice(0, 1), ['number', 'model'], null)).toContain('openai/0');
+  });
+
   test('filters by kind, status, score and text', () => {
     expect(numbers(filtered(points, ALL))).toEqual([0, 1, 2, 12]);
     expect(numbers(filtered(points, { ...ALL, kind: 'mini-batch' }))).toEqual([1]);

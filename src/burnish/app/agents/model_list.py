@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from burnish.app.wiring import ModelPool
 from burnish.config.schema import Settings
-from burnish.config.served_project import OPENED_BY, may_use, own_models
+from burnish.config.served_project import OPENED_BY, may_use
 from burnish.config.settings import model_settings
 from burnish.domain import BurnishError
 from burnish.models.local.catalog import KNOWN
@@ -30,7 +30,8 @@ class ModelState:
 async def list_models(own: Settings) -> list[ModelState]:
     """Those of the configuration and the embedded ones."""
     embedded = [f"local/{name}" for name in KNOWN]
-    names = sorted(own_models(own)) + [one for one in embedded if one not in own_models(own)]
+    named = own.named_models()
+    names = sorted(named) + [one for one in embedded if one not in named]
     return [await check_model(name, own) for name in names]
 
 

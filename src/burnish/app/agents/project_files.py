@@ -16,6 +16,7 @@ from tomlkit.exceptions import TOMLKitError
 from burnish.app.report.differences import Difference, difference
 from burnish.config.settings import load_settings
 from burnish.domain import Configuration, ConflictError, UsageError, canonical_json
+from burnish.domain.configuration import MODEL
 from burnish.evaluation.agents.tools.texts import is_tool_text
 
 _MISSING = object()
@@ -102,6 +103,9 @@ class _Project:
 
     def set_parameter(self, name: str, before: tuple[Any, ...], after: tuple[Any, ...]) -> None:
         table = self._agent.get("parameters", {})
+        if name == MODEL and name not in table and MODEL in self._agent:
+            self._set_model(before, after)
+            return
         now = (table[name],) if name in table else ()
         self._require(f"the parameter {name!r}", _plain(now), _plain(before))
         if not after:
@@ -109,6 +113,13 @@ class _Project:
             return
         table = self._agent.setdefault("parameters", tomlkit.table())
         _replace(table, name, self._item(after[0]))
+
+    def _set_model(self, before: tuple[Any, ...], after: tuple[Any, ...]) -> None:
+        """The model of a prompt agent stands beside its parameters; a run that chose it names it."""
+        now = (self._agent[MODEL],)
+        self._require("the model", _plain(now), _plain(before or now))
+        if after:
+            _replace(self._agent, MODEL, self._item(after[0]))
 
     def set_examples(self, change: Difference) -> None:
         now = self._agent.get("examples", [])
@@ -141,7 +152,9 @@ class _Project:
             if not isinstance(now, Mapping) and section.after != (now and normalised(now)):
                 raise _refused(self._config, f"the section {section.path!r} would not be read back")
         for one in change.parameters:
-            now = (parameters[one.name],) if one.name in parameters else ()
+            is_model = one.name == MODEL and MODEL not in parameters and MODEL in agent
+            table = agent if is_model else parameters
+            now = (table[one.name],) if one.name in table and (one.after or not is_model) else ()
             if _plain(now) != _plain(one.after):
                 raise _refused(self._config, f"the parameter {one.name!r} would not be read back")
         if change.examples_changed and _plain(agent.get("examples", [])) != _plain(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from burnish.app.optimize.run_spec import AGENT_MODEL
 from burnish.app.report.differences import Difference, difference
 from burnish.app.report.runs.evidence import (
     COMPRESS,
@@ -44,8 +45,7 @@ class PromotionReview:
     def begins_from_active(self) -> bool:
         """Whether the run began with what is in use, so that the two were compared."""
         active = self.promotion.active
-        baseline = self.promotion.baseline.configuration
-        return active is None or active.configuration.hash == baseline.hash
+        return active is None or self.promotion.began_with(active.configuration)
 
 
 async def review_promotion(
@@ -77,19 +77,31 @@ class Promotion:
     def difference(self) -> Difference:
         """From what is in use, or from what the run began with, to the candidate."""
         current = self.baseline if self.active is None else self.active
-        return difference(current.configuration, self.candidate.configuration)
+        before = current.configuration.naming(self.agent_model)
+        return difference(before, self.candidate.configuration)
+
+    @property
+    def agent_model(self) -> str | None:
+        """The agent's own model, where the run could choose another: what names none means it."""
+        return self.record.spec.get(AGENT_MODEL)
+
+    def began_with(self, configuration: Configuration) -> bool:
+        """Whether the run began with a configuration."""
+        return configuration.same_as(self.baseline.configuration, self.agent_model)
 
     @property
     def written(self) -> Configuration:
         """What the files held when the run began: it may have begun from a version instead."""
         written = self.record.spec.get("written")
-        return self.baseline.configuration if written is None else Configuration.of(written)
+        if written is None:
+            return self.baseline.configuration
+        return Configuration.of(written).naming(self.agent_model)
 
     @property
     def already_active(self) -> bool:
         """Whether the active version is this configuration, so that there is nothing to do."""
-        active = self.active
-        return active is not None and active.configuration.hash == self.candidate.configuration.hash
+        active, chosen = self.active, self.candidate.configuration
+        return active is not None and active.configuration.same_as(chosen, self.agent_model)
 
 
 async def prepare_promotion(
@@ -250,7 +262,7 @@ async def promote_candidate(
 
 
 def _require_following_the_baseline(promotion: Promotion) -> None:
-    active, baseline = promotion.active, promotion.baseline
+    active = promotion.active
     agent = promotion.record.agent_name
     if promotion.score is None and promotion.candidate.number > 0:
         raise ConflictError(
@@ -268,7 +280,7 @@ def _require_following_the_baseline(promotion: Promotion) -> None:
             fix="there is nothing to do",
             code="already_active",
         )
-    if active.configuration.hash != baseline.configuration.hash:
+    if not promotion.began_with(active.configuration):
         raise ConflictError(
             what=f"the agent {agent!r} was not changed",
             why=f"its active version {active.version} is not what the run began with, so the "
@@ -288,7 +300,7 @@ async def _following(workspace: Workspace, promotion: Promotion, expected: int) 
     with contextlib.suppress(UsageError):  # One that is not there is not the active one either.
         seen = await workspace.agents.get_version(agent, expected)
     doubts = promotion.doubts
-    if seen.configuration.hash != baseline.hash:
+    if not promotion.began_with(seen.configuration):
         doubts = (*doubts, f"it was never compared with version {expected}, which it replaces")
     return replace(promotion, active=seen, doubts=doubts)
 

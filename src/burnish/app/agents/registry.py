@@ -13,6 +13,7 @@ from burnish.app.wiring import ModelPool, Workspace, build_agent
 from burnish.config.schema import AgentTable, Settings
 from burnish.config.served_project import ServedProject, require_own_models
 from burnish.domain import AgentVersion, Configuration, ConflictError, UsageError
+from burnish.domain.configuration import MODEL
 from burnish.domain.pages import Page
 from burnish.domain.registry import ObjectKind
 from burnish.support.names import require_name
@@ -42,6 +43,12 @@ class KnownAgent:
         if self.table.command is not None:
             return "command"
         return "http" if self.table.url is not None else "prompt"
+
+    @property
+    def model(self) -> str | None:
+        """What answers as a prompt agent: the model that its configuration names, else its own."""
+        own = self.table.model
+        return own if own is None else self.configuration.model or own
 
     @property
     def configuration(self) -> Configuration:
@@ -100,6 +107,7 @@ class AgentRegistry:
         if name == own.agent.name:
             raise _taken(name, "the server's configuration has one of that name")
         require_own_models(definition, own, of="agent")
+        require_own_model(with_definition(name, definition, configuration), own)
         if "url" in definition:
             await self._project.urls.check(definition["url"])
         await _require_buildable(own, with_definition(name, definition, configuration))
@@ -131,15 +139,23 @@ class AgentRegistry:
         name: str,
         configuration: Configuration,
         *,
+        model: str | None = None,
         author: str,
         note: str,
         origin: Mapping[str, Any],
         expected_version: int | None,
     ) -> AgentVersion:
-        """A new active version; one of a prompt agent is checked before."""
+        """A new active version; one of a prompt agent is checked before.
+
+        `model` answers from it on, where the configuration names none.
+        """
         own = await asyncio.to_thread(self._project.settings)
         agent = await self.get(name, own)
+        if model is not None and agent.kind != "prompt":
+            raise _no_model(name, agent.kind)
+        configuration = configuration.naming(model)
         if agent.kind == "prompt":
+            require_own_model(with_configuration(agent.table, configuration), own)
             await _require_buildable(own, with_configuration(agent.table, configuration))
         first = await self.first_version(agent)
         if expected_version is None:
@@ -221,6 +237,12 @@ def _requested(name: str, values: Mapping[str, Any]) -> AgentTable:
     return AgentTable(name=name, **values, requested=True)
 
 
+def require_own_model(table: AgentTable, own: Settings) -> None:
+    """Refuse a model that a prompt agent's configuration names and the server's does not."""
+    if table.model is not None and MODEL in table.parameters:
+        require_own_models({MODEL: table.parameters[MODEL]}, own, of="agent")
+
+
 async def _require_buildable(own: Settings, table: AgentTable) -> None:
     """Refuse what no run could use."""
     settings = own.model_copy(update={"agent": table})
@@ -234,6 +256,16 @@ def _taken(name: str, why: str) -> ConflictError:
         why=why,
         fix="choose another name, or add a version to the one that is there",
         code="name_taken",
+    )
+
+
+def _no_model(name: str, kind: AgentKind) -> UsageError:
+    what_runs = "a function" if kind == "python" else "a service"
+    return UsageError(
+        what=f"the model of the agent {name!r} cannot be changed",
+        why=f"{what_runs} answers, and no model",
+        fix="leave `model` out; what it calls a model is one of its parameters",
+        code="invalid_agent",
     )
 
 

@@ -9,7 +9,12 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from burnish.app.agents.registry import AgentRegistry, with_configuration, with_definition
+from burnish.app.agents.registry import (
+    AgentRegistry,
+    require_own_model,
+    with_configuration,
+    with_definition,
+)
 from burnish.app.wiring import Workspace, build_agent
 from burnish.config.schema import AgentTable
 from burnish.config.served_project import ServedProject, require_own_models
@@ -78,6 +83,7 @@ class Tries:
         else:
             require_own_models(definition, own, of="agent")
             table = with_definition("draft", definition, configuration)
+        require_own_model(table, own)
         _require_input(table, configuration, data)
         spec = own.model_copy(update={"agent": table}).agent_spec()
         beside = self._workspace.beside(own.models, saved=lambda _: None)

@@ -31,7 +31,8 @@ class VersionChoice:
         if self.active is None:
             return None
         runs = Configuration.of(self.settings.agent_spec().configuration)
-        found = difference(runs, self.active.configuration)
+        own = self.settings.agent.model
+        found = difference(runs.naming(own), self.active.configuration.naming(own))
         return None if found.empty else found
 
     @property
@@ -56,7 +57,7 @@ async def choose_version(
     written = Configuration.of(settings.agent_spec().configuration)
     active = await workspace.agents.active_version(name)
     if wanted is None:
-        same = active is not None and active.configuration.hash == written.hash
+        same = active is not None and active.configuration.same_as(written, settings.agent.model)
         number = active.version if same and active is not None else None
         return VersionChoice(settings=settings, written=written, version=number, active=active)
     chosen = active if wanted == ACTIVE else await _numbered(workspace, name, wanted)

@@ -19,6 +19,9 @@ from burnish.domain import (
     ConflictError,
     OptimizationRecord,
     OptimizerState,
+    Purpose,
+    Spending,
+    Usage,
     UsageError,
 )
 from burnish.optimization.trial_index import History
@@ -44,10 +47,15 @@ class SectionTokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Savings:
-    """What the shorter prompt saves. Dollars are None where the price is not known."""
+    """What the shorter prompt saves. Dollars are None where the price is not known.
+
+    `cached_share` of the agent's tokens came from the provider's prompt cache in this run, and saved
+    ones count with its price as far; None where nothing was read.
+    """
 
     tokens_per_call: int
     usd_per_call: float | None
+    cached_share: float | None = None
     calls_per_month: int | None = None
     tokens_per_month: int | None = None
     usd_per_month: float | None = None
@@ -171,7 +179,13 @@ async def read_report(
         baseline_pass_rate=before,
         candidate_pass_rate=after,
         evaluations=result.evaluations,
-        savings=_savings(saved, model, calls_per_month, workspace.models.tables),
+        savings=_savings(
+            saved,
+            best.model or model,
+            calls_per_month,
+            workspace.models.tables,
+            cached_share=_cached_share(result),
+        ),
         held_out=_held_out(result),
         confirmation=result.document["confirmation"],
         usage=result.usage,
@@ -186,10 +200,22 @@ def _held_out(result: OptimizationResult) -> dict[str, Any] | None:
     return {**result.test, **bounds}
 
 
+def _cached_share(result: OptimizationResult) -> float | None:
+    """Of what the agent read in the run; the answers of our own cache read nothing."""
+    spent = Spending.of(result.usage["by_purpose"]).by_purpose
+    return spent.get(Purpose.AGENT.value, Usage()).cached_share
+
+
 def _savings(
-    tokens: int, model: str | None, calls: int | None, tables: Mapping[str, Any]
+    tokens: int,
+    model: str | None,
+    calls: int | None,
+    tables: Mapping[str, Any],
+    *,
+    cached_share: float | None,
 ) -> Savings:
-    price = None if model is None else price_of_input(model, tokens, tables)
+    share = cached_share or 0.0
+    price = None if model is None else price_of_input(model, tokens, tables, cached_share=share)
     why = None
     if price is None:
         why = (
@@ -200,6 +226,7 @@ def _savings(
     return Savings(
         tokens_per_call=tokens,
         usd_per_call=price,
+        cached_share=cached_share,
         calls_per_month=calls,
         tokens_per_month=None if calls is None else tokens * calls,
         usd_per_month=None if calls is None or price is None else price * calls,

@@ -16,6 +16,7 @@ from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import (
     Agent,
     Budget,
+    Configuration,
     ConflictError,
     Experiment,
     ExperimentStatus,
@@ -219,7 +220,7 @@ class Evaluation:
 
     def _require_limits(self, budget: Budget) -> None:
         """Refuse limits that could not be kept."""
-        from burnish.app.optimize.cost_estimate import require_cost_limit  # noqa: PLC0415
+        from burnish.app.optimize.required_prices import require_cost_limit  # noqa: PLC0415
 
         if budget.max_trials is not None:
             raise UsageError(
@@ -338,7 +339,7 @@ class Evaluation:
                 "selection": selection.to_json(),
                 "scorers": list(self.suite.scorers.names),
                 "labels": list(self._spec.labels),
-                "model": self._spec.model if isinstance(self._spec.model, str) else None,
+                "model": _model_name(self._spec),
                 "skipped_judges": list(self.suite.scorers.skipped),
                 "refine": _refine_json(self.suite),
                 "reported": list(self.suite.scorers.reported),
@@ -349,6 +350,14 @@ class Evaluation:
         )
         await self._workspace.experiments.create_experiment(experiment)
         return experiment
+
+
+def _model_name(spec: AgentSpec) -> str | None:
+    """The model that answers: the one that the configuration names, else the agent's own."""
+    if spec.model is None:
+        return None
+    named = Configuration.of(spec.configuration).model
+    return named or (spec.model if isinstance(spec.model, str) else None)
 
 
 def _refine_json(suite: Suite) -> dict[str, Any] | None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from burnish.config.search import SearchSpec
-from burnish.config.served_project import models_in
 from burnish.config.settings import model_settings
-from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import (
     Agent,
     AgentOutput,
@@ -21,14 +20,11 @@ from burnish.domain import (
     Round,
     Score,
     Usage,
-    UsageError,
 )
 from burnish.evaluation.agents import JudgeAgent, PromptAgent
 from burnish.evaluation.agents.prompt_agent import chat_messages, label_words
 from burnish.evaluation.conversations.agent import TURN_TOKENS
-from burnish.evaluation.conversations.policy import UserPolicy
 from burnish.evaluation.conversations.user import SimulatedUser
-from burnish.evaluation.refine.policy import RefinePolicy
 from burnish.evaluation.refine.refiner import refine_messages
 from burnish.evaluation.scorers.judge import judge_messages, shown_output, system_text
 from burnish.evaluation.scorers.judges import judges_in, pairwise_in, row_judges
@@ -36,7 +32,6 @@ from burnish.evaluation.scorers.pairwise import choice_messages
 from burnish.evaluation.suite import Suite
 from burnish.models.pricing import price_by_name
 from burnish.models.tokens import count_message_tokens, count_tokens
-from burnish.optimization.objective import unmeasured
 
 _SAMPLE = 20
 # Free answers and verdicts have no length before they are given; these are what we reckon with.
@@ -149,29 +144,45 @@ def call_cost(
 ) -> CostEstimate:
     """One call of a model that is named. `tables` are the models' settings."""
     spent = Usage(calls=1, input_tokens=round(input_tokens), output_tokens=round(output_tokens))
-    price = _price(model, spent, tables)
+    price = price_of(model, spent, tables)
     return CostEstimate(
         calls=1,
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         cost_usd=price,
-        why=_unknown(model) if price is None else "",
+        why=unknown_price(model) if price is None else "",
     )
 
 
 def estimate_cost(
-    agent: Agent, suite: Suite, tables: Mapping[str, Any], *, growth: float = 0.0
+    agent: Agent,
+    suite: Suite,
+    tables: Mapping[str, Any],
+    *,
+    growth: float = 0.0,
+    models: Sequence[str] = (),
 ) -> CostRange:
     """One evaluation, the mean over a few items: with the prompt as it is and nothing refined, and
-    with a prompt that is `growth` tokens longer and every output refined as often as it may be."""
+    with a prompt that is `growth` tokens longer and every output refined as often as it may be.
+
+    Of `models` that may answer in place of the agent's own, the cheapest and the dearest count.
+    """
     if not isinstance(agent, (JudgeAgent, PromptAgent)):
         unseen = CostEstimate(calls=None, why="the agent's own calls cannot be seen from here")
         return CostRange(least=unseen, most=unseen)
     items = list(islice(suite.dataset.items(), _SAMPLE))
     refine = suite.refine
     rounds = 0 if refine is None or refine.model is None else refine.policy.limit
-    least = _means(agent, suite, items, tables)
-    most = _means(agent, suite, items, tables, growth=growth, rounds=rounds, longest=True)
+    names = dict.fromkeys((agent.model.name, *models))
+    least = min(
+        (_means(agent, suite, items, tables, model=name) for name in names),
+        key=lambda one: _rank(_sum(one), unknown=-1.0),
+    )
+    dear: dict[str, Any] = {"growth": growth, "rounds": rounds, "longest": True}
+    most = max(
+        (_means(agent, suite, items, tables, model=name, **dear) for name in names),
+        key=lambda one: _rank(_sum(one), unknown=math.inf),
+    )
     nothing = CostEstimate(calls=0, cost_usd=0.0)
     parts = {
         purpose: CostRange(least=least.get(purpose, nothing), most=dear)
@@ -216,78 +227,16 @@ def growth_of(search: SearchSpec, agent: Agent, suite: Suite) -> float:
     return more if limit is None else max(min(more, limit - prompt), 0)
 
 
-def require_price(
-    search: SearchSpec,
-    budget: Budget,
-    agent: AgentSpec,
-    suite: SuiteSpec,
-    tables: Mapping[str, Any],
-) -> None:
-    """Refuse, before anything is paid, to weigh or to limit a cost that nobody knows.
-
-    Models that are named are looked up; what others report shows with the baseline.
-    """
-    if "latency" in search.objective.measures and _is_batched(agent.model, tables):
-        raise unmeasured(
-            f"answers of {agent.model} come in batches, which do not tell how long each took",
-            "leave batch out, or name tokens or cost in place of latency",
-        )
-    if "cost" in search.objective.measures and _is_unpriced(agent.model, tables):
-        raise unmeasured(
-            _unknown(agent.model),
-            "set input_price and output_price in [models], or name tokens in place of cost",
-        )
-    refine = RefinePolicy.of(suite.refine)
-    refiner = refine.model if refine is not None and refine.trials else None
-    require_cost_limit(budget, agent, suite, tables, refiner=refiner, optimizer=search.settings)
-
-
-def require_cost_limit(
-    budget: Budget,
-    agent: AgentSpec,
-    suite: SuiteSpec,
-    tables: Mapping[str, Any],
-    *,
-    refiner: Any,
-    optimizer: Mapping[str, Any] | None = None,
-) -> None:
-    """Refuse to limit the cost of models whose price nobody knows."""
-    if budget.max_cost_usd is None:
-        return
-    user = UserPolicy.of(suite.user)
-    paid = {
-        "model": agent.model,
-        "scorers": list(suite.scorers),
-        "refine_model": refiner,
-        "user_model": None if user is None else user.model,
-        "optimizer": optimizer or {},
-    }
-    for _, model in models_in(paid):
-        if _is_unpriced(model, tables):
-            raise UsageError(
-                what=f"a limit of {budget.max_cost_usd:g} US dollars cannot be kept",
-                why=_unknown(model),
-                fix=f'set input_price and output_price in [models."{model}"], or limit '
-                "evaluations, calls or tokens in place of dollars",
-                code="unknown_price",
-            )
-
-
-def price_of_input(model: str, tokens: int, tables: Mapping[str, Any]) -> float | None:
+def price_of_input(
+    model: str, tokens: int, tables: Mapping[str, Any], *, cached_share: float = 0.0
+) -> float | None:
     """Dollars for so many tokens of a prompt; None where nobody knows the price."""
-    return _price(model, Usage(calls=1, input_tokens=tokens), tables)
+    cached = round(tokens * cached_share)
+    return price_of(model, Usage(calls=1, input_tokens=tokens, cached_tokens=cached), tables)
 
 
-def _is_unpriced(model: object, tables: Mapping[str, Any]) -> bool:
-    some = Usage(calls=1, input_tokens=1000, output_tokens=1000)
-    return isinstance(model, str) and _price(model, some, tables) is None
-
-
-def _is_batched(model: object, tables: Mapping[str, Any]) -> bool:
-    return isinstance(model, str) and model_settings(tables, model).batch
-
-
-def _unknown(model: object) -> str:
+def unknown_price(model: object) -> str:
+    """Why something has no price."""
     return f"the price of {model} is not known"
 
 
@@ -298,6 +247,11 @@ def _prompt_tokens(agent: Agent) -> int:
 def _item_tokens(suite: Suite) -> float:
     items = [str(dict(item.data)) for item in islice(suite.dataset.items(), _SAMPLE)]
     return sum(map(count_tokens, items)) / max(len(items), 1)
+
+
+def _rank(cost: CostEstimate, *, unknown: float) -> float:
+    """What costs are compared by; one that nobody knows is told as unknown."""
+    return unknown if cost.cost_usd is None else cost.cost_usd
 
 
 def _sum(parts: Mapping[Purpose, CostEstimate]) -> CostEstimate:
@@ -313,13 +267,16 @@ def _means(
     items: Sequence[Item],
     tables: Mapping[str, Any],
     *,
+    model: str,
     growth: float = 0.0,
     rounds: int = 0,
     longest: bool = False,
 ) -> dict[Purpose, CostEstimate]:
     totals: dict[Purpose, CostEstimate] = {}
     for item in items:
-        for call in _calls(agent, suite, item, growth=growth, rounds=rounds, longest=longest):
+        for call in _calls(
+            agent, suite, item, model, growth=growth, rounds=rounds, longest=longest
+        ):
             so_far = totals.get(call.purpose, CostEstimate(calls=0, cost_usd=0.0))
             totals[call.purpose] = so_far.plus(call.cost(tables))
     return {purpose: one.times(1 / max(len(items), 1)) for purpose, one in totals.items()}
@@ -329,6 +286,7 @@ def _calls(
     agent: PromptAgent | JudgeAgent,
     suite: Suite,
     item: Item,
+    model: str,
     *,
     growth: float,
     rounds: int,
@@ -341,7 +299,6 @@ def _calls(
         return
     words = label_words(agent.labels, configuration.parameters)
     order = tuple(configuration.sections)
-    model = agent.model.name
     answer = max((count_tokens(word, _bare(model)) for word in words.values()), default=0)
     most = configuration.parameters.get("max_tokens")
     limit = int(most) if isinstance(most, (int, float)) else _ANSWER_TOKENS
@@ -389,7 +346,8 @@ def _judging(suite: Suite, item: Item, output: AgentOutput) -> Iterator[_Call]:
             yield _Call(pair.model.name, messages, _VERDICT_TOKENS, purpose=Purpose.JUDGE)
 
 
-def _price(model: str, usage: Usage, tables: Mapping[str, Any]) -> float | None:
+def price_of(model: str, usage: Usage, tables: Mapping[str, Any]) -> float | None:
+    """Dollars for a usage of a model that is named; None where nobody knows the price."""
     return price_by_name(model, usage, model_settings(tables, model))
 
 

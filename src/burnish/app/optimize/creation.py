@@ -11,6 +11,7 @@ from typing import Any
 from burnish.app.agents.registry import (
     AgentRegistry,
     KnownAgent,
+    require_own_model,
     unknown_agent,
     with_configuration,
 )
@@ -25,6 +26,7 @@ from burnish.config.search import SearchSpec, limited
 from burnish.config.served_project import (
     RunRequest,
     ServedProject,
+    naming_models,
     require_own_models,
     suite_name,
     with_request,
@@ -88,6 +90,7 @@ async def choose(workspace: Workspace, project: ServedProject, choice: Choice) -
     if choice.overrides:
         configuration = await asyncio.to_thread(_configuration, own, table)
         table = with_configuration(table, overlaid(configuration, choice.overrides))
+    require_own_model(table, own)
     suite_table = with_refinement(suite.table, choice.refine, own)
     settings = own.model_copy(update={"agent": table, "suite": suite_table})
     return Chosen(settings=settings, agent=agent, suite=suite)
@@ -230,7 +233,8 @@ def _like(project: ServedProject, original: OptimizationRecord, request: RunRequ
         table = with_refinement(changed.suite, request.refine, project.settings())
         changed = changed.model_copy(update={"suite": table})
     if request.optimizer_settings or request.optimizer:
-        require_own_models(request.optimizer_settings, project.settings())
+        asked = naming_models(changed.agent, request.optimizer_settings)
+        require_own_models(asked, project.settings())
     return limited(changed)[0]
 
 

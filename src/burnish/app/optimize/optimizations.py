@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from burnish.app.optimize.cost_estimate import require_price
 from burnish.app.optimize.following import OnEvent, telling
+from burnish.app.optimize.model_choices import chosen_models, own_model
+from burnish.app.optimize.required_prices import require_price
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_plan import RunPlan, expected_spending, require_room, split_ids
-from burnish.app.optimize.run_spec import require_objective, with_objective
+from burnish.app.optimize.run_spec import AGENT_MODEL, require_objective, with_objective
 from burnish.app.progress_line import choose_display, search_line, showing
 from burnish.app.suite_fit import check_fit
 from burnish.app.wiring import Workspace, build_agent, build_suite
@@ -23,6 +25,7 @@ from burnish.domain import (
     Agent,
     Budget,
     BurnishError,
+    Configuration,
     ConflictError,
     Lease,
     OptimizationRecord,
@@ -71,6 +74,9 @@ class Optimization:
         repository: OptimizationRepository | None = None,
     ) -> None:
         self._workspace = workspace
+        self._own_model = own_model(agent, search, workspace.model)
+        configuration = Configuration.of(agent.configuration).naming(self._own_model)
+        agent = replace(agent, configuration=configuration)
         self.repository = repository or workspace.optimizations
         self._spec = agent
         self._suite_spec = suite
@@ -83,6 +89,7 @@ class Optimization:
         self.suite = build_suite(suite, workspace.model, agent).for_trials()
         self.agent: Agent = build_agent(agent, workspace.model, workspace.tool_calls)
         check_fit(self.agent, self.suite)
+        self.models = chosen_models(search, self.agent)
         self.optimizer = build_optimizer_of(search)
         _require_known_models(workspace, search)
         self.splits = split_ids(self.suite)
@@ -124,10 +131,15 @@ class Optimization:
             optimizer_name=self._search.name,
             dataset_id=dataset,
             seed=draw_seed() if seed is None else seed,
-            spec=with_objective(spec or {}, self._search.objective),
+            spec=self._kept(spec or {}),
         )
         await self.repository.create_optimization(record)
         return record
+
+    def _kept(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        """What is stored with a run besides what it is."""
+        kept = with_objective(spec, self._search.objective)
+        return {**kept, AGENT_MODEL: self._own_model} if self.models else kept
 
     def require_affordable(self) -> None:
         """Refuse a budget that ends before the search begins, and costs that nobody knows."""
@@ -246,7 +258,9 @@ class Optimization:
             racing=Racing(mode=search.racing_in_effect),
             optimizer_timeout_seconds=search.timeout_seconds,
             # A whole wave starts before the cost of any is known.
-            expected=expected_spending(self.agent, suite, workspace.models.tables)
+            expected=expected_spending(
+                self.agent, suite, workspace.models.tables, tuple(self.models)
+            )
             if at_once > self._spec.concurrency
             else {},
         )

@@ -57,7 +57,10 @@ class ProgressStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontPoint:
-    """A candidate with its score and what one evaluation of it takes; None is unknown."""
+    """A candidate with its score and what one evaluation of it takes; None is unknown.
+
+    `model` is the one that its configuration names, where the run could choose.
+    """
 
     candidate_id: str
     number: int
@@ -66,6 +69,7 @@ class FrontPoint:
     cost_usd: float | None
     latency_ms: float | None
     utility: float | None = None
+    model: str | None = None
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> FrontPoint:
@@ -227,6 +231,7 @@ class OptimizationResult(Tabular):
             "items": summary.total_items,
             "passed": summary.passed_items,
             "errors": summary.error_items,
+            "model": candidate.configuration.model,
             "cost_usd": summary.total_cost,
             "avg_tokens": summary.avg_tokens,
             "avg_latency_ms": summary.avg_latency_ms,

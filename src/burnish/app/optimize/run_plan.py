@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from burnish.app.optimize.cost_estimate import (
     estimate_questions,
     growth_of,
 )
+from burnish.app.optimize.model_choices import chosen_models
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec
 from burnish.domain import SPLITS, Agent, Budget, Optimizer, Purpose, RunContext, Usage, UsageError
@@ -144,7 +145,8 @@ class RunPlan:
         search, budget = SearchSpec.of(settings.optimizer), settings.budget_spec()
         require_room(suite, budget)
         work, growth = PlannedWork.of(suite, budget, search), growth_of(search, agent, suite)
-        each = estimate_cost(agent, suite, settings.models, growth=growth)
+        names = tuple(chosen_models(search, agent))
+        each = estimate_cost(agent, suite, settings.models, growth=growth, models=names)
         evaluations = _least(work.about, *_paid_by(budget, each.least))
         model, questions = search.settings.get("model"), None
         if isinstance(model, str):
@@ -243,9 +245,11 @@ def _chosen(
     return tuple(choose(context, has_model=search.settings.get("model") is not None))
 
 
-def expected_spending(agent: Agent, suite: Suite, tables: Mapping[str, Any]) -> dict[str, float]:
+def expected_spending(
+    agent: Agent, suite: Suite, tables: Mapping[str, Any], models: Sequence[str] = ()
+) -> dict[str, float]:
     """What one evaluation takes at most, by the limit of a budget; without what is not known."""
-    most = estimate_cost(agent, suite, tables).most
+    most = estimate_cost(agent, suite, tables, models=models).most
     if most is None or most.calls is None:
         return {}
     tokens = most.input_tokens + most.output_tokens

@@ -13,7 +13,13 @@ from burnish.app.optimize.client_lease import is_of_client
 from burnish.app.report.runs.lines import python_call
 from burnish.config.schema import Settings
 from burnish.config.specs import read_schema
-from burnish.domain import ConflictError, OptimizationRecord, UsageError, require_json
+from burnish.domain import (
+    ConflictError,
+    OptimizationRecord,
+    UsageError,
+    canonical_hash,
+    require_json,
+)
 from burnish.models import ModelSettings
 from burnish.optimization.objective import Objective, Point, Ranking
 
@@ -22,6 +28,9 @@ if TYPE_CHECKING:
 
 
 _KEY = "objective"
+# Stored where a run may choose the model: the agent's own, which the baseline names for that, or
+# None where the agent's configuration named one by itself.
+AGENT_MODEL = "agent_model"
 
 
 def with_objective(spec: Mapping[str, Any], objective: Objective) -> dict[str, Any]:
@@ -134,6 +143,11 @@ def known_models(models: Mapping[str, Any]) -> dict[str, Any]:
 def _fingerprints(optimization: Optimization) -> dict[str, str | None]:
     return {
         "agent's code or model": optimization.suite.asked(optimization.agent).fingerprint,
+        "models to choose from": canonical_hash(
+            {name: model.fingerprint for name, model in optimization.models.items()}
+        )
+        if optimization.models
+        else None,
         "scorers' code or settings": optimization.suite.scorers.fingerprint,
     }
 

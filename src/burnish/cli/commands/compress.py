@@ -279,12 +279,18 @@ def _facts(report: CompressionReport) -> list[tuple[str, str]]:
         ("regressions", f"{len(report.regressions)} of {count(report.gate_items, 'gate item')}"),
         ("held out", _held_out(report)),
         ("evaluations", f"{report.evaluations:,}"),
-        ("saved a call", f"{saved.tokens_per_call:,} tokens, {each}"),
+        ("saved a call", f"{saved.tokens_per_call:,} tokens, {each}{_cached(report)}"),
     ]
     if saved.calls_per_month is not None:
         month = "price unknown" if saved.usd_per_month is None else money(saved.usd_per_month)
         rows.append(("saved a month", f"{saved.tokens_per_month or 0:,} tokens, {month}"))
     return rows
+
+
+def _cached(report: CompressionReport) -> str:
+    """Why a saved token may be worth less than its price."""
+    share = report.savings.cached_share
+    return f" ({share:.0%} of what the agent read was cached)" if share else ""
 
 
 def _held_out(report: CompressionReport) -> str:

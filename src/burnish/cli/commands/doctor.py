@@ -23,7 +23,7 @@ from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.wording import harmless
 from burnish.config.schema import Settings
-from burnish.config.served_project import models_in
+from burnish.config.served_project import models_in, naming_models
 from burnish.config.settings import model_settings
 from burnish.domain import BurnishError, ModelRequest
 from burnish.models import as_model
@@ -213,7 +213,7 @@ def _used_by(settings: Settings) -> dict[str, str]:
     tables = {
         "judge": list(suite.scorers),
         "refine": None if suite.refine is None else {"model": suite.refine.model},
-        "optimizer": settings.optimizer,
+        "optimizer": naming_models(settings.agent, settings.optimizer),
     }
     for use, table in tables.items():
         for number, (_, name) in enumerate(models_in(table)):

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from burnish.app.datasets.row_checks import RowChecks, placeholder_doubts
+from burnish.app.optimize.model_choices import chosen_models
 from burnish.app.suite_fit import check_fit
 from burnish.app.wiring import build_agent, build_suite
 from burnish.cli.console import Streams
@@ -92,7 +93,8 @@ async def _check(location: ProjectLocation) -> _Checked:
         settings.budget_spec()
         optimizer = SearchSpec.of(settings.optimizer)
         build_optimizer_of(optimizer)
-        for _, name in models_in(settings.optimizer):
+        chosen_models(optimizer, agent)
+        for _, name in models_in(optimizer.settings):
             open_model(name)
         splits = _split_labels(suite)
         await agent.close()

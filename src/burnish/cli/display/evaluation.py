@@ -142,10 +142,7 @@ def traffic_rows(told: Mapping[str, Any] | None) -> list[Row]:
 def _spending_rows(result: EvaluationResult) -> list[tuple[str, Text]]:
     rows = []
     for purpose, usage in result.summary.spending.by_purpose.items():
-        words = (
-            f"{count(usage.calls, 'call')} · {usage.input_tokens:,} tokens in · "
-            f"{usage.output_tokens:,} out · {cost_words(usage.cost_usd)}"
-        )
+        words = f"{count(usage.calls, 'call')} · {usage.token_words} · {cost_words(usage.cost_usd)}"
         rows.append((purpose, Text(words)))
     if len(rows) > 1:
         rows.append(("cost", Text(money(result.summary.spending.total.cost_usd), style="bold")))

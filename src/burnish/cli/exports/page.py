@@ -121,7 +121,7 @@ def cards(result: EvaluationResult) -> str:
     counts = (
         f"{result.failed:,} failed · {count(result.errors, 'error')} · {summary.cached:,} cached"
     )
-    tokens = f"{usage.input_tokens:,} tokens in · {usage.output_tokens:,} out"
+    tokens = usage.token_words
     latency = summary.avg_latency_ms
     boxes = [
         _card("score", "–" if mean is None else f"{mean:.3f}", _range(mean, score, score_words)),

@@ -328,9 +328,9 @@ class SearchSpace:
     `sections` are those that may change; None means every section of the baseline. `locked` ones
     may not. `parameters` has, by name, a list of choices or {low, high}; those that are not named
     must stay as they are in the baseline, but `label_words`, which is the agent's own and always
-    free. `max_section_chars` is how long a section may grow, `max_examples` how many examples may
-    be shown. With `own_placeholders` each section is filled from fields of its own: it keeps its
-    placeholders, and those of another section mean nothing in it.
+    free. Choices of `model` are declared models. `max_section_chars` is how long a section may grow,
+    `max_examples` how many examples may be shown. With `own_placeholders` each section is filled from
+    fields of its own: it keeps its placeholders, and those of another section mean nothing in it.
     """
 
     sections: tuple[str, ...] | None = None
@@ -379,6 +379,8 @@ class SearchSpace:
 
 
 def _parameter(name: str, value: Any) -> ParameterSpace:
+    if isinstance(value, Mapping) and set(value) == {"choices"}:
+        value = value["choices"]
     if isinstance(value, (list, tuple)) and value:
         return ParameterSpace(choices=tuple(value))
     if isinstance(value, Mapping) and set(value) <= {"low", "high"} and value:

@@ -22,42 +22,44 @@ from burnish.domain import (
     canonical_hash,
     render,
 )
-from burnish.domain.configuration import malformed_placeholders
+from burnish.domain.configuration import MODEL, malformed_placeholders
 from burnish.domain.experiments.items import TURN
 from burnish.domain.experiments.pictures import picture_words, with_pictures, without_pictures
+from burnish.evaluation.agents.model_choice import ModelChoice
 
 # The score from which outputs of this prompt are not refined, where the suite sets none.
 REFINE_THRESHOLD = "refine_threshold"
 # Parameters that this agent reads itself; all others go to the model.
-OWN_PARAMETERS = frozenset({"label_words", REFINE_THRESHOLD})
+OWN_PARAMETERS = frozenset({"label_words", REFINE_THRESHOLD, MODEL})
 _EDGES = " \t\r\n.,;:!?\"'`*()[]{}<>"
 _ROLES = ("system", "developer", "user", "assistant")
 
 
 class PromptAgent:
-    """Renders its sections, asks the model once, and reads a label or JSON out of the answer."""
+    """Renders its sections, asks the model once, and reads a label or JSON out of the answer.
+
+    `models` has the model of each configuration, `model` is that of the agent's own.
+    """
 
     def __init__(
         self,
         *,
         name: str,
         configuration: Configuration,
-        model: Model,
+        model: Model | ModelChoice,
         labels: Sequence[str] = (),
         output_schema: Mapping[str, Json] | None = None,
     ) -> None:
         require_placeholder(name, configuration)
         self.name = name
         self.configuration = configuration
-        self.model = model
+        self.models = model if isinstance(model, ModelChoice) else ModelChoice(model)
+        self.model = self.models.of(configuration)
         self.labels = tuple(labels)
         self.output_schema = output_schema
         self._order = tuple(configuration.sections)
         label_words(self.labels, configuration.parameters)
-        # The order of sections is not in the configuration's hash, so it counts here.
-        self.fingerprint: str | None = canonical_hash(
-            ["prompt-agent/1", model.fingerprint, self.labels, output_schema, self._order]
-        )
+        self.fingerprint: str | None = self.fingerprint_under(configuration)
 
     async def run(self, configuration: Configuration, item: Item, *, repeat: int) -> AgentOutput:
         """One call of the model."""
@@ -73,7 +75,7 @@ class PromptAgent:
             schema=self.output_schema,
             repeat=repeat,
         )
-        response = await self.model.complete(request)
+        response = await self.models.of(configuration).complete(request)
         # A label that a refusal happens to name is no answer.
         read = (response.text, None) if response.refused else self._read(response.text, words)
         text, data = read
@@ -86,6 +88,14 @@ class PromptAgent:
             ttft_ms=response.ttft_ms,
             reused=Spending.on(Purpose.AGENT, response.reused) if response.cached else Spending(),
             latency_ms=response.latency_ms,
+        )
+
+    def fingerprint_under(self, configuration: Configuration) -> str:
+        """The fingerprint with the model that the configuration names."""
+        model = self.models.of(configuration).fingerprint
+        # The order of sections is not in the configuration's hash, so it counts here.
+        return canonical_hash(
+            ["prompt-agent/1", model, self.labels, self.output_schema, self._order]
         )
 
     async def close(self) -> None:

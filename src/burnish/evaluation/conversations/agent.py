@@ -29,6 +29,7 @@ from burnish.domain import (
 from burnish.domain.experiments.items import TURN
 from burnish.domain.experiments.transcripts import is_turn, name_and_arguments
 from burnish.domain.models import note_spending
+from burnish.evaluation.agents.model_choice import fingerprint_under
 from burnish.evaluation.agents.prompt_agent import role_of
 from burnish.evaluation.conversations.policy import UserPolicy
 from burnish.evaluation.conversations.user import GAVE_UP, REACHED, SimulatedUser
@@ -87,12 +88,7 @@ class ConversationAgent:
         self.configuration = agent.configuration
         self._policy = policy
         self._user = user
-        inner, told = agent.fingerprint, None if user is None else user.fingerprint
-        self.fingerprint = (
-            None
-            if inner is None
-            else canonical_hash(["conversation/1", inner, told, policy.turns, policy.max_turns])
-        )
+        self.fingerprint = self.fingerprint_under(agent.configuration)
 
     async def run(self, configuration: Configuration, item: Item, *, repeat: int) -> AgentOutput:
         """The whole conversation. What was paid before a failure is told with it."""
@@ -103,6 +99,14 @@ class ConversationAgent:
             note_spending(error, talk.spending)
             raise
         return talk.output()
+
+    def fingerprint_under(self, configuration: Configuration) -> str | None:
+        """The agent's own under a configuration, in a conversation with this user."""
+        inner, policy = fingerprint_under(self.agent, configuration), self._policy
+        told = None if self._user is None else self._user.fingerprint
+        if inner is None:
+            return None
+        return canonical_hash(["conversation/1", inner, told, policy.turns, policy.max_turns])
 
     async def close(self) -> None:
         """Free what the agent holds; the user's model belongs to whoever opened it."""

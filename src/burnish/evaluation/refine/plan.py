@@ -73,7 +73,9 @@ class RefinePlan:
             parameters=self.policy.parameters,
             timeout_seconds=timeout_seconds,
         )
-        writer = agent.model.name if isinstance(agent, PromptAgent) else agent.name
+        writer = (
+            agent.models.of(configuration).name if isinstance(agent, PromptAgent) else agent.name
+        )
         return RefineLoop(
             scorers, refiner, self.policy, pass_threshold=pass_threshold, writer=writer
         )

@@ -29,7 +29,7 @@ from burnish.support.deadlines import deadline
 
 _DETERMINISTIC: Mapping[str, Json] = {"temperature": 0.0}
 # Raise it with every change of the words below: other words may give other outputs.
-PROMPT_VERSION = 1
+PROMPT_VERSION = 2
 _SYSTEM = """\
 You revise one output so that the next evaluation of it finds nothing to complain about.
 

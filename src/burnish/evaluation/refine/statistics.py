@@ -82,7 +82,7 @@ class RefinementStatistics:
             "first_score": self.first_score,
             "latest_score": self.latest_score,
             "best_score": self.best_score,
-            "usage": self.usage.to_json(),
+            "usage": self.usage.shown(),
             "cost_per_fixed_usd": self.cost_per_fixed,
         }
 

@@ -42,7 +42,7 @@ from burnish.evaluation.scorers.judge_calls import JudgeCalls, MalformedVerdictE
 from burnish.evaluation.scorers.transcripts import NO_TRANSCRIPT
 
 # Raise it with every change of the words below: other words may give other verdicts.
-PROMPT_VERSION = 1
+PROMPT_VERSION = 2
 _SYSTEM = """\
 You judge one output against criteria. Be strict, fair and consistent.
 
@@ -129,18 +129,26 @@ def shown_output(output: AgentOutput) -> str:
 
 
 def fenced(parts: Sequence[tuple[str, str]]) -> str:
-    """Titled parts between lines that nothing in them can pretend to be."""
-    mark = _mark([text for part in parts for text in part])
-    return "\n\n".join(f"<<<{title} {mark}\n{text}\n{title} {mark}>>>" for title, text in parts)
+    """Titled parts between lines that nothing in them can pretend to be.
+
+    A part's mark comes from it and those before it, so that prompts with equal first parts begin
+    alike, and a provider reads those from its prompt cache.
+    """
+    every = [text for part in parts for text in part]
+    marks = [_mark(every[: 2 * number], every) for number in range(1, len(parts) + 1)]
+    return "\n\n".join(
+        f"<<<{title} {mark}\n{text}\n{title} {mark}>>>"
+        for (title, text), mark in zip(parts, marks, strict=True)
+    )
 
 
-def _mark(texts: Sequence[str]) -> str:
-    """A mark that the texts cannot contain, because it is made from a hash of them.
+def _mark(texts: Sequence[str], every: Sequence[str]) -> str:
+    """A mark that no text contains: it is made from a hash of some, and changed while one has it.
 
     Equal material gets an equal mark, so a call cache still knows the request.
     """
     mark = text_hash("\x00".join(texts))[:16]
-    while any(mark in text for text in texts):
+    while any(mark in text for text in every):
         mark = text_hash(mark)[:16]
     return mark
 

@@ -19,6 +19,7 @@ from burnish.domain import (
     StopReason,
     TrialHistory,
 )
+from burnish.domain.configuration import MODEL
 from burnish.optimizers.edits.edit_catalog import EditCatalog, EditSet
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.gradient import Gradient, Prior
@@ -156,9 +157,14 @@ def screening_queue(catalog: EditCatalog) -> list[tuple[str, ...]]:
     for names in by_family.values():
         chance.shuffle(names)
         names.sort(key=lambda name: -catalog.edits[name].promise)
+    # Whoever lists models wants each of them tried, and none differs by more.
+    models = [(name,) for name, edit in catalog.edits.items() if edit.group == f"parameter:{MODEL}"]
     queue = [
-        tuple(by_family[family][0] for family in families if family in by_family)
-        for families in _FIRST
+        *models,
+        *(
+            tuple(by_family[family][0] for family in families if family in by_family)
+            for families in _FIRST
+        ),
     ]
     seen = {name for names in queue for name in names}
     rest = [names[0] for family, names in by_family.items() if names[0] not in seen]

@@ -18,6 +18,7 @@ from burnish.domain import (
     StopDecision,
     TrialHistory,
 )
+from burnish.domain.configuration import MODEL
 from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.optimizers.examples.search import ExamplePool, find_answer_field
 from burnish.optimizers.gepa.evidence import Evidence, Items, Memo
@@ -136,8 +137,10 @@ class Joint(HistorySearch):
         evidence = await Evidence.gather(history, facts.baseline_candidate_id, items, self._memo)
         pool = ExamplePool.of(facts, await history.load_items(data["train"]), None)
         labels = self._labels(facts, await history.load_items(validation))
+        # Some models tell probabilities and others don't: then they would not compare.
+        soft = self.soft_scores and MODEL not in facts.space.parameters
         values = {
-            one.id: item_values(one.results, labels if self.soft_scores else {})
+            one.id: item_values(one.results, labels if soft else {})
             for one in evidence.known.values()
         }
         step = RaceStep(

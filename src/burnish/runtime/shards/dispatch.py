@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from burnish.domain import BurnishError, Item, ItemResult, UnavailableError
+from burnish.evaluation.agents.model_choice import fingerprint_under
 from burnish.evaluation.outages import FailureStreak
 from burnish.optimization.experiments.adapter import Block
 from burnish.runtime.shards.messages import ShardReply, ShardRequest
@@ -196,7 +197,9 @@ class ShardDispatch:
             lease_owner=lease.owner,
             lease_token=lease.token,
             dataset_id=block.experiment.dataset_id,
-            agent_fingerprint=block.suite.asked(block.agent).fingerprint,
+            agent_fingerprint=fingerprint_under(
+                block.suite.asked(block.agent), block.experiment.configuration
+            ),
             scorers_fingerprint=block.suite.scorers.fingerprint,
             refine_fingerprint=refine.fingerprint if (refine := block.suite.refine) else None,
             item_timeout_seconds=block.options.item_timeout_seconds,

@@ -26,6 +26,7 @@ from burnish.domain import (
     OverlayStore,
     experiment_scope,
 )
+from burnish.evaluation.agents.model_choice import fingerprint_under
 from burnish.evaluation.item_runner import describe
 from burnish.evaluation.runner import ExperimentRunner, RunOptions
 from burnish.evaluation.suite import Suite
@@ -74,8 +75,9 @@ def require_same(bench: ShardBench, experiment: Experiment, request: ShardReques
             f"it serves the agent {bench.agent.name!r}, and the run is of {experiment.agent_name!r}"
         )
     suite = bench.suite
+    agent = fingerprint_under(suite.asked(bench.agent), experiment.configuration)
     then = {
-        "agent's code or model": (request.agent_fingerprint, suite.asked(bench.agent).fingerprint),
+        "agent's code or model": (request.agent_fingerprint, agent),
         "scorers' code or settings": (request.scorers_fingerprint, suite.scorers.fingerprint),
     }
     for part, (asked, here) in then.items():

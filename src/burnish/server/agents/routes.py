@@ -110,6 +110,7 @@ async def add_version(agents: Agents, agent: AgentName, new: NewVersion) -> Vers
     added = await agents.add_version(
         agent,
         Configuration.of(new.configuration.model_dump()),
+        model=new.model,
         author=new.author,
         note=new.note,
         origin={"source": "request"},

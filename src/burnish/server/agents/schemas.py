@@ -141,6 +141,9 @@ class TryView(View):
     calls: int
     input_tokens: int
     output_tokens: int
+    cached_share: float | None = Field(
+        description="Of the input tokens, those that the provider had; None of none."
+    )
     cost_usd: float | None = Field(description="None where nobody knows the price.")
 
     @classmethod
@@ -157,7 +160,9 @@ class AgentView(View):
     name: str
     kind: Literal["prompt", "python", "http", "command"]
     source: Literal["configuration", "registry"]
-    model: str | None
+    model: str | None = Field(
+        description="What answers now: the model that the active configuration names, else its own."
+    )
     url: str | None = Field(
         description="Of an HTTP agent that was made by a request, without its query."
     )
@@ -175,12 +180,13 @@ class AgentView(View):
         return cls.read(
             agent,
             agent.table,
+            model=agent.model,
             source="registry" if written is None else "configuration",
             url=_shown_url(agent),
             active_version=None if active is None else active.version,
             written_differs=written is not None
             and active is not None
-            and active.configuration.hash != written.hash,
+            and not active.configuration.same_as(written, agent.table.model),
             configuration=agent.configuration.to_json(),
         )
 
@@ -200,12 +206,16 @@ class VersionLine(View):
     origin: dict[str, Any]
     created_at: str
     configuration_hash: str
+    model: str | None = Field(
+        description="The model that its configuration names; None where the agent's own answers."
+    )
 
     @classmethod
     def of(cls, version: AgentVersion) -> Self:
         """From its record."""
         return cls.read(
             version,
+            model=version.configuration.model,
             agent=version.agent_name,
             configuration_hash=version.configuration.hash,
             configuration=version.configuration.to_json(),
@@ -226,9 +236,20 @@ class NewVersion(Strict):
     """A changed configuration of an agent."""
 
     configuration: ConfigurationBody
+    model: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        default=None,
+        description="Answers from this version on, in place of the agent's own: one that the server's "
+        "burnish.toml names. It is kept as the parameter `model`, which says the same.",
+    )
     author: Person
     note: Note = ""
     expected_version: ExpectedVersion = None
+
+    @model_validator(mode="after")
+    def _one_model(self) -> Self:
+        if self.model is not None and "model" in self.configuration.parameters:
+            raise ValueError("give model once: beside the configuration, or as its parameter")
+        return self
 
 
 class Revert(Strict):

@@ -233,6 +233,9 @@ class Usage(BaseModel):
     input_tokens: int
     output_tokens: int
     cached_tokens: int = 0
+    cached_share: float | None = Field(
+        default=None, description="Of the input tokens, those that the provider had; None of none."
+    )
     cost_usd: float | None
 
 

@@ -233,6 +233,9 @@ class FrontPoint(BaseModel):
     cost_usd: float | None
     latency_ms: float | None
     utility: float | None = Field(default=None, description="Where the objective has weights.")
+    model: str | None = Field(
+        default=None, description="The one that its configuration names, where the run may choose."
+    )
 
 
 class Front(BaseModel):
@@ -294,6 +297,9 @@ class PointColumns(BaseModel):
     rationale: list[str | None] = Field(description="On one line, at most 160 characters.")
     error: list[str | None] = Field(description="On one line, at most 160 characters.")
     experiment_id: list[str] = Field(description="What tells rows apart.")
+    model: list[str | None] = Field(
+        default_factory=list, description="The one that answers, where the run may choose."
+    )
 
 
 class Points(BaseModel):

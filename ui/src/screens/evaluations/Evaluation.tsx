@@ -6,7 +6,7 @@ import { Page } from '@/components/shell/Page';
 import { Failure, Loaded } from '@/components/States';
 import { Status } from '@/components/Status';
 import { Duration, Time } from '@/components/Time';
-import { count, interval, milliseconds, percent, tokens } from '@/lib/format';
+import { count, interval, milliseconds, percent, tokensInAndOut } from '@/lib/format';
 import { Money, Score } from '@/components/Numbers';
 import { Actions } from './Actions';
 import { POLL_MS, useAgent, useEvaluation, useItems, useSuite } from './data';
@@ -213,18 +213,22 @@ function Spent({ result }: { result: EvaluationResult }) {
   const parts = spending(result.usage);
   if (parts.length === 0) return <span className="muted">no call was paid for</span>;
   return (
-    <span className="muted">
-      {parts.map(({ who, usage }, index) => (
-        <span key={who} title={`${count(usage.calls)} calls`}>
-          {index > 0 && ' · '}
-          <span className="nowrap">
-            {who} <Money value={usage.cost_usd} />
-          </span>
-        </span>
-      ))}
-      <br />
-      {`${count(result.usage.calls)} calls, ${tokens(result.usage.input_tokens + result.usage.output_tokens)}`}
-    </span>
+    <>
+      <dl className="muted evals-purposes" aria-label="Spend by purpose">
+        {parts.map(({ who, usage }) => (
+          <div key={who}>
+            <dt>{who}</dt>
+            <dd>
+              <Money value={usage.cost_usd} /> · {count(usage.calls)}{' '}
+              {usage.calls === 1 ? 'call' : 'calls'} · {tokensInAndOut(usage)}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {parts.length > 1 && (
+        <span className="muted">{`${count(result.usage.calls)} calls, ${tokensInAndOut(result.usage)} in all`}</span>
+      )}
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import { Card } from '@/components/Card';
 import { Money } from '@/components/Numbers';
-import { count, duration, money, percent } from '@/lib/format';
+import { cachedShare, count, duration, money, percent, tokensInAndOut } from '@/lib/format';
 import type { RunView } from './view';
 
 /** What was spent for what, and what is left of the budget. */
@@ -8,6 +8,7 @@ export function Spend({ run }: { run: RunView }) {
   const purposes = purposesOf(run);
   const limits = limitsOf(run);
   const used = run.budget.used;
+  const cached = cachedShare(run.usage);
   return (
     <Card title="Spend and budget">
       <div className="stack">
@@ -30,6 +31,14 @@ export function Spend({ run }: { run: RunView }) {
             <dt>Tokens</dt>
             <dd>{count(run.usage.input_tokens + run.usage.output_tokens)}</dd>
           </div>
+          {cached !== null && (
+            <div>
+              <dt title="Of the input tokens, those that the provider had in its prompt cache">
+                Cached tokens
+              </dt>
+              <dd>{percent(cached)}</dd>
+            </div>
+          )}
           <div>
             <dt>Evaluations</dt>
             <dd>{count(used.evaluations)}</dd>
@@ -42,8 +51,8 @@ export function Spend({ run }: { run: RunView }) {
                 <div className="row between small">
                   <span>{one.label}</span>
                   <span className="muted">
-                    {one.cost === null ? 'price not known' : money(one.cost)} · {count(one.tokens)}{' '}
-                    tokens · {count(one.calls)} calls
+                    {one.cost === null ? 'price not known' : money(one.cost)} ·{' '}
+                    {tokensInAndOut(one.usage)} · {count(one.calls)} calls
                   </span>
                 </div>
                 <Bar share={one.share} says={`${one.label}: ${percent(one.share)} of the spend`} />
@@ -98,6 +107,7 @@ interface PurposeShare {
   label: string;
   calls: number;
   tokens: number;
+  usage: RunView['usage']['by_purpose'][string];
   cost: number | null;
   /** Of the cost; of the tokens where nothing has a price. */
   share: number;
@@ -118,6 +128,7 @@ export function purposesOf(run: RunView): PurposeShare[] {
     label: PURPOSES[purpose] ?? purpose,
     calls: usage.calls,
     tokens: usage.input_tokens + usage.output_tokens,
+    usage,
     cost: usage.cost_usd,
   }));
   const priced = all.every((one) => one.cost !== null) && all.some((one) => (one.cost ?? 0) > 0);

@@ -39,6 +39,8 @@ export interface Point {
   rationale: string | null;
   error: string | null;
   experiment_id: string;
+  /** The model that answers, where the run may choose. */
+  model?: string | null;
 }
 
 export interface PointSet {
@@ -156,6 +158,9 @@ export function bestSoFar(
   }
   return steps;
 }
+
+/** Whether candidates name the models that answer. */
+export const choosesModel = (points: readonly Point[]) => points.some((point) => point.model);
 
 export function measured(point: Point, measure: Measure): number | null {
   if (measure === 'tokens') return point.avg_tokens;

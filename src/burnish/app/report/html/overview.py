@@ -318,9 +318,7 @@ def _work(material: Material) -> Iterator[tuple[str, str, str]]:
 def _spent(material: Material) -> Iterator[tuple[str, str, str]]:
     total = material.spending.total
     tokens = total.input_tokens + total.output_tokens
-    below = (
-        f"{total.input_tokens:,} in · {total.output_tokens:,} out · {count(total.calls, 'call')}"
-    )
+    below = f"{total.token_words} · {count(total.calls, 'call')}"
     yield "Tokens used", f"{tokens:,}", below
     purposes = sorted(material.spending.by_purpose.items())
     by_purpose = " · ".join(f"{safe(name)} {money(one.cost_usd)}" for name, one in purposes)

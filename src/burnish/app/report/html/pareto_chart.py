@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from burnish.app.report.html.marks import Frame, frame, legend, mark_size, marks, picture, ring
 from burnish.app.report.html.marks import Point as Mark
-from burnish.app.report.html.markup import count, details, measure, row, score, table
+from burnish.app.report.html.markup import count, details, measure, row, safe, score, table
 from burnish.app.report.html.material import Material
 from burnish.app.report.html.score_chart import Chart
 from burnish.optimization.objective import MEASURES, Measures, Point, front
@@ -75,14 +75,17 @@ def front_table(material: Material, field: Field, members: Sequence[Point]) -> s
         names = [field.measure]
     weighed = bool(objective.weights)
     rows = []
+    models = any(one.model for one in members)
     for one in members:
         mark = " ★" if material.best is not None and material.best.number == one.number else ""
         cells = [f'<a href="#c{one.number}">{one.number}</a>{mark}']
         cells += [measure(name, one.measures.of_name(name)) for name in names]
         cells += [score(one.score), *([score(material.ranking.merit(one))] if weighed else [])]
+        cells += [safe(one.model or "–")] if models else []
         rows.append(row(cells))
     columns = [field.column if name == field.measure else _COLUMNS[name] for name in names]
     titles = ["Trial", *columns, "Score", *(["Utility"] if weighed else [])]
+    titles += ["Model"] if models else []
     return details("The front as a table", table("Candidates on the front", titles, rows))
 
 

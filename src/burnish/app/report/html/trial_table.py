@@ -177,8 +177,9 @@ def usage(material: Material) -> str:
 
 
 def _spent(name: str, one: Usage) -> str:
-    numbers = (one.calls, one.input_tokens, one.cached_tokens, one.output_tokens)
-    return row([name, *(f"{number:,}" for number in numbers), money(one.cost_usd)])
+    cached = "–" if one.cached_share is None else f"{one.cached_share:.0%}"
+    cells = [f"{one.calls:,}", f"{one.input_tokens:,}", cached, f"{one.output_tokens:,}"]
+    return row([name, *cells, money(one.cost_usd)])
 
 
 def events(material: Material) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from burnish.app.evaluate.result import Intervals, repeats_of, score_intervals
+from burnish.app.optimize.run_spec import AGENT_MODEL
 from burnish.app.wiring import Workspace
 from burnish.domain import EventType, ExperimentType, OptimizationRecord
 from burnish.domain.optimizations.pages import RunPoint
@@ -50,6 +51,10 @@ async def read_points(
     intervals = await score_intervals(workspace, shown, repeats=repeats_of(record))
     # Thousands of them take a while, in which others are to be served too.
     columns = await asyncio.to_thread(_columns, shown, points, intervals)
+    if AGENT_MODEL in record.spec and shown:
+        made = await workspace.optimizations.list_candidates(optimization_id)
+        models = {one.id: one.configuration.model for one in made}
+        columns["model"] = [models.get(one.candidate_id) for one in shown]
     return PointTable(record=record, position=positions.get(optimization_id, 0), columns=columns)
 
 
@@ -123,6 +128,7 @@ def _columns(
         "rationale": [shortened(one.rationale) for one in points],
         "error": [shortened(one.error) for one in points],
         "experiment_id": [one.experiment_id for one in points],
+        "model": [None for _ in points],
     }
 
 

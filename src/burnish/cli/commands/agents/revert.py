@@ -78,7 +78,8 @@ async def _revert(
                 fix="name another that `burnish versions` lists",
                 code="already_active",
             )
-        written = Configuration.of(spec.configuration)
+        own = spec.model if isinstance(spec.model, str) else None
+        written = Configuration.of(spec.configuration).naming(own)
         writes = _writes(location, active, old, written) if write else []
         with staged(writes):
             made = await AgentRegistry(workspace, ServedProject(location.config)).revert(
@@ -90,7 +91,8 @@ async def _revert(
 def _writes(
     location: ProjectLocation, active: AgentVersion, old: AgentVersion, written: Configuration
 ) -> list[FileWrite]:
-    if written.hash not in (active.configuration.hash, old.configuration.hash):
+    own = written.model
+    if not any(written.same_as(one.configuration, own) for one in (active, old)):
         raise ConflictError(
             what=f"{location.config} was not written",
             why=f"it holds neither version {active.version} nor version {old.version}, so something "
@@ -98,4 +100,4 @@ def _writes(
             fix="leave --write out, or undo the change",
             code="file_changed",
         )
-    return plan_writes(written, old.configuration, location.config, active.agent_name)
+    return plan_writes(written, old.configuration.naming(own), location.config, active.agent_name)

@@ -33,11 +33,12 @@ def versions(
     """List the versions of the agent, newest first, and which of them burnish.toml has."""
     streams: Streams = context.obj
     location = ProjectLocation.of(context, config, db)
-    written = None
+    written, model = None, None
     if agent is None or location.config.exists():
         spec = location.settings().agent_spec()
         if agent in (None, spec.name):
-            agent, written = spec.name, Configuration.of(spec.configuration)
+            agent, model = spec.name, spec.model
+            written = Configuration.of(spec.configuration)
     assert agent is not None
     found = run(_read(location, agent)) if location.has_database else []
     if streams.json_output:
@@ -52,7 +53,8 @@ def versions(
     if not found:
         streams.say(f"{harmless(agent)} has no versions yet; `burnish promote` makes the first")
         return
-    _print(streams.console, agent, found, written)
+    own = model if isinstance(model, str) else None
+    _print(streams.console, agent, found, written, own)
 
 
 async def _read(location: ProjectLocation, agent: str) -> list[AgentVersion]:
@@ -75,7 +77,11 @@ def version_json(one: AgentVersion) -> dict[str, Any]:
 
 
 def _print(
-    console: Console, agent: str, found: list[AgentVersion], written: Configuration | None
+    console: Console,
+    agent: str,
+    found: list[AgentVersion],
+    written: Configuration | None,
+    model: str | None,
 ) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"versions of {harmless(agent)}")
     table.title_justify = "left"
@@ -83,7 +89,7 @@ def _print(
         table.add_column(column, no_wrap=column != "note", overflow="fold")
     for one in found:
         marks = [*(["active"] if one.active else [])]
-        if written is not None and written.hash == one.configuration.hash:
+        if written is not None and written.same_as(one.configuration, model):
             marks.append("in burnish.toml")
         table.add_row(
             str(one.version),
@@ -94,9 +100,9 @@ def _print(
         )
     console.print(table)
     active = next((one for one in found if one.active), None)
-    if written is None or active is None or written.hash == active.configuration.hash:
+    if written is None or active is None or written.same_as(active.configuration, model):
         return
-    parts = ", ".join(changed_parts(difference(written, active.configuration)))
+    parts = ", ".join(changed_parts(difference(written.naming(model), active.configuration)))
     console.print(
         Text(
             f"burnish.toml differs from the active version in {harmless(parts)}: `burnish eval` runs "

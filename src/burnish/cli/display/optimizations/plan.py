@@ -5,7 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from burnish.app.optimize.cost_estimate import CostEstimate, require_price
+from burnish.app.optimize.cost_estimate import CostEstimate
+from burnish.app.optimize.model_choices import chosen_models
+from burnish.app.optimize.required_prices import require_price
 from burnish.app.optimize.run_plan import RunPlan
 from burnish.app.suite_fit import check_fit
 from burnish.app.wiring import ModelPool, build_agent, build_suite
@@ -36,6 +38,7 @@ async def show_plan(streams: Streams, settings: Settings) -> None:
         agent = build_agent(agent_spec, models.model)
         check_fit(agent, suite)
         search, budget = SearchSpec.of(settings.optimizer), settings.budget_spec()
+        chosen_models(search, agent)
         for _, name in models_in(search.settings):
             models.model(name)
         require_price(search, budget, agent_spec, suite_spec, settings.models)

@@ -30,7 +30,7 @@ from burnish.cli.display.evaluation import p_words, traffic_rows
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import cost_words, count, duration, harmless, money, one_line, short_id
-from burnish.domain import ExperimentStatus, OptimizationStatus
+from burnish.domain import ExperimentStatus, OptimizationStatus, Spending
 from burnish.domain.optimizations.records import too_many_missing
 from burnish.optimization.objective import MEASURES, Objective
 
@@ -167,11 +167,8 @@ def spending_rows(result: OptimizationResult) -> list[tuple[str, Text]]:
     """What was tried, what it cost by purpose, and why it stopped."""
     document = result.document
     rows = [("trials", Text(_trials(result))), ("evaluations", Text(f"{result.evaluations:,}"))]
-    for purpose, usage in result.usage["by_purpose"].items():
-        words = (
-            f"{count(usage['calls'], 'call')} · {usage['input_tokens']:,} tokens in · "
-            f"{usage['output_tokens']:,} out · {cost_words(usage['cost_usd'])}"
-        )
+    for purpose, usage in Spending.of(result.usage["by_purpose"]).by_purpose.items():
+        words = f"{count(usage.calls, 'call')} · {usage.token_words} · {cost_words(usage.cost_usd)}"
         rows.append((purpose, Text(words)))
     if len(result.usage["by_purpose"]) > 1:
         rows.append(("cost", Text(money(result.usage["cost_usd"]), style="bold")))
@@ -345,13 +342,18 @@ def print_front(console: Console, front: Sequence[Mapping[str, Any]], chosen: st
     titles = [MEASURE_TITLES[name] for name in shown]
     for column in ("#", "score", *titles, *(["utility"] if utility else [])):
         table.add_column(column, justify="right", no_wrap=True)
+    models = any(one.get("model") for one in front)
+    if models:
+        table.add_column("model", overflow="fold")
     table.add_column("")
     for one in front:
         best = one["candidate_id"] == chosen
-        cells = [str(one["number"]), f"{one['score']:.3f}"]
+        cells: list[str | Text] = [str(one["number"]), f"{one['score']:.3f}"]
         cells += [measure_words(name, one) for name in shown]
         if utility:
             cells.append("" if one.get("utility") is None else f"{one['utility']:.3f}")
+        if models:
+            cells.append(Text(harmless(one.get("model") or "")))
         marks = ["chosen"] if best else []
         marks += ["baseline"] if one["number"] == 0 else []
         table.add_row(*cells, ", ".join(marks), style="bold cyan" if best else "")

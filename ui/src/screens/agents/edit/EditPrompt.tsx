@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { answer, api, ApiError } from '@/api/client';
 import { ConfigurationDiff } from '@/components/configuration/Diff';
 import { Dialog } from '@/components/Dialog';
+import { ModelChoice } from '@/components/form/ModelChoice';
 import { rememberedPerson, rememberPerson, SignFields } from '@/components/form/SignFields';
 import { say } from '@/components/shell/Toasts';
 import { Failure } from '@/components/States';
@@ -15,7 +16,14 @@ import {
   type AgentConfiguration,
 } from '@/lib/configurations';
 import type { AgentView } from '../data';
-import { configurationOf, placeholdersOf, sectionsOf, sectionsProblem } from './form';
+import {
+  configurationOf,
+  namedModel,
+  naming,
+  placeholdersOf,
+  sectionsOf,
+  sectionsProblem,
+} from './form';
 import { SectionFields } from './SectionFields';
 import { TryInput } from './TryInput';
 
@@ -29,7 +37,8 @@ export default function EditPrompt({ agent, onClose }: { agent: AgentView; onClo
   const [note, setNote] = useState('');
   const [asked, setAsked] = useState(false);
   const prompt = agent.kind === 'prompt';
-  const after = configurationOf(sections, before);
+  const [model, setModel] = useState(() => namedModel(before));
+  const after = configurationOf(sections, naming(before, prompt ? model : null));
   const problem = sectionsProblem(sections, prompt);
   const changes = compareConfigurations(before, after);
   const nothing = changedCount(changes) === 0;
@@ -82,6 +91,14 @@ export default function EditPrompt({ agent, onClose }: { agent: AgentView; onClo
       />
       {step === 'write' ? (
         <>
+          {prompt && (
+            <ModelChoice
+              hint="It answers from this version on."
+              none={`The agent's own${namedModel(before) === '' && agent.model ? `: ${agent.model}` : ''}`}
+              value={model}
+              onChange={setModel}
+            />
+          )}
           <SectionFields
             sections={sections}
             problem={problem}

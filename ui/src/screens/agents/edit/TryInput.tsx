@@ -4,7 +4,7 @@ import { answer, api, type Schemas } from '@/api/client';
 import { Field } from '@/components/form/Field';
 import { Failure } from '@/components/States';
 import type { AgentConfiguration } from '@/lib/configurations';
-import { count, milliseconds, money } from '@/lib/format';
+import { milliseconds, money, tokensInAndOut } from '@/lib/format';
 
 /** Who answers: an agent that is there, or one that is only a draft. */
 export type Subject =
@@ -84,7 +84,7 @@ function Answer({ tried }: { tried: Tried }) {
       <pre className="agents-answer">{tried.text === '' ? '(an empty answer)' : tried.text}</pre>
       <span className="muted small">
         {tried.latency_ms !== null && `${milliseconds(tried.latency_ms)} · `}
-        {count(tried.input_tokens)} tokens in, {count(tried.output_tokens)} out ·{' '}
+        {tokensInAndOut(tried)} ·{' '}
         {tried.cached
           ? 'from the cache, nothing paid'
           : tried.cost_usd === null

@@ -85,6 +85,22 @@ export function configurationOf(
   };
 }
 
+/** The model that a configuration names; empty where the agent's own answers. */
+export function namedModel(configuration: AgentConfiguration): string {
+  const { model } = configuration.parameters;
+  return typeof model === 'string' ? model : '';
+}
+
+/** The same with another model in it; an empty name takes it out, null leaves all as it is. */
+export function naming(
+  configuration: AgentConfiguration,
+  model: string | null,
+): AgentConfiguration {
+  if (model === null) return configuration;
+  const { model: _, ...others } = configuration.parameters;
+  return { ...configuration, parameters: model === '' ? others : { ...others, model } };
+}
+
 export function labelsOf(text: string): string[] {
   const all = text.split(/[\n,]/).map((one) => one.trim());
   return [...new Set(all.filter((one) => one !== ''))];

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Diff } from '@/components/Diff';
 import { Money, Score } from '@/components/Numbers';
 import { Segmented } from '@/components/Tabs';
-import { count, milliseconds } from '@/lib/format';
+import { milliseconds, tokensInAndOut } from '@/lib/format';
 import { outputText, roundsOf, type Round } from './answers';
 import type { ItemRun, ItemSide } from '../data';
 import { RunTrace } from './TraceView';
@@ -70,8 +70,8 @@ function RunView({ run, against }: { run: ItemRun; against: ItemRun | undefined 
       <Rounds rounds={roundsOf(run)} />
       <RunTrace run={run} against={against} />
       <p className="muted small">
-        {count(run.usage.input_tokens)} tokens in, {count(run.usage.output_tokens)} out ·{' '}
-        {milliseconds(run.latency_ms)} · <Money value={run.usage.cost_usd} />
+        {tokensInAndOut(run.usage)} · {milliseconds(run.latency_ms)} ·{' '}
+        <Money value={run.usage.cost_usd} />
         {run.cached && ' · from the cache'}
       </p>
     </div>

@@ -3,7 +3,7 @@ import { Change, Money, Score } from '@/components/Numbers';
 import { Segmented } from '@/components/Tabs';
 import { Time } from '@/components/Time';
 import { useAddress } from '@/lib/address';
-import { count, milliseconds } from '@/lib/format';
+import { count, milliseconds, tokensInAndOut } from '@/lib/format';
 import { outputText } from '@/screens/candidate/items/answers';
 import { RunTrace } from '@/screens/candidate/items/TraceView';
 import '@/components/configuration/configuration.css';
@@ -194,7 +194,7 @@ function Verdicts({ scores }: { scores: readonly Verdict[] }) {
 function Spent({ usage, latency, cached }: { usage: Usage; latency: number; cached: boolean }) {
   return (
     <p className="muted small evals-spent">
-      {`${count(usage.calls)} ${usage.calls === 1 ? 'call' : 'calls'} · ${count(usage.input_tokens)} tokens in, ${count(usage.output_tokens)} out · `}
+      {`${count(usage.calls)} ${usage.calls === 1 ? 'call' : 'calls'} · ${tokensInAndOut(usage)} · `}
       <Money value={usage.cost_usd} />
       {` · written in ${milliseconds(latency)}`}
       {cached && ' · from a cache'}

@@ -104,6 +104,11 @@ function Figures({
           ) : (
             <>
               <Money value={savings.usd_per_call} /> a call
+              {savings.cached_share ? (
+                <span className="muted">
+                  , as {percent(savings.cached_share)} of what the agent reads is cached
+                </span>
+              ) : null}
             </>
           )}
         </Stat>

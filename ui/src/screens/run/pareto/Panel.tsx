@@ -8,6 +8,7 @@ import { Segmented } from '@/components/Tabs';
 import { useAddress } from '@/lib/address';
 import { interval, score } from '@/lib/format';
 import {
+  choosesModel,
   front,
   measured,
   type Measure,
@@ -95,7 +96,7 @@ export default function ParetoPanel({ runId, set, running }: PanelProps) {
               <ParetoChart
                 {...{ marks, members, measure, set, width, baseline }}
                 describe={(mark) =>
-                  `${sentence(mark.point, baseline?.score ?? null, set.best)}, ${measureText(measure, mark.x)} per item${onFront.has(mark.point) ? ', on the front' : ''}`
+                  `${sentence(mark.point, baseline?.score ?? null, set.best)}, ${measureText(measure, mark.x)} per item${mark.point.model ? `, by ${mark.point.model}` : ''}${onFront.has(mark.point) ? ', on the front' : ''}`
                 }
                 card={(mark) => (
                   <PointCard
@@ -285,6 +286,16 @@ function FrontTable({
         </span>
       ),
     },
+    ...(choosesModel(set.points)
+      ? [
+          {
+            name: 'Model',
+            cell: ({ point }: (typeof rows)[number]) => (
+              <span className="mono small">{point.model ?? '–'}</span>
+            ),
+          },
+        ]
+      : []),
     { name: 'Score', number: true, cell: ({ point }) => score(point.score) },
     {
       name: '95% interval',

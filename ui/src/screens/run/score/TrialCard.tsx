@@ -50,6 +50,12 @@ export function PointCard({
             </dd>
           </div>
         )}
+        {point.model && (
+          <div className="score-fact">
+            <dt>Model</dt>
+            <dd>{point.model}</dd>
+          </div>
+        )}
         {facts(point).map(([name, value]) => (
           <div key={name} className="score-fact">
             <dt>{name}</dt>

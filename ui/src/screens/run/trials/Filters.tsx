@@ -28,11 +28,14 @@ export function TrialsFilters({
   view,
   columns,
   hasMini,
+  models,
 }: {
   address: ReturnType<typeof useAddress>;
   view: View;
   columns: readonly string[];
   hasMini: boolean;
+  /** Whether the run may choose the model, so that its column is a usual one. */
+  models: boolean;
 }) {
   const [text, setText] = useTyped(view.q, (value) => address.set({ q: value }));
   const [low, setLow] = useTyped(address.get('min'), (value) => address.set({ min: value }));
@@ -100,7 +103,7 @@ export function TrialsFilters({
       )}
       <ColumnPicker
         columns={columns}
-        onChange={(next) => address.set({ cols: writeColumns(next) })}
+        onChange={(next) => address.set({ cols: writeColumns(next, models) })}
       />
     </div>
   );

@@ -4,7 +4,7 @@ import { Card } from '@/components/Card';
 import { Empty } from '@/components/States';
 import { useAddress } from '@/lib/address';
 import { count } from '@/lib/format';
-import type { PointSet, PanelProps } from '../points';
+import { choosesModel, type PointSet, type PanelProps } from '../points';
 import { asColumns } from './columns';
 import { download, trialsCsv } from './csv';
 import { TrialsFilters } from './Filters';
@@ -28,7 +28,8 @@ export default function TrialsPanel({ runId, set, running }: PanelProps) {
     }),
     [address],
   );
-  const columns = useMemo(() => asColumns(address.get('cols')), [address]);
+  const models = choosesModel(set.points);
+  const columns = useMemo(() => asColumns(address.get('cols'), models), [address, models]);
   const chosen = useMemo(() => address.getAll('pick'), [address]);
   const found = useMemo(() => filtered(set.points, view), [set.points, view]);
   const rows = useMemo(() => sorted(found, view.sort), [found, view.sort]);
@@ -57,7 +58,13 @@ export default function TrialsPanel({ runId, set, running }: PanelProps) {
         </>
       }
     >
-      <TrialsFilters address={address} view={view} columns={columns} hasMini={hasMini} />
+      <TrialsFilters
+        address={address}
+        view={view}
+        columns={columns}
+        hasMini={hasMini}
+        models={models}
+      />
       {rows.length === 0 ? (
         <Nothing all={set.points.length} running={running} />
       ) : (

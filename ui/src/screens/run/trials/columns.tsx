@@ -112,6 +112,11 @@ export const COLUMNS = [
     cell: ({ row }) => count(row.original.point.evaluations),
   }),
   display({
+    id: 'model',
+    meta: { label: 'Model', width: 180, extra: true },
+    cell: ({ row }) => row.original.point.model ?? dash,
+  }),
+  display({
     id: 'step',
     meta: { label: 'Step', width: 72, number: true, extra: true },
     cell: ({ row }) => count(row.original.point.step_index),
@@ -145,14 +150,18 @@ export const COLUMNS = [
 export const COLUMN_IDS = COLUMNS.map((column) => column.id ?? '');
 const USUAL = COLUMNS.filter((column) => !column.meta?.extra).map((column) => column.id ?? '');
 
-/** Columns out of the address; the usual ones where it names none. The number always stays. */
-export function asColumns(text: string): string[] {
+const WITH_MODEL = COLUMN_IDS.filter((id) => id === 'model' || USUAL.includes(id));
+
+/** Columns out of the address; where it names none, the usual ones, and the model of a run that
+ * may choose it. The number always stays. */
+export function asColumns(text: string, models = false): string[] {
   const named = text.split('.').filter((one) => COLUMN_IDS.includes(one));
-  if (named.length === 0) return USUAL;
+  if (named.length === 0) return models ? WITH_MODEL : USUAL;
   return COLUMN_IDS.filter((id) => id === 'number' || named.includes(id));
 }
 
-export function writeColumns(columns: readonly string[]): string | null {
-  const usual = columns.length === USUAL.length && USUAL.every((one) => columns.includes(one));
+export function writeColumns(columns: readonly string[], models = false): string | null {
+  const shown = asColumns('', models);
+  const usual = columns.length === shown.length && shown.every((one) => columns.includes(one));
   return usual ? null : columns.join('.');
 }

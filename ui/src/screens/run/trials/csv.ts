@@ -35,6 +35,7 @@ const CELLS: Record<string, [string, (point: Point) => Cell][]> = {
   latency: [['avg_latency_ms', (point) => point.avg_latency_ms]],
   cost: [['cost_usd', (point) => point.cost_usd]],
   cost_so_far: [['cost_so_far_usd', (point) => point.cost_so_far_usd]],
+  model: [['model', (point) => point.model ?? null]],
   step: [['step_index', (point) => point.step_index]],
   created: [['created_at', (point) => point.created_at]],
   finished: [['finished_at', (point) => point.finished_at]],

@@ -72,6 +72,7 @@ export const SORT_VALUES: Record<string, (point: Point) => Sortable> = {
   latency: (point) => point.avg_latency_ms,
   cost: (point) => point.cost_usd,
   cost_so_far: (point) => point.cost_so_far_usd,
+  model: (point) => point.model ?? null,
   step: (point) => point.step_index,
   created: (point) => point.created_at,
   finished: (point) => point.finished_at,
