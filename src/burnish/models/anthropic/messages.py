@@ -106,11 +106,8 @@ class MessagesWire:
         ended = _REASONS.get(reason, reason)
         forced = _answer_schema(request) is not None and self._forces(request)
         if forced and uses:
-            text, uses, ended = (
-                _forced_text(uses[0], request),
-                [],
-                ended.replace("tool_calls", "stop"),
-            )
+            text, uses = _forced_text(uses[0], request), []
+            ended = ended.replace("tool_calls", "stop")
         if ended == "refusal" and not text:
             details = body.get("stop_details")
             text = str(details.get("explanation") or "") if isinstance(details, Mapping) else ""
