@@ -33,7 +33,10 @@ SOURCE = ROOT / "src"
 # budgets of evaluations (500); step 4: one search for texts and examples, a portfolio, races of a
 # step, an endpoint of the embedded models (1,800); step 5: results in notebooks, progress, the active
 # configuration and trackers (1,400), versions, comparisons and checks on the command line (1,900), an
-# MCP server, a pytest plugin and Markdown (800), agents made and tried in the browser (700).
+# MCP server, a pytest plugin and Markdown (800), agents made and tried in the browser (700); steps 6 to
+# 8: vendors, presets, prices, batches and fakes of vendors (7,000), models as a parameter (500), agents
+# with tools, trajectories, conversations, pictures, commands and frameworks (7,500), judges (2,500),
+# traces and synthetic rows (1,200).
 MOST_FILES, MOST_LINES = 800, 125_500
 LONGEST, FULLEST = 400, 20
 MOST_SINGLES = 39
