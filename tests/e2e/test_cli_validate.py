@@ -72,11 +72,11 @@ def test_a_malformed_placeholder_is_named(here, tmp_path, name):
 
 @pytest.mark.parametrize("command", [["validate"], ["optimize", "--dry-run"], ["optimize"]])
 def test_a_meta_model_of_no_provider_is_refused(here, tmp_path, command):
-    config = CONFIG + '[optimizer]\nname = "gepa"\nmodel = "vllm/x"\n'
+    config = CONFIG + '[optimizer]\nname = "gepa"\nmodel = "vlm/x"\n'
 
     message = here.err(project(tmp_path, config=config), *command, code=2)
 
-    assert "vllm" in message
+    assert "did you mean vllm/x" in message
     assert "base_url" in message, "a way on to a server that speaks OpenAI's language"
     assert "kept:" not in message, "nothing was started"
 

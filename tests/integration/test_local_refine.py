@@ -11,8 +11,8 @@ MODEL = "local/smollm2-135m"
 
 async def rounds_of(database, experiment_id):
     async with Workspace.open(str(database)) as workspace:
-        found = await workspace.experiments.get_rounds(experiment_id, item_ids=["tea"])
-        return found["tea", 0]
+        found = await workspace.experiments.get_rounds(experiment_id, item_ids=["rain"])
+        return found["rain", 0]
 
 
 def test_one_real_model_takes_all_three_roles(tmp_path):
@@ -26,7 +26,7 @@ def test_one_real_model_takes_all_three_roles(tmp_path):
             model=MODEL,
         ),
         burnish.Suite(
-            dataset=[{"id": "tea", "ask": "What is tea?"}],
+            dataset=[{"id": "rain", "ask": "What is rain?"}],
             scorers=[
                 {
                     "kind": "judge",

@@ -157,7 +157,9 @@ COMMANDS = {
         "image",
         "Image runs: variants of a prompt, drawn, judged and ranked, with suggestions.",
     ),
-    "models": CommandEntry("models", "models", "List, get and serve the embedded models."),
+    "models": CommandEntry(
+        "models", "models", "List, get and serve the embedded models, and show prices."
+    ),
     "bench": CommandEntry(
         "bench", "bench", "Run a benchmark: `burnish bench optimizers` compares optimizers."
     ),

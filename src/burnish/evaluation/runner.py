@@ -41,6 +41,8 @@ from burnish.evaluation.work_source import Run, Work, WorkSource, cache_scope, r
 
 # Instant agents never give the loop away by themselves; the writer and the display need turns.
 _ITEMS_A_TURN = 32
+# So many workers may find nothing to do.
+_MOST_IDLE = 256
 # A repeat that no cache has an answer of.
 _PROBE = 1_000_000_007
 
@@ -184,8 +186,9 @@ class _Run:
         self._outages = options.outages or OutageWatch(
             options.outage_seconds, options.max_failures_in_a_row
         )
-        most = options.concurrency
-        self._workers = min(most, max(experiment.planned_items or most, 1))
+        # A wave of a batch has room for more than there is to run: no task more than its runs.
+        runs = (experiment.planned_items or options.concurrency) * suite.policy.repeats
+        self._workers = min(options.concurrency, max(runs, _MOST_IDLE))
         # Why the gate let nothing more start; what runs already ends.
         self._refusal: BurnishError | None = None
 

@@ -80,7 +80,7 @@ def test_what_it_shows_can_be_rendered():
 
     messages = chat_messages(
         run.candidates["c-1"].configuration,
-        {"review": "now"},
+        Item(id="1", data={"review": "now"}),
         order=("system", "user"),
         answers={"positive": "good", "negative": "bad"},
     )
