@@ -240,6 +240,27 @@ def test_spans_in_columns_and_messages_in_parts_are_put_together(tmp_path):
     assert (row["comment"], row["error"]) == ("shouts", "cut")
 
 
+def test_odd_values_of_spans_are_taken_as_they_are(tmp_path):
+    odd = [
+        {"key": "input.value", "value": {"stringValue": "hello?"}},
+        {"key": "count", "value": {"intValue": "many"}},
+        {"key": "most", "value": {"intValue": "-9223372036854775808"}},
+        {"key": "none", "value": {}},
+        "no pair",
+    ]
+    spans = [
+        {"traceId": "x", "spanId": "1", "startTimeUnixNano": "bad", "attributes": odd},
+        {"traceId": "x", "spanId": "2", "attributes": "none", "status": {"code": 2}},
+    ]
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps([{"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}, 7]))
+
+    (row,) = (one.to_row() for one in read_traces(path, TraceKind.OTLP))
+
+    assert (row["input"], row["error"]) == ("hello?", "error")
+    assert row["steps"][0]["attributes"] == {"count": "many", "most": -(2**63), "none": None}
+
+
 @pytest.mark.parametrize("text", ['{"resourceSpans": []}', "[1, null]", ""])
 def test_a_file_without_traces_says_so(tmp_path, text):
     path = tmp_path / "empty.json"

@@ -153,8 +153,8 @@ def _value(value: Any) -> Any:
     if not isinstance(value, Mapping) or len(value) != 1:
         return None
     ((kind, inner),) = value.items()
-    if kind == "intValue":
-        return int(inner)
+    if kind == "intValue":  # A text in JSON, since it may have 64 bits.
+        return int(inner) if str(inner).removeprefix("-").isdecimal() else inner
     if kind == "arrayValue":
         return [_value(one) for one in _list(inner, "values")]
     if kind == "kvlistValue":
