@@ -109,7 +109,7 @@ class LabelSetView(View):
     created_at: str
     people: list[LabelProgress]
     source: dict[str, Any]
-    left_out: dict[str, int] = Field(default_factory=dict, description="Of a new set, by why.")
+    left_out: dict[str, int] = Field(description="Of a new set, by why.")
 
     @classmethod
     def of(
