@@ -2,7 +2,7 @@
 
 import pytest
 
-from burnish.domain import AgentOutput, Item, UsageError
+from burnish.domain import AgentOutput, Configuration, Item, UsageError
 from burnish.domain.labels import (
     LabelKind,
     LabelRules,
@@ -10,10 +10,12 @@ from burnish.domain.labels import (
     order_for,
     output_is_left,
 )
+from burnish.evaluation.agents import JudgeAgent
 from burnish.evaluation.judging.agreement import cohens_kappa
 from burnish.evaluation.judging.labels import labelled_row
 from burnish.evaluation.judging.people import as_label, decided, people_agreement, read_value
 from burnish.evaluation.scorers.agreement import Agreement
+from burnish.models.scripted import ScriptedModel
 from burnish.optimizers.shared.reflection import _comment_of
 
 PASSES = LabelRules(kind=LabelKind.PASS)
@@ -127,7 +129,13 @@ async def test_comments_are_reasons_and_no_judge_sees_them():
     row = labelled_row(item, output="output", label="label", other=None)
     score = await Agreement().score(AgentOutput(text="pass"), item)
 
+    judge = JudgeAgent(
+        name="j",
+        configuration=Configuration.of({"sections": {"criteria": "Polite?"}}),
+        model=ScriptedModel(["-"]),
+    )
     assert row.fields == {"q": "?"}
+    assert "rude" not in repr(judge.messages(item))
     assert score.reason == ('people say fail ("rude"), the judge says otherwise, because: ')
     assert _comment_of(item, score.reason) == []
     assert "rude" in _comment_of(item, "wrong, score 0.")[0]
