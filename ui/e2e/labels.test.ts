@@ -55,6 +55,9 @@ async function begin(set: string, person: string, phone = false): Promise<Page> 
 
 describe('labels', () => {
   beforeAll(async () => {
+    // A world is kept for the next time.
+    for (const name of [...Object.values(SETS), 'classes'])
+      await fetch(`${inject('world').url}${API}/${name}`, { method: 'DELETE' });
     const rows = Array.from({ length: ROWS }, (_, row) => ({
       id: `r${row}`,
       question: `Question ${row}?`,
