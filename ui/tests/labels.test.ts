@@ -35,7 +35,10 @@ function world(items: number, failures: (ApiError | null)[] = []) {
       labelled: items - open.length,
       skipped: open.filter((n) => kept.get(`i${n}`)?.state === 'skipped').length,
       next_open: open[0] ?? null,
-      tasks: Array.from({ length: Math.min(50, items - first) }, (_, n) => task(first + n)),
+      tasks: Array.from({ length: Math.min(50, items - first) }, (_, n) => ({
+        ...task(first + n),
+        comment: kept.get(`i${first + n}`)?.comment ?? '',
+      })),
     };
   };
   const send = async ({ label }: Outgoing) => {
@@ -66,10 +69,11 @@ test('labels are sent in order, skipped ones come last, and undo takes back', as
   expect(sent).toEqual([
     'i0 labelled pass',
     'i0 withdrawn',
+    'i0 withdrawn  so so',
     'i0 skipped  so so',
     'i1 labelled fail',
     'i2 labelled pass',
-    'i0 labelled pass',
+    'i0 labelled pass so so',
   ]);
 });
 

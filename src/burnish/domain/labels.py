@@ -29,7 +29,7 @@ class LabelKind(StrEnum):
 
 
 class LabelState(StrEnum):
-    """What became of an item at a person's hands."""
+    """What became of an item at a person's hands; withdrawn is without a label, or without any more."""
 
     LABELLED = "labelled"
     SKIPPED = "skipped"

@@ -100,14 +100,13 @@ export class Labelling {
 
   skip = (): void => this.#say({ state: 'skipped', value: null });
 
-  /** With its label; where there is none yet, it waits for one. */
+  /** With its label; where there is none yet, by itself. */
   comment(text: string): void {
     const task = this.#tasks.get(this.#position);
     if (!task || task.comment === text.trim()) return;
     const next = { ...task, comment: text.trim() };
     this.#tasks.set(this.#position, next);
-    if (next.state === 'labelled' || next.state === 'skipped') this.#send(next);
-    this.#tell();
+    this.#send(next);
   }
 
   /** Back to the item that was labelled last, as it was before. */
