@@ -22,6 +22,9 @@ const Optimizer = lazy(() => import('./screens/optimizers/Optimizer'));
 const Suites = lazy(() => import('./screens/data/Suites'));
 const Suite = lazy(() => import('./screens/data/Suite'));
 const Dataset = lazy(() => import('./screens/data/Dataset'));
+const Labels = lazy(() => import('./screens/labels/Labels'));
+const LabelSet = lazy(() => import('./screens/labels/LabelSet'));
+const Label = lazy(() => import('./screens/labels/label/Label'));
 const ImageProjects = lazy(() => import('./screens/images/Projects'));
 const ImageProject = lazy(() => import('./screens/images/Project'));
 const Workbench = lazy(() => import('./screens/images/workbench/Workbench'));
@@ -66,6 +69,9 @@ export function App() {
               <Route path="/suites" component={Suites} />
               <Route path="/suites/:name" component={Suite} />
               <Route path="/datasets/:id" component={Dataset} />
+              <Route path="/labels" component={Labels} />
+              <Route path="/labels/:name" component={LabelSet} />
+              <Route path="/labels/:name/label" component={Label} />
               <Route path="/workbench" component={ImageProjects} />
               <Route path="/workbench/:project" component={ImageProject} />
               <Route path="/workbench/:project/eval" component={Workbench} />

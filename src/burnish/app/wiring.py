@@ -192,6 +192,7 @@ class Workspace:
     removals: storage.SqlRemovals = _kept_in("SqlRemovals")
     optimizer_runs: storage.SqlOptimizerRunRepository = _kept_in("SqlOptimizerRunRepository")
     dataset_pages: storage.SqlDatasetPages = _kept_in("SqlDatasetPages")
+    labels: storage.SqlLabels = _kept_in("SqlLabels")
     evaluation_jobs: storage.SqlEvaluationJobs = _kept_in("SqlEvaluationJobs")
     image_jobs: storage.SqlImageJobs = _kept_in("SqlImageJobs")
     images: ImageRepository = _kept_in("SqlImageRepository")

@@ -90,6 +90,11 @@ COMMANDS = {
         "judge",
         "Judges: checked against people's labels, and ranking experiments.",
     ),
+    "labels": CommandEntry(
+        "labels",
+        "labels",
+        "Labels of people: sets, agreement, versions, CSV.",
+    ),
     "promote": CommandEntry(
         "agents.promote",
         "promote_command",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from burnish.storage.images.queue import SqlImageJobs
     from burnish.storage.images.repository import SqlImageRepository
     from burnish.storage.jobs.queues import SqlEvaluationJobs, SqlRunJobs
+    from burnish.storage.labels.repository import SqlLabels
     from burnish.storage.opik.mirrors import SqlMirrorBook
     from burnish.storage.opik.records import SqlOpikRecords
     from burnish.storage.optimizations.events import SqlEventFeed, database_listener
@@ -45,6 +46,7 @@ _HOMES = {
     "SqlExperimentRepository": "burnish.storage.experiments.repository",
     "SqlImageJobs": "burnish.storage.images.queue",
     "SqlImageRepository": "burnish.storage.images.repository",
+    "SqlLabels": "burnish.storage.labels.repository",
     "SqlMirrorBook": "burnish.storage.opik.mirrors",
     "SqlObjectRepository": "burnish.storage.registry.objects",
     "SqlOpikRecords": "burnish.storage.opik.records",
@@ -73,6 +75,7 @@ __all__ = [
     "SqlExperimentRepository",
     "SqlImageJobs",
     "SqlImageRepository",
+    "SqlLabels",
     "SqlMirrorBook",
     "SqlObjectRepository",
     "SqlOpikRecords",

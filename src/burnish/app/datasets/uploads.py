@@ -37,7 +37,7 @@ async def store_upload(
     require_name("dataset", name)
     with tempfile.TemporaryDirectory(prefix="burnish-upload-") as folder:
         path = Path(folder) / f"upload.{kind}"
-        await _receive(path, parts)
+        await receive(path, parts)
         return await _store(workspace, Dataset.of(path, name=name))
 
 
@@ -60,7 +60,8 @@ async def _store(workspace: Workspace, dataset: Dataset) -> StoredUpload:
     return StoredUpload(record=record, created=created, warnings=index.warnings)
 
 
-async def _receive(path: Path, parts: AsyncIterator[bytes]) -> None:
+async def receive(path: Path, parts: AsyncIterator[bytes]) -> None:
+    """Write what comes in to a file."""
     waiting = bytearray()
     try:
         with path.open("wb", buffering=_WRITE_BYTES) as file:

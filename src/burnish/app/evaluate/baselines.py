@@ -133,6 +133,7 @@ async def read_side(workspace: Workspace, reference: str) -> Baseline:
     return Baseline(
         id=found.id,
         outcomes={item: one for run in runs for item, one in run.outcomes.items()},
+        outputs={item: one for run in runs for item, one in run.outputs.items()},
         name=found.name,
         configuration=best.configuration,
         note=note,

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from burnish.app.evaluate.baselines import Baseline
+from burnish.app.labels.versions import REFERENCE, version_rows
 from burnish.app.wiring import Workspace, database_location
 from burnish.domain import Item, Score, Spending, UnavailableError, UsageError
+from burnish.domain.labels import LabelKind
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.judging.check import JudgeReport, PanelReport, panel_of
 from burnish.evaluation.judging.check import check_judge as check_one
@@ -31,7 +33,8 @@ def check_judge(judge: JudgeSpec | Sequence[JudgeSpec], rows: Rows, **options: A
     """Compare a judge's verdicts with people's labels, and see what sways it.
 
     `judge` is a table as in a suite's scorers, such as {"model": …, "criteria": …}, of kind "judge" or
-    "pairwise"; several are a panel. `rows` hold outputs and labels. `options` are those of
+    "pairwise"; several are a panel. `rows` hold outputs and labels; `labels:NAME` or
+    `labels:NAME@VERSION` are those of a label set. `options` are those of
     `check_judge_async`. A panel gives a `PanelReport`, one judge a `JudgeReport`.
     """
     return run_sync(check_judge_async(judge, rows, **options))
@@ -98,6 +101,8 @@ async def check_judges(
             code="invalid_scorer",
         )
     pairwise = kinds.pop()
+    if isinstance(rows, (str, Path)) and str(rows).startswith(REFERENCE):
+        rows = await _label_rows(workspace, str(rows), pairwise=pairwise)
     items = itertools.islice(Dataset.of(rows).items(), limit)
     labelled = [
         labelled_row(item, output=output, label=label, other=other if pairwise else None)
@@ -108,6 +113,22 @@ async def check_judges(
         await check_one(_probed(one), labelled, probes=chosen, **options) for one in _named(made)
     ]
     return reports[0] if len(reports) == 1 else panel_of(reports, labelled)
+
+
+async def _label_rows(workspace: Workspace, reference: str, *, pairwise: bool) -> Dataset:
+    """The rows of a label set, if judges of the kind can be compared with its labels."""
+    label_set, rows = await version_rows(workspace, reference)
+    kind = label_set.rules.kind
+    if kind is LabelKind.CLASS or pairwise != (kind is LabelKind.PREFERENCE):
+        raise UsageError(
+            what=f"the judges cannot be compared with {reference}",
+            why=f"its labels are of the kind {kind.value!r}, "
+            + ("and the judges compare two outputs" if pairwise else "and they judge one output"),
+            fix="add --other other for preferences (a judge of the kind pairwise), and use scores or "
+            "pass and fail for other judges",
+            code="bad_label",
+        )
+    return rows
 
 
 def open_judge(workspace: Workspace, spec: JudgeSpec, folder: Path) -> LLMJudge | PairwiseJudge:

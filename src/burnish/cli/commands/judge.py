@@ -66,7 +66,10 @@ def check(
     *,
     dataset: Annotated[
         Path | None,
-        typer.Argument(help="Rows with outputs and labels; else the suite's.", show_default=False),
+        typer.Argument(
+            help="Rows with outputs and labels, or labels:NAME[@VERSION]; else the suite's.",
+            show_default=False,
+        ),
     ] = None,
     judges: Names = None,
     model: ModelName = None,

@@ -19,6 +19,7 @@ from burnish.domain import (
     UsageError,
     canonical_hash,
 )
+from burnish.domain.labels import COMMENT
 from burnish.evaluation.scorers.comparison import as_text
 from burnish.evaluation.scorers.judge import PROMPT_VERSION, LLMJudge
 from burnish.evaluation.scorers.judge_calls import JUDGE_UNAVAILABLE
@@ -31,9 +32,10 @@ class JudgeAgent:
     """Answers with its verdict on an output that the item holds; its sections are its criteria.
 
     `output` is the item's column with the output. Of the others the judge sees `fields`, or all but
-    those in `hidden`, which are the labels. With a `threshold` the score decides what passes; with
-    `score_only` the judge gives nothing else, and passes from 0.5 on. The answer is `pass` or
-    `fail`; score and reason come with it, for the scorer `agreement`.
+    those in `hidden`, which are the labels; what people said beside them it never sees. With a
+    `threshold` the score decides what passes; with `score_only` the judge gives nothing else, and
+    passes from 0.5 on. The answer is `pass` or `fail`; score and reason come with it, for the scorer
+    `agreement`.
     """
 
     def __init__(
@@ -112,7 +114,7 @@ class JudgeAgent:
             name: value
             for name, value in item.data.items()
             if (name in self._fields if self._fields is not None else name not in self._hidden)
-            and name != self._output
+            and name not in (self._output, COMMENT)
         }
         return AgentOutput(text=as_text(item.data.get(self._output))), shown
 

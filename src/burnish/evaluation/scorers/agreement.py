@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from burnish.domain import AgentOutput, Item, Json, Score
+from burnish.domain.labels import COMMENT
 from burnish.evaluation.judging.labels import PASS_FROM, read_label
 from burnish.evaluation.scorers.fields import (
     MissingFieldError,
@@ -20,7 +21,7 @@ class Agreement:
     """1 where an agent that judges agrees with the item's label, 0 where it does not.
 
     Labels are pass or fail (also true or false, good or bad, 1 or 0) or scores from 0 to 1, against
-    which a verdict counts by its distance.
+    which a verdict counts by its distance. What people said beside the label is part of the reason.
     """
 
     instant: ClassVar[bool] = True
@@ -44,16 +45,18 @@ class Agreement:
             value = read_label(data.get("score", float(passed)), pairwise=False)
         except ValueError as error:
             return Score(0.0, f"the verdict {error}", passed=False, name=self.name)
+        comment = item.data.get(COMMENT)
+        said = f' ("{comment}")' if isinstance(comment, str) and comment else ""
         if label in (0, 1):
             right = passed == bool(label)
-            return Score(float(right), _words(right, label, reason), right, self.name)
+            return Score(float(right), _words(right, label, said, reason), right, self.name)
         near = 1 - abs(label - value)
-        words = f"the label is {label:g}, the verdict {value:g}: {reason}"
+        words = f"the label is {label:g}{said}, the verdict {value:g}: {reason}"
         return Score(near, words, (label >= PASS_FROM) == passed, self.name)
 
 
-def _words(right: bool, label: float, reason: str) -> str:
+def _words(right: bool, label: float, said: str, reason: str) -> str:
     people = "pass" if label else "fail"
     if right:
-        return f"people say {people} too"
-    return f"people say {people}, the judge says otherwise, because: {reason}"
+        return f"people say {people} too{said}"
+    return f"people say {people}{said}, the judge says otherwise, because: {reason}"

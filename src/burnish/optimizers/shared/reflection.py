@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from burnish.domain import Item, ItemResult, Json, Outcome, Refinement, placeholders
 from burnish.domain.experiments.pictures import without_pictures
 from burnish.domain.experiments.transcripts import Transcript
+from burnish.domain.labels import COMMENT
 from burnish.optimizers.shared.answer_reading import (
     NO_ANSWER,
     Rewritten,
@@ -213,6 +214,14 @@ def feedback_of(result: ItemResult) -> str:
     return _verdict(result.passed, result.score, said)
 
 
+def _comment_of(item: Item, feedback: str) -> list[str]:
+    """What people said of an output of this item, unless a scorer repeats it."""
+    said = item.data.get(COMMENT)
+    if not isinstance(said, str) or not said or said in feedback:
+        return []
+    return [f"## What people said of an earlier output\n{fence(_ends(said, _MOST_FIELD))}"]
+
+
 def inputs_of(item: Item, facts: RunFacts) -> str:
     """The fields that the assistant saw, each in a fence; feedback tells what was wrong."""
     return "\n".join(
@@ -231,7 +240,9 @@ def _example(number: int, shown: Shown, facts: RunFacts) -> str:
     lines.append(f"## Generated Outputs\n{fence(_ends(answered, _MOST_FIELD))}")
     if output is not None and output.trace:
         lines += _trace(result, output.trace)
-    return "\n".join([*lines, f"## Feedback\n{fence(feedback_of(result))}"])
+    feedback = feedback_of(result)
+    lines += [f"## Feedback\n{fence(feedback)}", *_comment_of(shown.item, feedback)]
+    return "\n".join(lines)
 
 
 def _trace(result: ItemResult, trace: Json) -> list[str]:

@@ -26,6 +26,7 @@ from burnish.server.http.settings import ServerSettings
 from burnish.server.http.ui_pages import UiPages, UiSite
 from burnish.server.images import paths as image_paths
 from burnish.server.images import routes as images
+from burnish.server.labels import routes as labels
 from burnish.server.opik import router as opik_router
 from burnish.server.optimizations import routes as optimizations
 from burnish.server.optimizations import trial_routes as trials
@@ -51,6 +52,7 @@ _ROUTERS = (
     agents.router,
     datasets.router,
     suites.router,
+    labels.router,
     evaluations.router,
     optimizers.router,
     images.router,

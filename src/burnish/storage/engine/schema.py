@@ -34,7 +34,9 @@ HEAD = max(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")
 
 _version = table(VERSION_TABLE, column("version_num", PlainText))
 # Tables are known to the metadata once their module is loaded: seldom, since that takes time.
-_TABLE_FOLDERS = ("experiments", "images", "jobs", "opik", "optimizations", "registry")
+_TABLE_FOLDERS = (
+    *("experiments", "images", "jobs", "labels", "opik", "optimizations", "registry"),
+)
 _LOCK = 0x6275726E697368  # "burnish": an advisory lock that nobody else takes.
 _LOCK_SECONDS = 30
 

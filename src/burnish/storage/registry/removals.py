@@ -19,6 +19,7 @@ from burnish.storage.experiments.tables import (
     datasets,
     experiments,
 )
+from burnish.storage.labels.tables import label_sets, label_versions
 from burnish.storage.optimizations.tables import optimizations
 from burnish.storage.registry.tables import agents, object_versions, objects, optimizer_runs
 
@@ -47,6 +48,12 @@ _running_optimizer = (
     select(optimizer_runs.c.id)
     .join_from(optimizer_runs, optimizations, optimizations.c.id == optimizer_runs.c.id)
     .where(optimizer_runs.c.optimizer_id == _of_id, _open_run)
+)
+_labelled = (
+    select(label_sets.c.name)
+    .join_from(label_sets, label_versions)
+    .where(label_versions.c.dataset_id == _of_id)
+    .limit(1)
 )
 
 
@@ -110,6 +117,10 @@ class SqlRemovals:
                 raise _in_use(
                     "dataset", record.name, f"the suite {suite!r} takes its items from it"
                 )
+            labelled = await connection.scalar(_labelled, {"of_id": dataset_id})
+            if labelled is not None:
+                why = f"it is a version of the label set {labelled!r}"
+                raise _in_use("dataset", record.name, why)
             for table, noun in ((optimizations, "run"), (experiments, "evaluation")):
                 user = await connection.scalar(
                     select(table.c.name).where(table.c.dataset_id == dataset_id).limit(1)

@@ -11,6 +11,7 @@ const PLACES: readonly { to: string; label: string; icon: IconName; key: string 
   { to: '/optimizers', label: 'Optimizers', icon: 'optimizers', key: 'o' },
   { to: '/workbench', label: 'Images', icon: 'images', key: 'i' },
   { to: '/suites', label: 'Data', icon: 'data', key: 'd' },
+  { to: '/labels', label: 'Labels', icon: 'labels', key: 'l' },
 ];
 
 /** Navigation around every screen. */
@@ -103,6 +104,7 @@ const PATHS = {
   optimizers: 'M4 5 h12 M4 10 h12 M4 15 h12 M8 3 v4 M13 8 v4 M7 13 v4',
   evaluations: 'M4 10.5 l3.5 3.5 L16 5.5',
   data: 'M4 5 c0-2 12-2 12 0 v10 c0 2-12 2-12 0 z M4 5 c0 2 12 2 12 0 M4 10 c0 2 12 2 12 0',
+  labels: 'M3 4 h7 l7 7 l-6 6 l-8-8 z M6.5 7.5 h.01',
   images: 'M3 4 h14 v12 H3 z M3 14 l4-4 3 3 3-4 4 5',
 } as const;
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.domain import Json, UsageError
+from burnish.domain.labels import COMMENT
 from burnish.integrations.imports.traces.trace import Trace
 
 PATTERNS: Mapping[str, str] = {
@@ -103,7 +104,8 @@ def _labelled(row: dict[str, Json], label: str | None) -> dict[str, Json]:
     feedback = row.get("feedback")
     if label is None or not isinstance(feedback, Mapping) or label not in feedback:
         return row
-    return {**row, "label": feedback[label]}
+    said = {COMMENT: row["comment"]} if row.get("comment") else {}
+    return {**row, "label": feedback[label], **said}
 
 
 def _holds(condition: str, row: Mapping[str, Json]) -> bool:
