@@ -19,9 +19,9 @@ KEPT := env -u PYTHONDONTWRITEBYTECODE
 # To compile all packages takes seven times as long as to install them. What tests import is compiled
 # by their collection; this is what only the processes that they start import, which keep nothing.
 COMPILED := $(KEPT) $(BIN)/python -c 'import moto.moto_server.werkzeug_app, moto.s3.responses, httpx2'
-# Three processes for two cores: tests of servers and of faults wait for part of their time.
+# Four processes for two cores: tests of servers and of faults wait for part of their time.
 PYTEST_OPTIONS ?=
-PYTEST := $(KEPT) $(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST_OPTIONS)
+PYTEST := $(KEPT) $(BIN)/python -m pytest -n 4 --dist worksteal $(PYTEST_OPTIONS)
 CLIENT_TESTS := tests/integration/test_opik_client.py tests/integration/test_trace_exports.py tests/integration/test_weakincentives.py \
 	tests/integration/test_frameworks.py
 

@@ -34,16 +34,18 @@ class Thinking(ScriptedImageModel):
 
 
 class Meeting(ScriptedImageModel):
-    """Draws its first picture once the other one draws, too."""
+    """Draws once all of `drawing` have something to draw, each in a server of its own."""
 
-    def __init__(self, both):
+    def __init__(self, drawing):
         super().__init__()
-        self._both, self._met = both, False
+        self._here = asyncio.Event()
+        self._drawing = drawing
+        drawing.append(self._here)
 
     async def generate(self, prompt, *, quality):
-        if not self._met:
-            self._met = True
-            await self._both.wait()
+        self._here.set()
+        for one in self._drawing:
+            await one.wait()
         return await super().generate(prompt, quality=quality)
 
 
@@ -76,8 +78,8 @@ async def ended(images, run_id):
 
 async def test_two_servers_share_a_queue_and_carry_out_each_run_once(tmp_path):
     # Each has room for half of the runs, and ends none before the other has begun one.
-    both = asyncio.Barrier(2)
-    models = Meeting(both), Meeting(both)
+    drawing = []
+    models = Meeting(drawing), Meeting(drawing)
     async with serving(tmp_path, models[0], execute=False) as images:
         names = [(await images.create(WISH)).run_id for _ in range(8)]
         first, second = (serving(tmp_path, one, max_calls=2) for one in models)
