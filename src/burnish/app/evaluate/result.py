@@ -19,6 +19,7 @@ from burnish.domain import (
     Round,
 )
 from burnish.domain.optimizations.pages import RunPoint
+from burnish.evaluation.broken_items import BrokenItems
 from burnish.evaluation.pairwise import WinRate
 from burnish.evaluation.refine.statistics import RefinementStatistics, refinement_statistics
 from burnish.evaluation.scorers.judge import NOT_JUDGED
@@ -127,8 +128,8 @@ class EvaluationResult(Tabular):
     answers: Counter[str]
     warnings: tuple[str, ...] = ()
     comparison: PairedComparison | None = None
-    # Items that passed with the baseline and do not now; None where there is none.
-    broken: tuple[str, ...] | None = None
+    # Items that passed with the baseline and failed now; None where there is none.
+    broken: BrokenItems | None = None
     baseline_id: str | None = None
     refinement: RefinementStatistics | None = None
     win_rates: tuple[WinRate, ...] = ()
@@ -229,6 +230,8 @@ class EvaluationResult(Tabular):
             document["win_rates"] = [one.to_json() for one in self.win_rates]
         if self.comparison is not None:
             document["baseline"] = comparison_json(self.comparison, self.baseline_id)
+        if self.broken is not None:
+            document["broken_items"] = self.broken.to_json()
         return document
 
 
