@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
+
+from burnish.domain import ItemResult
 
 # Failures that an item's own pass rate explains less often than this are no luck.
 LEVEL = 0.05
@@ -41,7 +43,7 @@ class Standing(StrEnum):
     # It passes sometimes, before or now, and its rate before explains how often it fails now.
     FLAKY = "flaky"
     # It always passed before and never now, in too few runs to tell.
-    UNTOLD = "untold"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +93,9 @@ class BrokenItems:
     def in_words(self, most: int = 10) -> str:
         """What holds it up, and which items are flaky."""
         words = {
-            Standing.BROKEN: "passed with the baseline and fail now beyond what their pass rate "
-            "explains",
-            Standing.UNTOLD: "always passed with the baseline and failed in every run now, in too few "
-            "runs to tell them from flaky ones",
-            Standing.FLAKY: "flaky, and fail no more often than their pass rate with the baseline "
-            "explains",
+            Standing.BROKEN: "broken, failing more often than the pass rate with the baseline explains",
+            Standing.UNDECIDED: "undecided, failing in all of too few runs to tell broken from flaky",
+            Standing.FLAKY: "flaky, failing as often as the pass rate with the baseline explains",
         }
         told = [
             f"{len(found)} {'item' if len(found) == 1 else 'items'} {said}: "
@@ -110,6 +109,19 @@ class BrokenItems:
     def to_json(self) -> dict[str, Any]:
         """By name."""
         return {"passed": self.passed, "items": [one.to_json() for one in self.changes]}
+
+
+def count_passes(results: Iterable[ItemResult]) -> dict[str, Passes]:
+    """By item how often it passed, each (item, repeat) once. Nobody's answer is no run."""
+    runs: dict[tuple[str, int], bool] = {}
+    found: dict[str, Passes] = {}
+    for one in results:
+        found.setdefault(one.item_id, Passes(0, 0))
+        if one.error is None or one.error.kind.scored:
+            runs[one.item_id, one.repeat] = one.passed
+    for (item, _), passed in runs.items():
+        found[item] = found[item].plus(Passes(int(passed), 1))
+    return found
 
 
 def broken_items(before: Mapping[str, Passes], now: Mapping[str, Passes]) -> BrokenItems:
@@ -161,7 +173,7 @@ def chance_of(before: Passes, now: Passes) -> float:
 def _standing(before: Passes, now: Passes) -> Standing:
     if chance_of(before, now) < LEVEL:
         return Standing.BROKEN
-    return Standing.UNTOLD if before.always and not now.passed else Standing.FLAKY
+    return Standing.UNDECIDED if before.always and not now.passed else Standing.FLAKY
 
 
 def _log_beta(a: float, b: float) -> float:

@@ -109,15 +109,20 @@ def outcome_document(
         "overruled": _overruled(orchestrator),
         "passed_over": list(trial_index.passed_over),
         "turned_down": [
-            {"number": trial_index.candidates[one].number, "broken_items": list(items)}
-            for one, items in trial_index.turned_down.items()
+            {
+                "number": trial_index.candidates[one].number,
+                "broken_items": list(broken.item_ids),
+                "why": broken.in_words(),
+            }
+            for one, broken in trial_index.turned_down.items()
         ],
+        "kept_passing": None if trial_index.kept is None else trial_index.kept.to_json(),
         "improved": improved,
         "why_not_improved": None
         if improved
         else "held-out items speak against what was found"
         if trial_index.passed_over
-        else "whatever scored higher fails items that the baseline passes"
+        else "whatever scored higher breaks items that the baseline passes"
         if trial_index.turned_down
         else why_no_improvement(
             trial_index.in_order(),

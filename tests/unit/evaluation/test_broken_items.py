@@ -25,14 +25,14 @@ def standing(before, now):
     [
         ((1, 1), (1, 1), None),
         ((0, 3), (0, 5), None),  # It never passed, so nothing broke.
-        ((1, 1), (0, 1), Standing.UNTOLD),
+        ((1, 1), (0, 1), Standing.UNDECIDED),
         ((1, 1), (0, 5), Standing.BROKEN),
         ((1, 1), (1, 5), Standing.FLAKY),
         ((5, 5), (1, 3), Standing.FLAKY),
         ((5, 5), (0, 2), Standing.BROKEN),
         ((1, 2), (0, 1), Standing.FLAKY),  # Known as flaky: judged by its rate.
         ((3, 5), (0, 5), Standing.BROKEN),
-        ((1, 1), (0, 0), Standing.UNTOLD),  # Nobody answered: that is no pass.
+        ((1, 1), (0, 0), Standing.UNDECIDED),  # Nobody answered: that is no pass.
     ],
 )
 def test_failures_count_beyond_what_the_pass_rate_explains(before, now, expected):

@@ -37,7 +37,7 @@ async def told_apart(
 
     The runs count in no score, since only items that failed have them; how often they passed is kept
     with the experiment, so that they are known as flaky where it is a baseline itself. Where the
-    budget ends it, or what is asked is away, those that are left stay untold.
+    budget ends it, or what is asked is away, those that are left stay undecided.
     """
     experiment = result.experiment
     if experiment.status is ExperimentStatus.COMPLETED and reruns:
