@@ -1,5 +1,4 @@
-"""Passing items of a run: what a candidate breaks of all that the baseline passed, as the gate of a
-promotion."""
+"""Passing items of a run, as a promotion's gate: what a candidate breaks that the baseline passed."""
 
 from __future__ import annotations
 

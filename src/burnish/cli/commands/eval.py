@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from burnish.app.agents.versions import VersionChoice
+from burnish.app.datasets.stored import with_stored_rows
 from burnish.app.evaluate.baselines import Baseline, compared_with, read_baseline
 from burnish.app.evaluate.evaluations import Evaluation, Selection
 from burnish.app.evaluate.reruns import told_apart
@@ -277,6 +278,7 @@ async def _evaluate(
     settings = chosen.settings
     models = settings.models if request.use_cache else _without_cache(settings.models)
     async with Workspace.open(location.database, models=models) as workspace:
+        settings = await with_stored_rows(workspace, settings)
         # Before the new experiment exists: `latest` means the latest one so far.
         baseline = None
         if request.baseline:
