@@ -12,7 +12,7 @@ from burnish.app.datasets.stored import row_of
 from burnish.app.datasets.uploads import StoredUpload
 from burnish.app.references import BEST, LATEST, find_candidate, resolve, resolve_any
 from burnish.app.wiring import Workspace
-from burnish.cli.commands.datasets.import_file import rows_text
+from burnish.cli.commands.datasets.trace_rows import rows_text
 from burnish.cli.commands.init import write_files
 from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db, Json
