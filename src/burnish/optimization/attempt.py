@@ -41,6 +41,7 @@ from burnish.optimization.experiments.aggregator import ResultAggregator
 from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, ExperimentInputs
 from burnish.optimization.experiments.local_adapter import LocalExperimentAdapter
 from burnish.optimization.experiments.masks import CandidateMaterializer
+from burnish.optimization.held_out_looks import fingerprint_of, look_at
 from burnish.optimization.optimizer_calls import OptimizerCalls
 from burnish.optimization.orchestrator import Components, Orchestrator
 from burnish.optimization.outcome import outcome_document
@@ -335,6 +336,9 @@ class Attempt:
         checkpoint = self.orchestrator.checkpoint
         cancelled = checkpoint.stop_reason is StopReason.CANCELLED
         status = OptimizationStatus.CANCELLED if cancelled else OptimizationStatus.COMPLETED
+        held_out = fingerprint_of(self._inputs.plan.splits.get("test", ()))
+        compared = isinstance(confirmation, Confirmation) and confirmation.held_out
+        stores, run = self._inputs.stores, self._inputs.plan.optimization_id
         document = outcome_document(
             self._inputs.plan.optimization_id,
             status,
@@ -345,6 +349,8 @@ class Attempt:
             notes=self._inputs.plan.notes,
             search=await self.orchestrator.report(),
             traffic=self.traffic.to_json(),
+            look=await look_at(stores.optimizations, run, held_out) if compared else 1,
+            held_out=held_out,
         )
         reason = None if checkpoint.stop_reason is None else checkpoint.stop_reason.value
         self.orchestrator.checkpoint = replace(checkpoint, phase=Phase.DONE)

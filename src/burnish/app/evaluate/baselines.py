@@ -29,6 +29,9 @@ from burnish.evaluation.statistics import PairedComparison, paired_permutation_t
 _FILES = (".json", ".jsonl", ".ndjson")
 # Where an experiment keeps how often its failing items passed when they were run again.
 AGAIN = "run_again"
+# Where it keeps which comparison with a baseline it was, by the baseline's id.
+LOOKS = "looks"
+_LOOKED_THROUGH = 1000
 
 
 class ItemOutcome(NamedTuple):
@@ -176,12 +179,37 @@ async def compared_with(
     """A result with its comparison; where outputs were scored against its own, it scores 0.5 itself."""
     after = await outcomes_of(experiments, result.experiment_id)
     baseline = scored_against(baseline, result.experiment)
+    look = await _look(experiments, result, baseline.id)
     return replace(
         result,
+        look=look,
         comparison=baseline.compare(after),
         baseline_id=baseline.id,
         broken=baseline.broken_items(after),
     )
+
+
+async def _look(
+    experiments: ExperimentRepository, result: EvaluationResult, baseline_id: str
+) -> int:
+    """Which comparison of the agent with a baseline this is, the first being 1; kept with it.
+
+    What a cache answered throughout was seen before, and is no other look.
+    """
+    own = result.experiment
+    seen = own.metadata.get(LOOKS) or {}
+    if baseline_id in seen:
+        return int(seen[baseline_id])
+    looks = [
+        int(one.metadata[LOOKS][baseline_id])
+        for one in await experiments.list_experiments(limit=_LOOKED_THROUGH, standalone=True)
+        if one.agent_name == own.agent_name and baseline_id in (one.metadata.get(LOOKS) or {})
+    ]
+    known = bool(looks) and result.summary.cached == result.summary.runs
+    look = max(looks, default=0) + (0 if known else 1)
+    told = {LOOKS: {**seen, baseline_id: look}}
+    await experiments.update_experiment(own.id, metadata=told)
+    return look
 
 
 def scored_against(baseline: Baseline, experiment: Experiment) -> Baseline:
