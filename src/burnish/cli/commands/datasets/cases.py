@@ -26,7 +26,9 @@ def cases(
     context: typer.Context,
     reference: Annotated[
         str,
-        typer.Argument(metavar="[EXPERIMENT|OPTIMIZATION]", help="Whose items: an id or `latest`."),
+        typer.Argument(
+            metavar="[RUN]", help="Whose items: an experiment or an optimization, or `latest`."
+        ),
     ] = LATEST,
     *,
     name: Annotated[str, typer.Option(help="The dataset that they are added to.")] = "regressions",
