@@ -382,8 +382,8 @@ async def test_attempts_whose_answer_was_useless_are_paid_too():
 
 async def test_the_price_of_a_picture_without_a_count_of_tokens_is_not_known():
     first = {"b64_json": base64.b64encode(PICTURE).decode()}
-    untold = raw(json.dumps({"created": 1, "data": [first]}).encode())
-    async with MisbehavingServer(otherwise=untold) as server:
+    undecided = raw(json.dumps({"created": 1, "data": [first]}).encode())
+    async with MisbehavingServer(otherwise=undecided) as server:
         unknown = await generated(open_at(OpenAIImageModel, server))
         free = await generated(open_at(OpenAIImageModel, server, input_price=0, output_price=0))
 

@@ -204,7 +204,15 @@ def test_failing_items_become_regression_cases_with_their_origin(client):
         origins
         == [view["experiment_id"]] * stored["items"] + [other["experiment_id"]] * grown["added"]
     )
-    assert all(one["origin"]["output"] for one in items)
+    assert all(one["origin"]["output"] and one["origin"]["reason"] for one in items)
+    assert all(one["origin"]["failed"] == ["exact_match"] for one in items)
+    again = client.post(CASES, json={**more, "into": None, "append": True}).json()
+    assert (again["dataset_id"], again["added"]) == (grown["dataset_id"], 0)
+    one = {"name": "one", "experiment_id": view["experiment_id"]}
+    assert (
+        client.post(CASES, json={**one, "item_ids": [failing[0]["item_id"]]}).json()["items"] == 1
+    )
+    refused(client.post(CASES, json={**one, "item_ids": ["other"]}), 422, "nothing_failing")
     suite = {"name": "cases", "dataset_id": grown["dataset_id"], "scorers": EXACT}
     assert client.post(SUITES, json=suite).status_code == 201
     refused(client.post(CASES, json={**body, "which": "regressed"}), 422, "no_baseline")

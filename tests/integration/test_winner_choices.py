@@ -1,9 +1,13 @@
 """Optimizers that choose the winner themselves: a choice that evidence is against is refused."""
 
+from collections import Counter
+
 import pytest
 from optimization_world import Climber, World, result_of, run
 
 import burnish
+from burnish.app.agents.promotion import promote_candidate, review_promotion
+from burnish.app.wiring import Workspace
 from burnish.optimization.objective import read_objective
 from burnish.optimization.trial_index import History
 
@@ -14,28 +18,89 @@ def answer(configuration, item):
     return "yes" if item["n"] in able[configuration["sections"]["system"]] else "no"
 
 
-@pytest.mark.parametrize(("keep", "winner"), [(False, "risky"), (True, "safe")])
-async def test_nothing_that_fails_what_the_baseline_passes_wins_where_that_is_asked_for(
-    keep, winner, tmp_path
-):
-    result = await burnish.optimize_async(
-        burnish.Agent(run=answer, configuration={"sections": {"system": "base"}}, version="1"),
+def optimized(run, candidates, folder, **options):
+    return burnish.optimize_async(
+        burnish.Agent(run=run, configuration={"sections": {"system": "base"}}, version="1"),
         burnish.Suite(
             dataset=[{"id": str(n), "n": n % 6, "expected": "yes"} for n in range(24)],
             scorers=["exact_match"],
             split={"validation": 0.5, "test": 0.5},
         ),
         "grid",
-        settings={"sections": {"system": ["risky", "safe"]}},
+        settings={"sections": {"system": candidates}},
         seed=1,
-        keep_passing=keep,
-        db=tmp_path / "burnish.db",
+        db=folder / "burnish.db",
+        **options,
     )
+
+
+@pytest.mark.parametrize(("keep", "winner"), [(False, "risky"), (True, "safe")])
+async def test_nothing_that_breaks_what_the_baseline_passes_wins_where_that_is_asked_for(
+    keep, winner, tmp_path
+):
+    result = await optimized(answer, ["risky", "safe"], tmp_path, keep_passing=keep)
 
     assert result.best.configuration.sections["system"] == winner
     turned_down = result.document["turned_down"]
     assert [one["number"] for one in turned_down] == ([1] if keep else [])
     assert all(int(item) % 6 == 0 for one in turned_down for item in one["broken_items"])
+    assert all("0 of 5 now" in one["why"] for one in turned_down)
+    assert result.document["kept_passing"] == ({"passed": True, "items": []} if keep else None)
+    await check_promotions(tmp_path / "burnish.db", result.optimization_id, keep=keep)
+
+
+async def check_promotions(db, run, *, keep):
+    """The gate holds where the run had it, where it is asked for, and not where it is asked not to."""
+    async with Workspace.open(f"sqlite:///{db}") as workspace:
+        candidates = await workspace.optimizations.list_candidates(run)
+        risky = next(
+            one.id for one in candidates if one.configuration.sections["system"] == "risky"
+        )
+        safe = next(one.id for one in candidates if one.configuration.sections["system"] == "safe")
+
+        for asked in (True, None) if keep else (True,):
+            with pytest.raises(burnish.ConflictError, match="breaks what the baseline") as refused:
+                await promote_candidate(
+                    workspace, run, risky, promoted_by="ada", keep_passing=asked
+                )
+            assert refused.value.code == "broken_items"
+        review = await review_promotion(workspace, run, risky)
+        assert any("broken" in one for one in review.promotion.doubts) == keep
+        if keep:
+            assert (await promote_candidate(workspace, run, safe, promoted_by="ada")).version
+        else:
+            await promote_candidate(workspace, run, risky, promoted_by="ada")
+
+
+async def test_an_item_that_fails_once_is_run_again_before_it_turns_a_winner_down(tmp_path):
+    runs = Counter()
+
+    def lucky(configuration, item):
+        """The first run of what the baseline can do fails."""
+        if configuration["sections"]["system"] != "lucky":
+            return answer(configuration, item)
+        runs[item["id"]] += 1
+        return "no" if item["n"] == 0 and runs[item["id"]] == 1 else "yes"
+
+    budget = burnish.Budget(max_evaluations=100)
+    result = await optimized(lucky, ["lucky", "safe"], tmp_path, keep_passing=True, budget=budget)
+
+    assert result.best.configuration.sections["system"] == "lucky"
+    kept = result.document["kept_passing"]
+    assert kept["passed"]
+    # Those of the search, and those that were held out.
+    assert {int(one["item_id"]) % 6 for one in kept["items"]} == {0}
+    assert len(kept["items"]) == 4
+    assert {one["standing"] for one in kept["items"]} == {"flaky"}
+    assert result.document["test"]["items"] == 12
+
+
+async def test_a_budget_without_room_to_run_an_item_again_turns_the_winner_down(tmp_path):
+    budget = burnish.Budget(max_evaluations=26)
+    result = await optimized(answer, ["risky"], tmp_path, keep_passing=True, budget=budget)
+
+    assert not result.improved
+    assert "too few runs" in result.document["turned_down"][0]["why"]
 
 
 class Choosing(Climber):

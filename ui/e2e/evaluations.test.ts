@@ -132,6 +132,18 @@ describe('a refined evaluation', () => {
     expect(await accessible(page)).toEqual([]);
     expect(complaintsOf(page)).toEqual([]);
   });
+
+  test('keeps what failed as cases of a dataset, each with its reason', async () => {
+    await page.getByRole('button', { name: 'Keep failing as cases…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Dataset').fill('kept-cases');
+    expect(await accessible(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Keep them' }).click();
+    await dialog.getByText('6 new cases in kept-cases, which has 6.').waitFor();
+    await dialog.getByRole('link', { name: 'kept-cases' }).click();
+    await heading(page, 'kept-cases');
+    expect(complaintsOf(page)).toEqual([]);
+  });
 });
 
 describe('the test detail', () => {

@@ -170,7 +170,7 @@ async def optimize_async(
     such as redis://HOST:6379/0, has the evaluations done by the workers there that serve this
     agent: see `burnish.work`.
     `runner` names where they are done instead: mailbox, or what an installed package registers.
-    `keep_passing` lets nothing win that fails an item which the baseline passes.
+    `keep_passing` lets nothing win that breaks an item which the baseline passes.
     `timeout_seconds` is how long a method of the optimizer may take. `adapter` runs the experiments
     in place of Burnish, and `repository` keeps the run in place of its database: see docs/extend.md.
     `batch` asks models by their vendor's batch endpoint: half the price, and up to a day.

@@ -57,7 +57,7 @@ FRAMEWORK: dict[str, Any] = {
         "keep_passing": {
             "type": "boolean",
             "default": False,
-            "description": "Nothing wins that fails an item which the baseline passes.",
+            "description": "Nothing wins that breaks an item which the baseline passes.",
         },
         "timeout_seconds": {
             "type": "number",

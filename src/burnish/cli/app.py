@@ -85,6 +85,11 @@ COMMANDS = {
         "compare",
         "Compare two experiments or optimizations on the items that both ran.",
     ),
+    "cases": CommandEntry(
+        "datasets.cases",
+        "cases",
+        "Keep the items that failed in a run as cases of a regression suite, with their origin.",
+    ),
     "judge": CommandEntry(
         "judge",
         "judge",

@@ -9,6 +9,7 @@ from typing import Any
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.options import assigned
 from burnish.domain import Budget, UsageError
+from burnish.evaluation.broken_items import RERUNS, BrokenItems
 from burnish.evaluation.statistics import PairedComparison
 
 # Means of decimal fractions land a hair below what they are on paper.
@@ -58,6 +59,7 @@ class EvalRequest:
     min_score: float | None = None
     fail_on_regression: bool = False
     fail_on_broken_item: bool = False
+    reruns: int = RERUNS
 
     def __post_init__(self) -> None:
         _check_continuation(self)
@@ -156,15 +158,9 @@ def regression_gate(change: PairedComparison) -> Gate:
     return Gate("no_regression", not change.regressed, words)
 
 
-def broken_items_gate(broken: Sequence[str]) -> Gate:
-    """Whether every item that passed with the baseline still passes."""
-    shown = ", ".join(broken[:_MOST_SHOWN]) + (", …" if len(broken) > _MOST_SHOWN else "")
-    words = (
-        f"{len(broken)} items passed with the baseline and fail now: {shown}"
-        if broken
-        else "no item that passed with the baseline fails"
-    )
-    return Gate("no_broken_item", not broken, words)
+def broken_items_gate(broken: BrokenItems) -> Gate:
+    """Whether every item that passed with the baseline still does, as far as it ever did."""
+    return Gate("no_broken_item", broken.passed, broken.in_words(_MOST_SHOWN))
 
 
 def check_gates(request: EvalRequest, result: EvaluationResult) -> list[Gate]:

@@ -41,7 +41,7 @@ class SearchSpec:
     win: "off", "conservative" or "aggressive". `candidates_per_step` is how many run side by side;
     without it the optimizer's own wish counts, else 4. `asynchronous` proposes again as soon as one has
     ended, not after all of a step. `timeout_seconds` is how long a method of the optimizer may take.
-    `keep_passing` lets nothing win that fails an item which the baseline passes.
+    `keep_passing` lets nothing win that breaks an item which the baseline passes.
     `space` says what may change. `objective` says what counts besides the score: tokens, cost, latency.
     """
 

@@ -42,7 +42,7 @@ _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
 _PRIVATE = "/v1/private"
 # Of pages, not of use to a reader.
-_UNTOLD = frozenset({"spark", "settings", "last_event_id", "rounds", "trace"})
+_UNDECIDED = frozenset({"spark", "settings", "last_event_id", "rounds", "trace"})
 
 RunId = Annotated[str, Field(description="An optimization's or an evaluation's whole id.")]
 Count = Annotated[int, Field(ge=1, le=100)]
@@ -278,7 +278,7 @@ def _cleaned(value: Any) -> Any:
     if isinstance(value, list):
         return [_cleaned(one) for one in value]
     if isinstance(value, dict):
-        return {_cleaned(key): _cleaned(one) for key, one in value.items() if key not in _UNTOLD}
+        return {_cleaned(key): _cleaned(one) for key, one in value.items() if key not in _UNDECIDED}
     return value
 
 

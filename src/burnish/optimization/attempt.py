@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from burnish.domain import (
     Agent,
@@ -22,6 +23,7 @@ from burnish.domain import (
     StopReason,
     SystemClock,
 )
+from burnish.evaluation.broken_items import RERUNS, BrokenItems
 from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.suite import Suite
 from burnish.models import as_model
@@ -39,14 +41,17 @@ from burnish.optimization.experiments.aggregator import ResultAggregator
 from burnish.optimization.experiments.block_adapter import BlockExperimentAdapter, ExperimentInputs
 from burnish.optimization.experiments.local_adapter import LocalExperimentAdapter
 from burnish.optimization.experiments.masks import CandidateMaterializer
+from burnish.optimization.held_out_looks import fingerprint_of, look_at
 from burnish.optimization.optimizer_calls import OptimizerCalls
 from burnish.optimization.orchestrator import Components, Orchestrator
 from burnish.optimization.outcome import outcome_document
+from burnish.optimization.passing_check import AT_ONCE, PassingCheck
 from burnish.optimization.racing import Racing
 from burnish.optimization.search_plan import SearchPlan
 from burnish.optimization.step_planner import StepPlanner
 from burnish.optimization.step_runner import StepRunner
 
+T = TypeVar("T")
 MakeAdapter = Callable[
     [ExperimentInputs, ExperimentRepository, CandidateMaterializer, BudgetGate, Lease],
     BlockExperimentAdapter,
@@ -116,6 +121,7 @@ class Attempt:
             trial_items=len(plan.trial_items),
             repeats=plan.repeats,
             concurrency=inputs.settings.options.concurrency,
+            reruns=AT_ONCE * RERUNS if plan.keep_passing else 0,
         )
         if isinstance(inputs.optimizer, ModelUser):
             inputs.optimizer.connect(OwnModels(inputs.open_model, self.gate))
@@ -134,6 +140,7 @@ class Attempt:
             experiments=stores.experiments,
             repeats=plan.repeats,
         )
+        self._passing = PassingCheck(self._confirmer, repeats=plan.repeats)
 
     def _make_adapter(self) -> BlockExperimentAdapter:
         inputs = self._inputs
@@ -191,8 +198,12 @@ class Attempt:
         await self._inputs.stores.optimizations.save_status(self._lease, running, events=moves)
         with counting(self.traffic):
             await self.orchestrator.search()
+            if self._inputs.plan.keep_passing:
+                await self._in_time(self._turn_down_broken())
             self._reserve.release()
             confirmation = await self._confirm()
+            if self._inputs.plan.keep_passing and isinstance(confirmation, Confirmation):
+                await self._in_time(self._look_at_held_out(confirmation))
         await self._materializer.sweep(self._inputs.plan.optimization_id)
         await self._finish(confirmation)
 
@@ -216,6 +227,55 @@ class Attempt:
         self.gate.spending = await experiments.spending_of(optimization_id)
         self.gate.spend_own(Spending.of(self.orchestrator.checkpoint.own_spending))
         self.gate.counted_own(optimization_id)
+
+    async def _turn_down_broken(self) -> None:
+        """Have nothing win that breaks what the baseline passes, once its failing items ran again."""
+        orchestrator, index = self.orchestrator, self.orchestrator.trial_index
+        evaluations, index.kept = self.gate.evaluations, BrokenItems()
+        await self._reserve.keep(index, searching=False)
+        best, baseline = index.best(), index.baseline()
+        while best is not None and baseline is not None and not orchestrator.stop_asked:
+            if best.candidate_id == baseline.candidate_id:
+                break
+            history = orchestrator.history()
+            found = await self._passing.check(
+                index.candidates[best.candidate_id],
+                await history.load_item_results(baseline.candidate_id),
+                await history.load_item_results(best.candidate_id),
+            )
+            if found.passed:
+                index.kept = found
+                break
+            index.turn_down(best.candidate_id, found)
+            best = await orchestrator.choose_again()
+        if self.gate.evaluations > evaluations:
+            # Not where an earlier attempt did it: its comparison may have begun.
+            items = await self._reserve.fitting(index)
+            orchestrator.checkpoint = replace(orchestrator.checkpoint, confirmed_items=items)
+            await orchestrator.choose_again()
+
+    async def _look_at_held_out(self, confirmation: Confirmation) -> None:
+        """What the winner breaks among the held-out items: nothing else is chosen by that."""
+        index, part = self.orchestrator.trial_index, self._confirmed_part()
+        best, baseline = index.best(), index.baseline()
+        if not confirmation.held_out or best is None or baseline is None or best is baseline:
+            return
+        winner = index.candidates[best.candidate_id]
+        first = index.candidates[baseline.candidate_id]
+        found = await self._passing.check(
+            winner,
+            await self._confirmer.held_out_results(first, part),
+            await self._confirmer.held_out_results(winner, part),
+        )
+        kept = index.kept or BrokenItems()
+        index.kept = BrokenItems((*kept.changes, *found.changes))
+
+    async def _in_time(self, work: Coroutine[Any, Any, T]) -> T:
+        watch = asyncio.create_task(self._end_confirmation_in_time())
+        try:
+            return await work
+        finally:
+            watch.cancel()
 
     async def _confirm(self) -> Confirmation | str | None:
         """The comparison of the winner, or of the last one that was passed over for its sake.
@@ -253,16 +313,14 @@ class Attempt:
         if not test:
             return await self._confirmer.compare(baseline, best, held_out=False)
         candidates = orchestrator.trial_index.candidates
-        watch = asyncio.create_task(self._end_confirmation_in_time())
-        try:
-            return await self._confirmer.run(
+        return await self._in_time(
+            self._confirmer.run(
                 candidates[baseline.candidate_id],
                 candidates[best.candidate_id],
                 self._confirmed_part(),
                 of_items=len(test),
             )
-        finally:
-            watch.cancel()
+        )
 
     async def _end_confirmation_in_time(self) -> None:
         left = self.gate.seconds_left()
@@ -278,6 +336,9 @@ class Attempt:
         checkpoint = self.orchestrator.checkpoint
         cancelled = checkpoint.stop_reason is StopReason.CANCELLED
         status = OptimizationStatus.CANCELLED if cancelled else OptimizationStatus.COMPLETED
+        held_out = fingerprint_of(self._inputs.plan.splits.get("test", ()))
+        compared = isinstance(confirmation, Confirmation) and confirmation.held_out
+        stores, run = self._inputs.stores, self._inputs.plan.optimization_id
         document = outcome_document(
             self._inputs.plan.optimization_id,
             status,
@@ -288,6 +349,8 @@ class Attempt:
             notes=self._inputs.plan.notes,
             search=await self.orchestrator.report(),
             traffic=self.traffic.to_json(),
+            look=await look_at(stores.optimizations, run, held_out) if compared else 1,
+            held_out=held_out,
         )
         reason = None if checkpoint.stop_reason is None else checkpoint.stop_reason.value
         self.orchestrator.checkpoint = replace(checkpoint, phase=Phase.DONE)

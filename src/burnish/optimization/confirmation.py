@@ -102,6 +102,30 @@ class Confirmer:
         found = await self.compare(trials[first], trials[last], held_out=True)
         return found if isinstance(found, str) else replace(found, of_items=of_items)
 
+    async def run_again(
+        self, candidate: Candidate, item_ids: tuple[str, ...], *, repeats: int
+    ) -> Sequence[ItemResult]:
+        """Runs of some items, so many each in all; those that there were are not paid for again."""
+        planned = StepCandidate(
+            candidate=candidate,
+            experiment_id=experiment_id(
+                candidate.optimization_id, candidate.id, ("again", *item_ids)
+            ),
+            item_ids=item_ids,
+            repeats=repeats,
+        )
+        self._running = [planned.experiment_id]
+        await self._start(planned, item_ids, role="rerun")
+        async for trial in self.aggregator.completions([planned]):
+            await self.materializer.remove(trial.mask_id)
+        return await self.experiments.get_results(planned.experiment_id)
+
+    async def held_out_results(
+        self, candidate: Candidate, item_ids: tuple[str, ...]
+    ) -> Sequence[ItemResult]:
+        """What a candidate answered in its comparison on these items."""
+        return await self.experiments.get_results(self._plan(candidate, item_ids).experiment_id)
+
     async def compare(
         self, baseline: TrialResult, best: TrialResult, *, held_out: bool
     ) -> Confirmation | str:
@@ -127,7 +151,9 @@ class Confirmer:
             item_ids=item_ids,
         )
 
-    async def _start(self, one: StepCandidate, item_ids: tuple[str, ...]) -> None:
+    async def _start(
+        self, one: StepCandidate, item_ids: tuple[str, ...], *, role: str = "confirmation"
+    ) -> None:
         candidate = one.candidate
         await self.materializer.materialize(candidate)
         await self.adapter.trigger(
@@ -137,12 +163,13 @@ class Confirmer:
                 mask_id=candidate.mask_id,
                 evaluation_suite_id=self.suite_id,
                 experiment_id=one.experiment_id,
-                type=ExperimentType.REGULAR,
+                type=ExperimentType.REGULAR if one.repeats is None else ExperimentType.MINI_BATCH,
                 item_ids=item_ids,
+                repeats=one.repeats,
                 # Side by side, so that what changes with time outside meets both alike.
                 runs_with=tuple(other for other in self._running if other != one.experiment_id),
                 execution_params={
-                    "role": "confirmation",
+                    "role": role,
                     "step_index": candidate.step_index,
                     "parent_candidate_ids": list(candidate.parent_candidate_ids),
                     "candidate_config_hash": candidate.configuration.hash,
@@ -196,7 +223,10 @@ class ConfirmationReserve:
         trial_items: int,
         repeats: int,
         concurrency: int,
+        reruns: int = 0,
     ) -> None:
+        """`reruns` are runs that the winner's failing items may take before it is compared."""
+        self._reruns = reruns
         self._limits = budget.to_json()
         self._measures = any(name in self._limits for name in (*_SPENT, "max_seconds"))
         self._gate = gate
@@ -207,8 +237,8 @@ class ConfirmationReserve:
         self._concurrency = concurrency
         self._measured: dict[str, Measured] = {}
 
-    async def keep(self, trial_index: TrialIndex) -> None:
-        """Keep back what is known to be needed by now."""
+    async def keep(self, trial_index: TrialIndex, *, searching: bool = True) -> None:
+        """Keep back what is known to be needed by now; after the search, for the comparison alone."""
         measured = await self._measure_both(trial_index) if self._measures else []
         if measured:
             self._gate.expected = {name: max(one[name][0] for one in measured) for name in _SPENT}
@@ -216,8 +246,10 @@ class ConfirmationReserve:
         if measured:
             trial |= {name: self._trial_runs * one for name, (one, _) in measured[0].items()}
             trial["max_seconds"] /= min(self._concurrency, self._trial_runs) or 1
+        reruns = self._reruns if searching else 0
+        again = {name: reruns * one / max(self._trial_runs, 1) for name, one in trial.items()}
         self._gate.reserved = {
-            name: kept_back(amount, self._limits[name], trial[name])
+            name: kept_back(amount + again.get(name, 0.0), self._limits[name], trial[name])
             for name, amount in self._needed(measured, self._items, arms=2).items()
             if name in self._limits
         }

@@ -100,6 +100,10 @@ class Orchestrator:
         if best.candidate_id == baseline.candidate_id:
             return None
         self.trial_index.pass_over(best.candidate_id)
+        return await self.choose_again()
+
+    async def choose_again(self) -> TrialResult | None:
+        """The winner, after one that was is it no more."""
         await self._heed_choice()
         await self._save()
         return self.trial_index.best()
@@ -109,7 +113,7 @@ class Orchestrator:
         best, state = self.trial_index.best(), self.checkpoint.state
         if best is None or state is None:
             return None
-        return await self._components.optimizer.report(state, self._history(), best.candidate_id)
+        return await self._components.optimizer.report(state, self.history(), best.candidate_id)
 
     def counters(self, ended: Sequence[TrialResult] = ()) -> dict[str, int]:
         """What progress shows; `ended` are those of the running step that have."""
@@ -127,8 +131,6 @@ class Orchestrator:
             "rejected": self.checkpoint.rejected,
             "evaluations": self._components.gate.evaluations,
         }
-
-    # --- the baseline -------------------------------------------------------------------------
 
     async def _run_baseline(self) -> None:
         baseline = baseline_candidate(self._plan.optimization_id, self._plan.baseline)
@@ -189,7 +191,7 @@ class Orchestrator:
         if limit is not None:
             self._stop_at(limit)
         elif not self.checkpoint.pending:
-            decision = await self._components.optimizer.should_stop(self._state(), self._history())
+            decision = await self._components.optimizer.should_stop(self._state(), self.history())
             if decision.should_stop:
                 self._stop(decision.reason or StopReason.ALGORITHM_SPECIFIC, decision.message)
 
@@ -200,7 +202,7 @@ class Orchestrator:
             places = min(places, self._plan.max_trials - trials)
         try:
             proposed = await self._components.optimizer.propose(
-                self._state(), self._history(), places
+                self._state(), self.history(), places
             )
         except BudgetReached as reached:
             # The optimizer's own calls spent the rest; what is pending still ends.
@@ -316,7 +318,7 @@ class Orchestrator:
         """
         if self.checkpoint.state is None:
             return
-        index, history = self.trial_index, self._history()
+        index, history = self.trial_index, self.history()
         await self._choice_check.turn_down_broken(index, history)
         choice = await self._components.optimizer.choice(self.checkpoint.state, history)
         index.choice, index.refusal = choice, None
@@ -338,13 +340,12 @@ class Orchestrator:
             best_score=trial.objective_score or 0.0,
         )
 
-    # --- small things -------------------------------------------------------------------------
-
     def _state(self) -> OptimizerState:
         assert self.checkpoint.state is not None
         return self.checkpoint.state
 
-    def _history(self) -> History:
+    def history(self) -> History:
+        """What is known by now."""
         return self.trial_index.history(
             self._components.experiments,
             self._components.items,

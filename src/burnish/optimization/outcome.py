@@ -16,6 +16,7 @@ from burnish.domain import (
     TrialResult,
     Usage,
 )
+from burnish.evaluation.looks import level_by_hand, look_words
 from burnish.optimization.confirmation import Confirmation
 from burnish.optimization.objective import Objective, Point, Ranking
 from burnish.optimization.orchestrator import Orchestrator
@@ -84,8 +85,13 @@ def outcome_document(
     notes: Sequence[str],
     search: Mapping[str, Json] | None,
     traffic: Mapping[str, Any] | None = None,
+    look: int = 1,
+    held_out: str | None = None,
 ) -> dict[str, Any]:
-    """What `burnish optimize --json` prints; `search` is what the search learnt."""
+    """What `burnish optimize --json` prints; `search` is what the search learnt.
+
+    `look` counts comparisons on the held-out items, of which `held_out` is the fingerprint.
+    """
     checkpoint = orchestrator.checkpoint
     trial_index = orchestrator.trial_index
     best, baseline = trial_index.best(), trial_index.baseline()
@@ -109,15 +115,20 @@ def outcome_document(
         "overruled": _overruled(orchestrator),
         "passed_over": list(trial_index.passed_over),
         "turned_down": [
-            {"number": trial_index.candidates[one].number, "broken_items": list(items)}
-            for one, items in trial_index.turned_down.items()
+            {
+                "number": trial_index.candidates[one].number,
+                "broken_items": list(broken.item_ids),
+                "why": broken.in_words(),
+            }
+            for one, broken in trial_index.turned_down.items()
         ],
+        "kept_passing": None if trial_index.kept is None else trial_index.kept.to_json(),
         "improved": improved,
         "why_not_improved": None
         if improved
         else "held-out items speak against what was found"
         if trial_index.passed_over
-        else "whatever scored higher fails items that the baseline passes"
+        else "whatever scored higher breaks items that the baseline passes"
         if trial_index.turned_down
         else why_no_improvement(
             trial_index.in_order(),
@@ -127,7 +138,8 @@ def outcome_document(
             if checkpoint.stop_reason is StopReason.BUDGET
             else None,
         ),
-        **evidence_document(confirmation),
+        **evidence_document(confirmation, look),
+        "held_out_items": held_out,
         "objective": objective_document(
             trial_index.ranking,
             trial_index.points,
@@ -180,7 +192,7 @@ def _overruled(orchestrator: Orchestrator) -> dict[str, Any] | None:
     return {**found, "by": "evidence", **shown}
 
 
-def evidence_document(confirmation: Confirmation | str | None) -> dict[str, Any]:
+def evidence_document(confirmation: Confirmation | str | None, look: int = 1) -> dict[str, Any]:
     """The held-out scores and the difference with its interval, or why there are none."""
     if not isinstance(confirmation, Confirmation):
         why = confirmation or "the baseline was not scored"
@@ -213,8 +225,11 @@ def evidence_document(confirmation: Confirmation | str | None) -> dict[str, Any]
             "held_out": confirmation.held_out,
             "items": comparison.items,
             "missing": confirmation.missing,
+            "look": look,
+            "level": level_by_hand(look),
         },
-        "confirmation": f"compared on {where}",
+        "confirmation": f"compared on {where}"
+        + (f"; {look_words(look, level_by_hand(look))}" if look > 1 else ""),
     }
 
 

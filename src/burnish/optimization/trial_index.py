@@ -17,6 +17,7 @@ from burnish.domain import (
     TrialResult,
     UsageError,
 )
+from burnish.evaluation.broken_items import BrokenItems
 from burnish.optimization.checkpoint import Pending
 from burnish.optimization.objective import Measures, Objective, Point, Ranking, points_of
 from burnish.optimization.search_plan import experiment_id
@@ -135,8 +136,10 @@ class TrialIndex:
         self.refusal: Refusal | None = None
         # Winners that held-out items speak against, in the order they were passed over.
         self.passed_over: list[str] = []
-        # Candidates that fail items which the baseline passes, with these, where that is asked for.
-        self.turned_down: dict[str, tuple[str, ...]] = {}
+        # What became of items that the baseline passes, where they are to be kept: of candidates that
+        # break some, and of the winner.
+        self.turned_down: dict[str, BrokenItems] = {}
+        self.kept: BrokenItems | None = None
         self.candidates: dict[str, Candidate] = {}
         self.trials: dict[str, TrialResult] = {}
         self._by_hash: dict[str, Candidate] = {}
@@ -161,9 +164,9 @@ class TrialIndex:
         self.passed_over.append(candidate_id)
         self._forget_points(candidate_id)
 
-    def turn_down(self, candidate_id: str, broken: Sequence[str]) -> None:
+    def turn_down(self, candidate_id: str, broken: BrokenItems) -> None:
         """Have a candidate win no more, because of these items."""
-        self.turned_down[candidate_id] = tuple(broken)
+        self.turned_down[candidate_id] = broken
         self._forget_points(candidate_id)
 
     def _forget_points(self, candidate_id: str) -> None:

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from burnish.domain import ItemResult, TrialHistory, TrialResult
+from burnish.evaluation.broken_items import Standing, broken_items, count_passes
 from burnish.evaluation.statistics import chance_of_gain
 
 if TYPE_CHECKING:
@@ -32,13 +33,14 @@ class ChoiceCheck:
     """Compares a choice with every other candidate that had its trial, on the items of trials.
 
     All runs of these items count, repeats in mini-batches too. What was loaded is kept until
-    there is more of it. With `keep_passing` nothing wins that fails an item which the baseline passes.
+    there is more of it. With `keep_passing` nothing wins that breaks an item which the baseline passes.
     """
 
     def __init__(self, trial_items: Collection[str], *, keep_passing: bool = False) -> None:
         self._items = frozenset(trial_items)
         self._keep_passing = keep_passing
-        self._looked_at: set[str] = set()
+        # By candidate how many of its experiments were known when its items were looked at.
+        self._looked_at: dict[str, int] = {}
         self._scores: dict[str, tuple[int, dict[str, float]]] = {}
 
     async def refusal(
@@ -63,32 +65,24 @@ class ChoiceCheck:
         return None
 
     async def turn_down_broken(self, index: TrialIndex, history: TrialHistory) -> None:
-        """Have no candidate win whose trial fails an item that the baseline always passed."""
+        """Have no candidate win that is known to break what the baseline passes.
+
+        One that failed too seldom to tell stays: it is run again once it is to win.
+        """
         baseline = index.baseline()
         if not self._keep_passing or baseline is None:
             return
         for trial in index.by_score():
-            if trial.candidate_id in self._looked_at | {baseline.candidate_id}:
+            known = len(index.trials_of(index.candidates[trial.candidate_id].configuration.hash))
+            same = self._looked_at.get(trial.candidate_id) == known
+            if trial.candidate_id == baseline.candidate_id or same:
                 continue
-            self._looked_at.add(trial.candidate_id)
-            before = self._passes(await history.load_item_results(baseline.candidate_id))
-            after = self._passes(await history.load_item_results(trial.candidate_id))
-            broken = [
-                item
-                for item, runs in before.items()
-                if all(runs)
-                and 2 * after.get(item, []).count(False) >= max(len(after.get(item, [])), 1)
-            ]
-            if broken:
+            self._looked_at[trial.candidate_id] = known
+            before = count_passes(await history.load_item_results(baseline.candidate_id))
+            after = count_passes(await history.load_item_results(trial.candidate_id))
+            broken = broken_items(before, after)
+            if broken.of(Standing.BROKEN):
                 index.turn_down(trial.candidate_id, broken)
-
-    def _passes(self, results: Sequence[ItemResult]) -> dict[str, list[bool]]:
-        """By item whether its runs passed. An outage is no result."""
-        found: dict[str, list[bool]] = {}
-        for one in results:
-            if one.item_id in self._items and not (one.error and one.error.kind.outside):
-                found.setdefault(one.item_id, []).append(one.passed)
-        return found
 
     async def _mean_scores(self, candidate_id: str, history: TrialHistory) -> Mapping[str, float]:
         experiments = sum(

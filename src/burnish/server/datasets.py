@@ -98,7 +98,7 @@ class StoredDataset(DatasetView):
 
 
 class RowView(View):
-    """A row. `origin` tells which run a regression case came from."""
+    """A row. `origin` tells which run a regression case came from, what failed and why."""
 
     item_id: str
     position: int
@@ -130,6 +130,13 @@ class NewCases(Strict):
     )
     into: Identity | None = Field(
         default=None, description="A dataset whose rows come first; it stays as it is."
+    )
+    append: bool = Field(
+        default=False,
+        description="Go on with the newest dataset of this name, where there is one.",
+    )
+    item_ids: Annotated[list[Identity], Field(min_length=1, max_length=1000)] | None = Field(
+        default=None, description="Only these, of those that went wrong."
     )
 
 

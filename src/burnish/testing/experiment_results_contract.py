@@ -308,7 +308,7 @@ class ExperimentSummariesContract:
         judged = Spending.on(Purpose.JUDGE, Usage(calls=1, input_tokens=5, cost_usd=0.1))
         none = Spending.on(Purpose.AGENT, Usage())
         broken = failed_result("i3", spending=paid)
-        for name in ("paid", "reused", "untold"):
+        for name in ("paid", "reused", "undecided"):
             await experiments.create_experiment(make_experiment(name))
         await experiments.save_results(
             "paid",
@@ -321,10 +321,10 @@ class ExperimentSummariesContract:
                 make_result("i2", reused=none, cached=True),
             ],
         )
-        await experiments.save_results("untold", [make_result("i1", spending=judged)])
+        await experiments.save_results("undecided", [make_result("i1", spending=judged)])
 
         first, second, third = [
-            await experiments.summarise(name) for name in ("paid", "reused", "untold")
+            await experiments.summarise(name) for name in ("paid", "reused", "undecided")
         ]
 
         assert (first.avg_tokens, first.avg_cost_usd) == (45, 0.1)

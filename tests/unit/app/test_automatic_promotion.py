@@ -5,8 +5,9 @@ import types
 import pytest
 
 from burnish.app.agents.optimizers import scheduler as automatic_promotion
-from burnish.app.agents.optimizers.scheduler import AUTHOR, level_of, settle_run, why_not
+from burnish.app.agents.optimizers.scheduler import AUTHOR, settle_run, why_not
 from burnish.domain import AgentVersion, Configuration, ConflictError, OptimizationStatus
+from burnish.evaluation.looks import level_of
 from burnish.testing.samples.optimizations import make_record
 
 PROVEN = {"delta": 0.3, "ci_low": 0.1, "ci_high": 0.5, "p_value": 0.01, "held_out": True}

@@ -9,6 +9,7 @@ import pytest
 from burnish.cli.eval_request import EvalRequest, broken_items_gate, check_gates
 from burnish.config.settings import load_settings
 from burnish.domain import Budget, UsageError
+from burnish.evaluation.broken_items import BrokenItems, Passes, broken_items
 
 CONFIG = """
 [agent]
@@ -81,12 +82,14 @@ def test_contradictions_are_refused(options):
 
 
 def test_the_gate_of_single_items_names_what_is_broken():
-    assert broken_items_gate([]).passed
-    gate = broken_items_gate([f"item-{n}" for n in range(12)])
+    assert broken_items_gate(BrokenItems()).passed
+    names = [f"item-{n:02}" for n in range(12)]
+    before = dict.fromkeys(names, Passes(1, 1))
+    gate = broken_items_gate(broken_items(before, dict.fromkeys(names, Passes(0, 5))))
 
     assert not gate.passed
-    assert "12 items passed with the baseline and fail now: item-0" in gate.words
-    assert "item-11" not in gate.words
+    assert gate.words.startswith("12 items broken")
+    assert "item-00" in gate.words and "item-11" not in gate.words
 
 
 @pytest.mark.parametrize("given", ["temperature", "=1", ""])

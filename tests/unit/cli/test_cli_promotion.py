@@ -232,6 +232,15 @@ class NoVersions:
         return None
 
 
+class NoExperiments:
+    async def list_experiments(self, **_):
+        return []
+
+
+def workspace_of(trials):
+    return SimpleNamespace(optimizations=trials, agents=NoVersions(), experiments=NoExperiments())
+
+
 def improvement(**changes):
     good = {"delta": 0.2, "ci_low": 0.1, "ci_high": 0.3, "p_value": 0.01, "held_out": True}
     return {**good, **changes}
@@ -257,7 +266,7 @@ async def test_what_speaks_against_a_candidate_is_said(number, scores, evidence,
         status=OptimizationStatus.COMPLETED,
         result={"improvement": evidence, "best": {"candidate_id": "o1-1"}},
     )
-    workspace = SimpleNamespace(optimizations=Trials(scores), agents=NoVersions())
+    workspace = workspace_of(Trials(scores))
 
     promotion = await prepare_promotion(
         workspace, record, make_candidate(0), make_candidate(number)
@@ -281,7 +290,7 @@ async def test_a_compression_need_not_be_better(evidence, doubt):
         optimizer_name="compress",
         result={"improvement": evidence, "best": {"candidate_id": "o1-1"}},
     )
-    workspace = SimpleNamespace(optimizations=Trials([0.5, 0.5]), agents=NoVersions())
+    workspace = workspace_of(Trials([0.5, 0.5]))
 
     promotion = await prepare_promotion(workspace, record, make_candidate(0), make_candidate(1))
 

@@ -1,12 +1,15 @@
 """Traces that become rows: which are picked, left out, drawn and redacted, and where they go."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
+from burnish.app.wiring import Workspace
 from burnish.cli.invocation import run_command
 from burnish.domain import UsageError
+from burnish.domain.opik import OpikItem, OpikScore
 from burnish.integrations.imports.traces import (
     Feedback,
     Selection,
@@ -276,3 +279,41 @@ def test_broken_json_is_named_with_its_line(tmp_path):
 
     with pytest.raises(UsageError, match="line 2"):
         read_traces(path, TraceKind.OTLP)
+
+
+async def sent_to(db):
+    """Two traces of production, and a run of a dataset's row, which is none."""
+    async with Workspace.open(db) as workspace:
+        texts = {"t1": "Where is it?", "t2": "Thanks!", "t3": "A row of a dataset"}
+        await workspace.opik.put_traces(
+            [
+                {"id": key, "input": {"question": text}, "output": {"answer": "Soon."}}
+                for key, text in texts.items()
+            ]
+        )
+        await workspace.opik.put_spans(
+            [{"id": "s1", "trace_id": "t1", "name": "model", "type": "llm", "model": "m"}]
+        )
+        score = {"id": "t1", "value": 0.2, "reason": "no date"}
+        await workspace.opik.put_scores([OpikScore(trace_id="t1", name="helpful", document=score)])
+        await workspace.opik.put_items(
+            [OpikItem(id="i", experiment_id="e", item_id="row", trace_id="t3")]
+        )
+
+
+def test_what_opik_clients_sent_is_imported_without_an_export(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    source = ["import", "stored:opik", "--db", "here.db", "-o", "rows.jsonl"]
+    assert run_command(source) != 0
+    asyncio.run(sent_to("here.db"))
+
+    assert run_command([*source, "--label", "helpful", "--json"]) == 0
+
+    told = json.loads(capfd.readouterr().out)
+    rows = [json.loads(line) for line in Path("rows.jsonl").read_text().splitlines()]
+    assert (told["kind"], told["rows"]) == ("opik", 2)
+    assert [row["input"] for row in rows] == ["Where is it?", "Thanks!"]
+    first = rows[0]
+    assert (first["output"], first["label"], first["comment"]) == ("Soon.", 0.2, "no date")
+    assert first["steps"][0]["name"] == "model"
+    assert first["source"] == {"tool": "opik", "trace": "t1", "time": None}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from burnish.app.agents.passing_items import asked_to_keep_passing, broken_by, require_kept
 from burnish.app.optimize.run_spec import AGENT_MODEL
 from burnish.app.report.differences import Difference, difference
 from burnish.app.report.runs.evidence import (
@@ -27,6 +28,7 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.domain.optimizations.records import is_shown_worse
+from burnish.evaluation.broken_items import BrokenItems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +64,11 @@ async def review_promotion(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promotion:
-    """What would be promoted, and what speaks for and against it."""
+    """What would be promoted, and what speaks for and against it.
+
+    `broken` are items that the baseline passed and the candidate failed; `keep_passing` tells whether
+    the run was to let nothing win that breaks one.
+    """
 
     record: OptimizationRecord
     baseline: Candidate
@@ -72,6 +78,13 @@ class Promotion:
     evidence: Mapping[str, Any] | None
     doubts: tuple[str, ...]
     active: AgentVersion | None
+    broken: BrokenItems = field(default_factory=BrokenItems)
+    keep_passing: bool = False
+
+    def require_kept(self, keep_passing: bool | None = None) -> None:
+        """Refuse what breaks items; None asks for that where the run did."""
+        if self.keep_passing if keep_passing is None else keep_passing:
+            require_kept(self.broken, self.record.agent_name)
 
     @property
     def difference(self) -> Difference:
@@ -118,6 +131,11 @@ async def prepare_promotion(
     baseline_score = None if base is None else base.objective_score
     result = record.result or {}
     is_best = candidate.id == (result.get("best") or {}).get("candidate_id")
+    keep_passing = asked_to_keep_passing(record)
+    broken = await broken_by(workspace, record, baseline, candidate)
+    doubts = _doubts(record, candidate, [base, own], is_best=is_best)
+    if keep_passing and broken.changes:
+        doubts.append(broken.in_words())
     return Promotion(
         record=record,
         baseline=baseline,
@@ -125,8 +143,10 @@ async def prepare_promotion(
         score=score,
         baseline_score=baseline_score,
         evidence=result.get("improvement") if is_best else None,
-        doubts=tuple(_doubts(record, candidate, [base, own], is_best=is_best)),
+        doubts=tuple(doubts),
         active=await workspace.agents.active_version(record.agent_name),
+        broken=broken,
+        keep_passing=keep_passing,
     )
 
 
@@ -237,17 +257,20 @@ async def promote_candidate(
     note: str = "",
     expected_version: int | None = None,
     origin: Mapping[str, Any] | None = None,
+    keep_passing: bool | None = None,
 ) -> Promoted:
     """The new active version; ConflictError when it is not for this one to follow.
 
     Without a candidate it is the best. `expected_version` is the active version that the promoter has
     seen (0: none). Without it, the agent has to run under what the run began with: else somebody
-    changed it in the meantime.
+    changed it in the meantime. With `keep_passing` what breaks items that the baseline passes is
+    refused; None asks for that where the run did.
     """
     record = await workspace.optimizations.get_optimization(optimization_id)
     candidates = await workspace.optimizations.list_candidates(optimization_id)
     candidate = find_candidate(record, candidates, candidate_id)
     promotion = await prepare_promotion(workspace, record, candidates[0], candidate)
+    promotion.require_kept(keep_passing)
     if expected_version is None or (expected_version == 0 and promotion.active is None):
         _require_following_the_baseline(promotion)
     else:

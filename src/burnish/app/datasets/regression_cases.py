@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from enum import StrEnum
 from typing import Any
 
 from burnish.app.datasets.stored import row_of
 from burnish.app.datasets.uploads import StoredUpload, store_rows
+from burnish.app.evaluate.records import complaint
 from burnish.app.wiring import Workspace
-from burnish.domain import Experiment, Item, ItemResult, UsageError
+from burnish.domain import Experiment, Item, ItemResult, Score, UsageError
 from burnish.evaluation.datasets import Dataset
 
 _SHOWN = 2000
@@ -30,21 +31,30 @@ async def save_cases(
     which: Which = Which.FAILING,
     baseline_experiment_id: str | None = None,
     into: str | None = None,
+    append: bool = False,
+    item_ids: Collection[str] | None = None,
 ) -> tuple[StoredUpload, int]:
     """The dataset with the cases, and how many are new in it. `into` is one to go on with.
 
     A dataset that is there stays as it is: with more rows it is a new one, under the same name.
+    `append` goes on with the newest of that name. Of `item_ids` only those are kept that went wrong.
     """
     experiment = await workspace.experiments.get_experiment(experiment_id)
+    if append and into is None:
+        named = (await workspace.dataset_pages.datasets(name=name, limit=1)).items
+        into = named[0].id if named else None
     wrong = await _wrong_items(workspace, experiment)
+    if item_ids is not None:
+        wrong = {key: one for key, one in wrong.items() if key in set(item_ids)}
     if which is Which.REGRESSED:
         baseline = baseline_experiment_id or await _baseline_of(workspace, experiment)
         wrong = await _passed_before(workspace, baseline, wrong)
     if not wrong:
         raise UsageError(
             what="there is nothing to save",
-            why=f"no item is {which.value} in experiment {experiment.id}",
-            fix="name another experiment",
+            why=f"no item {'of those that are named ' * (item_ids is not None)}is {which.value} in "
+            f"experiment {experiment.id}",
+            fix="name another experiment" + ", or other items" * (item_ids is not None),
             code="nothing_failing",
         )
     rows, origins = await _existing(workspace, into)
@@ -130,6 +140,10 @@ def _named_apart(item: Item, rows: Mapping[str, Item]) -> Item:
     return Item(id=f"{item.id[:200]}-{item.hash[:8]}", data=item.data, split=item.split)
 
 
+def _failed(score: Score) -> bool:
+    return score.passed is False or (score.passed is None and score.value < 1)
+
+
 def _origin(experiment: Experiment, item: Item, result: ItemResult, which: Which) -> dict[str, Any]:
     output = None if result.output is None else result.output.text[:_SHOWN]
     return {
@@ -138,6 +152,9 @@ def _origin(experiment: Experiment, item: Item, result: ItemResult, which: Which
         "optimization_id": experiment.optimization_id,
         "dataset_id": experiment.dataset_id,
         "item_id": item.id,
+        "agent_name": experiment.agent_name,
+        "failed": [one.name for one in result.scores if _failed(one)],
+        "reason": complaint(result)[:_SHOWN],
         "configuration_hash": experiment.configuration.hash,
         "score": result.score,
         "output": output,

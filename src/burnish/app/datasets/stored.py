@@ -23,10 +23,15 @@ def stored_id(dataset: str) -> str | None:
 
 
 async def with_stored_rows(workspace: Workspace, settings: Settings) -> Settings:
-    """The settings with the rows of their stored dataset; those with a file are left alone."""
+    """The settings with the rows of their stored dataset; those with a file are left alone.
+
+    It is named by its id, or by its name, which then means the newest of that name.
+    """
     dataset_id = stored_id(settings.suite.dataset)
     if dataset_id is None:
         return settings
+    named = (await workspace.dataset_pages.datasets(name=dataset_id, limit=1)).items
+    dataset_id = named[0].id if named else dataset_id
     return settings.with_rows(await load_dataset(workspace.datasets, dataset_id))
 
 

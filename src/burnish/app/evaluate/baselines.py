@@ -22,10 +22,16 @@ from burnish.domain import (
     ExperimentRepository,
     UsageError,
 )
+from burnish.evaluation.broken_items import BrokenItems, Passes, broken_items
 from burnish.evaluation.scorers.pairwise import TIE, StoredOutputs
 from burnish.evaluation.statistics import PairedComparison, paired_permutation_test
 
 _FILES = (".json", ".jsonl", ".ndjson")
+# Where an experiment keeps how often its failing items passed when they were run again.
+AGAIN = "run_again"
+# Where it keeps which comparison with a baseline it was, by the baseline's id.
+LOOKS = "looks"
+_LOOKED_THROUGH = 1000
 
 
 class ItemOutcome(NamedTuple):
@@ -39,7 +45,8 @@ class ItemOutcome(NamedTuple):
 class Baseline:
     """What an evaluation is compared with. Items that nobody answered for outside reasons lack.
 
-    `note` says what to beware of. `outputs` are those of each item's first run.
+    `note` says what to beware of. `outputs` are those of each item's first run. `passes` counts the
+    runs of every item that passed, with those by which failing items were told from flaky ones.
     """
 
     id: str
@@ -48,6 +55,7 @@ class Baseline:
     name: str = ""
     configuration: Configuration | None = None
     note: str | None = None
+    passes: Mapping[str, Passes] = field(default_factory=dict)
 
     @property
     def stored_outputs(self) -> StoredOutputs:
@@ -90,6 +98,10 @@ class Baseline:
     def broken(self, after: Baseline) -> list[str]:
         """Items that passed before and do not now."""
         return _turned(self, after, passed=False)
+
+    def broken_items(self, after: Baseline) -> BrokenItems:
+        """The same, with those that are flaky told apart by how often they pass."""
+        return broken_items(self.passes, after.passes)
 
 
 def _turned(before: Baseline, after: Baseline, *, passed: bool) -> list[str]:
@@ -137,19 +149,28 @@ async def read_side(workspace: Workspace, reference: str) -> Baseline:
         name=found.name,
         configuration=best.configuration,
         note=note,
+        passes={item: one for run in runs for item, one in run.passes.items()},
     )
 
 
 async def outcomes_of(experiments: ExperimentRepository, experiment_id: str) -> Baseline:
     """What became of each item of an experiment."""
+    experiment = await experiments.get_experiment(experiment_id)
     runs = []
     outputs: dict[str, AgentOutput] = {}
+    asked: set[str] = set()
     async for one in experiments.stream_results(experiment_id):
+        asked.add(one.item_id)
         if one.error is None or one.error.kind.scored:
             runs.append((one.item_id, one.score, one.passed))
         if one.output is not None:
             outputs.setdefault(one.item_id, one.output)
-    return Baseline(id=experiment_id, outcomes=_by_item(runs), outputs=outputs)
+    return Baseline(
+        id=experiment_id,
+        outcomes=_by_item(runs),
+        outputs=outputs,
+        passes=_passes(runs, experiment.metadata, asked),
+    )
 
 
 async def compared_with(
@@ -157,14 +178,48 @@ async def compared_with(
 ) -> EvaluationResult:
     """A result with its comparison; where outputs were scored against its own, it scores 0.5 itself."""
     after = await outcomes_of(experiments, result.experiment_id)
-    if result.experiment.metadata.get("against_baseline"):
-        ties = {item: ItemOutcome(TIE, passed=True) for item in baseline.outputs}
-        baseline = replace(baseline, outcomes=ties)
+    baseline = scored_against(baseline, result.experiment)
+    look = await _look(experiments, result, baseline.id)
     return replace(
         result,
+        look=look,
         comparison=baseline.compare(after),
         baseline_id=baseline.id,
-        broken=tuple(baseline.broken(after)),
+        broken=baseline.broken_items(after),
+    )
+
+
+async def _look(
+    experiments: ExperimentRepository, result: EvaluationResult, baseline_id: str
+) -> int:
+    """Which comparison of the agent with a baseline this is, the first being 1; kept with it.
+
+    What a cache answered throughout was seen before, and is no other look.
+    """
+    own = result.experiment
+    seen = own.metadata.get(LOOKS) or {}
+    if baseline_id in seen:
+        return int(seen[baseline_id])
+    looks = [
+        int(one.metadata[LOOKS][baseline_id])
+        for one in await experiments.list_experiments(limit=_LOOKED_THROUGH, standalone=True)
+        if one.agent_name == own.agent_name and baseline_id in (one.metadata.get(LOOKS) or {})
+    ]
+    known = bool(looks) and result.summary.cached == result.summary.runs
+    look = max(looks, default=0) + (0 if known else 1)
+    told = {LOOKS: {**seen, baseline_id: look}}
+    await experiments.update_experiment(own.id, metadata=told)
+    return look
+
+
+def scored_against(baseline: Baseline, experiment: Experiment) -> Baseline:
+    """The baseline as an experiment counts it whose scores compare with it: a tie with itself."""
+    if not experiment.metadata.get("against_baseline"):
+        return baseline
+    return replace(
+        baseline,
+        outcomes={item: ItemOutcome(TIE, passed=True) for item in baseline.outputs},
+        passes={item: Passes(1, 1) for item in baseline.outputs},
     )
 
 
@@ -197,6 +252,7 @@ def read_exported(path: Path) -> Baseline:
         outputs=outputs,
         name=path.name,
         configuration=configuration and Configuration.of(configuration),
+        passes=_passes(runs, head.get("metadata") or {}, ()),
     )
 
 
@@ -221,6 +277,19 @@ def _by_item(runs: Iterable[tuple[str, float, bool]]) -> dict[str, ItemOutcome]:
         )
         for item, all_ in found.items()
     }
+
+
+def _passes(
+    runs: Iterable[tuple[str, float, bool]], metadata: Mapping[str, Any], asked: Iterable[str]
+) -> dict[str, Passes]:
+    """How often each item passed that was asked for; what was run again counts too."""
+    found = dict.fromkeys(asked, Passes(0, 0))
+    for item, _, passed in runs:
+        found[item] = found.get(item, Passes(0, 0)).plus(Passes(int(passed), 1))
+    again = (metadata.get(AGAIN) or {}).get("passes") or {}
+    for item, (passed, many) in again.items():
+        found[item] = found.get(item, Passes(0, 0)).plus(Passes(int(passed), int(many)))
+    return found
 
 
 def _unusable(path: Path, why: str) -> UsageError:

@@ -101,6 +101,8 @@ class Evaluation:
         self.agent: Agent = build_agent(agent, workspace.model, workspace.tool_calls)
         check_fit(self.agent, self.suite)
         self.experiment_id: str | None = None  # once it is known, so that a stopped run can say it
+        # How it was run last: what follows counts against the same budget.
+        self.options: RunOptions | None = None
 
     async def run(
         self,
@@ -287,7 +289,7 @@ class Evaluation:
         lease: Lease,
         cancelled: asyncio.Event,
     ) -> EvaluationResult:
-        self.experiment_id = experiment.id
+        self.experiment_id, self.options = experiment.id, options
         progress = progress if progress is not None else Progress()
         progress.traffic.run_id = experiment.id
         progress.planned = max((experiment.planned_items or 0) - len(skip), 0)

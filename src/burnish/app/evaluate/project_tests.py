@@ -9,15 +9,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from burnish.app.evaluate.baselines import Baseline, outcomes_of, read_baseline
+from burnish.app.evaluate.baselines import Baseline, compared_with, outcomes_of, read_baseline
 from burnish.app.evaluate.evaluations import Evaluation, Selection
 from burnish.app.evaluate.records import Record, complaint, read_rows, stream_records
+from burnish.app.evaluate.reruns import told_apart
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.wiring import ModelPool, Workspace, build_suite, database_location
 from burnish.config.schema import Settings
 from burnish.config.settings import CONFIG_NAME, load_settings
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import ExperimentStatus
+from burnish.evaluation.broken_items import RERUNS
 from burnish.evaluation.datasets import Dataset
 from burnish.support.sync_calls import run_sync
 
@@ -91,16 +93,21 @@ def assert_no_regression(
     limit: int | None = None,
     name: str | None = None,
     db: str | None = None,
+    keep_passing: bool = False,
+    reruns: int = RERUNS,
 ) -> EvaluationResult:
     """Evaluate, and raise AssertionError where it is clearly worse than the baseline (p < 0.05).
 
     `baseline` is a JSON file that `burnish export` wrote, or an experiment of this database by its id
     or as `latest`. The agent and the suite are those of `config` unless they are given. The test is the
     paired one of `burnish eval --baseline`: a few items that went the other way by chance fail nothing.
+    With `keep_passing` no item may be broken either that passed with the baseline: what fails is run
+    again, up to `reruns` times, and counts where its own pass rate does not explain it.
     """
     __tracebackhide__ = True
     project = ProjectUnderTest(config=Path(config), split=split, limit=limit, db=db)
-    result, told = run_sync(_compared(project, str(baseline), agent, suite, name))
+    again = reruns if keep_passing else None
+    result, told = run_sync(_compared(project, str(baseline), agent, suite, name, again))
     if told:
         raise AssertionError(told)
     return result
@@ -112,35 +119,48 @@ async def _compared(
     agent: AgentSpec | None,
     suite: SuiteSpec | None,
     name: str | None,
+    reruns: int | None,
 ) -> tuple[EvaluationResult, str]:
-    """The result with its comparison, and what speaks against it."""
+    """The result with its comparison, and what speaks against it; `reruns` where no item may break."""
     async with project.opened(agent, suite) as (workspace, evaluation, location):
         experiments = workspace.experiments
         before = await read_baseline(experiments, reference)
         before.require_items(evaluation.suite.dataset.index().lines)
         selection = Selection(split=project.split, limit=project.limit)
         result = await evaluation.run(selection, name=name)
-        result = replace(result, read=partial(read_rows, location, result.experiment_id))
         if result.experiment.status is not ExperimentStatus.COMPLETED:
             error = result.experiment.metadata.get("error") or {}
             return result, f"nothing could be compared: {error.get('message') or 'it did not end'}"
-        after = await outcomes_of(experiments, result.experiment_id)
-        result = replace(result, comparison=before.compare(after), baseline_id=before.id)
-        broken = frozenset(before.broken(after))
+        if reruns is None:
+            result = await compared_with(experiments, result, before)
+        else:
+            result = await told_apart(workspace, evaluation, result, before, reruns=reruns)
+        result = replace(result, read=partial(read_rows, location, result.experiment_id))
+        headline = _headline(result, before, keep_passing=reruns is not None)
+        if not headline:
+            return result, ""
+        broken = frozenset(before.broken(await outcomes_of(experiments, result.experiment_id)))
         records = stream_records(workspace, result.experiment)
         failing = [one async for one in records if one.result.item_id in broken]
-        return result, _words(result, before, failing)
+        return result, _words(headline, failing)
 
 
-def _words(result: EvaluationResult, before: Baseline, failing: Sequence[Record]) -> str:
-    change = result.comparison
-    if change is None or not change.regressed:
-        return ""
-    lines = [
-        f"{result.experiment.agent_name} is worse than the baseline {before.id}: "
-        f"{change.delta:+.3f} (95% {change.ci_low:+.3f} to {change.ci_high:+.3f}), "
-        f"p = {change.p_value:.3g}, {change.worsened} of {change.items} items worsened"
-    ]
+def _headline(result: EvaluationResult, before: Baseline, *, keep_passing: bool) -> list[str]:
+    change, broken, name = result.comparison, result.broken, result.experiment.agent_name
+    found = []
+    if change is not None and change.regressed:
+        found.append(
+            f"{name} is worse than the baseline {before.id}: "
+            f"{change.delta:+.3f} (95% {change.ci_low:+.3f} to {change.ci_high:+.3f}), "
+            f"p = {change.p_value:.3g}, {change.worsened} of {change.items} items worsened"
+        )
+    if keep_passing and broken is not None and not broken.passed:
+        found.append(f"{name} breaks what the baseline {before.id} passes: {broken.in_words()}")
+    return found
+
+
+def _words(headline: Sequence[str], failing: Sequence[Record]) -> str:
+    lines = list(headline)
     told = [one.result for one in failing if not one.result.passed]
     lines += [f"  {one.item_id}: {complaint(one) or one.score}" for one in told[:_MOST_TOLD]]
     if len(told) > _MOST_TOLD:

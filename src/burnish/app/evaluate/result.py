@@ -19,6 +19,8 @@ from burnish.domain import (
     Round,
 )
 from burnish.domain.optimizations.pages import RunPoint
+from burnish.evaluation.broken_items import BrokenItems
+from burnish.evaluation.looks import level_by_hand
 from burnish.evaluation.pairwise import WinRate
 from burnish.evaluation.refine.statistics import RefinementStatistics, refinement_statistics
 from burnish.evaluation.scorers.judge import NOT_JUDGED
@@ -127,9 +129,11 @@ class EvaluationResult(Tabular):
     answers: Counter[str]
     warnings: tuple[str, ...] = ()
     comparison: PairedComparison | None = None
-    # Items that passed with the baseline and do not now; None where there is none.
-    broken: tuple[str, ...] | None = None
+    # Items that passed with the baseline and failed now; None where there is none.
+    broken: BrokenItems | None = None
     baseline_id: str | None = None
+    # Which comparison with that baseline it is.
+    look: int = 1
     refinement: RefinementStatistics | None = None
     win_rates: tuple[WinRate, ...] = ()
     read: ReadRows = field(default=lambda _: [], repr=False, compare=False)
@@ -228,7 +232,12 @@ class EvaluationResult(Tabular):
         if self.win_rates:
             document["win_rates"] = [one.to_json() for one in self.win_rates]
         if self.comparison is not None:
-            document["baseline"] = comparison_json(self.comparison, self.baseline_id)
+            level = level_by_hand(self.look)
+            gains = self.comparison.delta > 0 and self.comparison.p_value < level
+            told = comparison_json(self.comparison, self.baseline_id)
+            document["baseline"] = {**told, "look": self.look, "level": level, "gain_counts": gains}
+        if self.broken is not None:
+            document["broken_items"] = self.broken.to_json()
         return document
 
 

@@ -14,6 +14,7 @@ from burnish.domain import (
     OptimizationStatus,
     TrialResult,
 )
+from burnish.evaluation.looks import SIGNIFICANT
 
 if TYPE_CHECKING:
     from burnish.app.report.html.notebook import Plot
@@ -44,6 +45,9 @@ class Improvement:
     # Pairs that were compared, and those left out because an answer never came.
     items: int = 0
     missing: int = 0
+    # Which comparison on these held-out items it is, and how small p has to be for that.
+    look: int = 1
+    level: float = SIGNIFICANT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

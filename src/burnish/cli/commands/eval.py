@@ -11,8 +11,10 @@ import typer
 from typer.core import TyperCommand
 
 from burnish.app.agents.versions import VersionChoice
+from burnish.app.datasets.stored import with_stored_rows
 from burnish.app.evaluate.baselines import Baseline, compared_with, read_baseline
 from burnish.app.evaluate.evaluations import Evaluation, Selection
+from burnish.app.evaluate.reruns import told_apart
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.references import LATEST, resolve
 from burnish.app.wiring import Workspace
@@ -38,6 +40,7 @@ from burnish.cli.running import run
 from burnish.cli.wording import count, short_id
 from burnish.config.schema import Settings
 from burnish.domain import Budget, ExperimentStatus
+from burnish.evaluation.broken_items import RERUNS
 from burnish.evaluation.outages import nothing_worked
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import RunOptions
@@ -177,10 +180,19 @@ def evaluate(
         bool,
         typer.Option(
             "--fail-on-broken-item",
-            help="Exit with 1 when any item that passed with the baseline fails.",
+            help="Exit with 1 when an item that passed with the baseline fails, more often than its "
+            "pass rate explains; failing items are run again, and flaky ones named.",
             rich_help_panel=_COMPARE,
         ),
     ] = False,
+    reruns: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="With --fail-on-broken-item: at most so many further runs of an item that fails.",
+            rich_help_panel=_COMPARE,
+        ),
+    ] = RERUNS,
     json_output: Json = False,
     config: Config = None,
     db: Db = None,
@@ -223,6 +235,7 @@ def evaluate(
         min_score=min_score,
         fail_on_regression=fail_on_regression,
         fail_on_broken_item=fail_on_broken_item,
+        reruns=reruns,
     )
     location = ProjectLocation.of(context, config, db)
     raise typer.Exit(evaluate_request(context.obj, location, request))
@@ -265,6 +278,7 @@ async def _evaluate(
     settings = chosen.settings
     models = settings.models if request.use_cache else _without_cache(settings.models)
     async with Workspace.open(location.database, models=models) as workspace:
+        settings = await with_stored_rows(workspace, settings)
         # Before the new experiment exists: `latest` means the latest one so far.
         baseline = None
         if request.baseline:
@@ -320,6 +334,8 @@ async def _run(
             progress=progress,
             budget=request.budget,
         )
+    if baseline is not None and request.fail_on_broken_item:
+        return await told_apart(workspace, evaluation, result, baseline, reruns=request.reruns)
     return result if baseline is None else await compared_with(experiments, result, baseline)
 
 
@@ -352,6 +368,8 @@ def _exit_code(
     failed = [gate for gate in gates if not gate.passed]
     for gate in failed:
         print_notice(streams, [("gate failed", gate.words)])
+    if result.broken is not None and result.broken.passed and result.broken.changes and gates:
+        print_notice(streams, [("flaky", result.broken.in_words())])
     return 1 if failed else 0
 
 

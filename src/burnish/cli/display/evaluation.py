@@ -28,6 +28,7 @@ from burnish.cli.wording import (
     short_id,
 )
 from burnish.domain import ErrorKind, Experiment, ExperimentStatus, ItemResult, Json, Outcome, Round
+from burnish.evaluation.looks import level_by_hand, look_words
 from burnish.evaluation.refine.statistics import RefinementStatistics
 from burnish.evaluation.scorers.assert_checks import BadAssertError, read_asserts
 from burnish.evaluation.statistics import PairedComparison
@@ -54,7 +55,7 @@ def print_result(
     print_summary(console, result, seconds=seconds)
     if result.comparison is not None and result.baseline_id is not None:
         console.print()
-        print_comparison(console, result.comparison, result.baseline_id)
+        print_comparison(console, result.comparison, result.baseline_id, look=result.look)
     for warning in result.warnings:
         console.print()
         console.print(Text.assemble(("! ", "bold yellow"), (harmless(warning), "yellow")))
@@ -167,20 +168,27 @@ def _print_next(console: Console, result: EvaluationResult, location: ProjectLoc
     print_steps(console, steps)
 
 
-def verdict(comparison: PairedComparison) -> Text:
-    """Better, worse, or not known."""
+def verdict(comparison: PairedComparison, look: int = 1) -> Text:
+    """Better, worse, or not known; a gain has to be the clearer the more often it was looked for."""
     if not comparison.clear:
         return Text("no clear difference", style="yellow")
+    if comparison.delta > 0 and comparison.p_value >= level_by_hand(look):
+        return Text("no clear difference, for so many looks", style="yellow")
     if comparison.delta > 0:
         return Text("better", style="bold green")
     return Text("worse", style="bold red")
 
 
-def print_comparison(console: Console, comparison: PairedComparison, baseline_id: str) -> None:
+def print_comparison(
+    console: Console, comparison: PairedComparison, baseline_id: str, *, look: int = 1
+) -> None:
     """The paired comparison with a baseline."""
     head = f"against {short_id(baseline_id)}, item by item: "
-    console.print(Text.assemble((head, "bold"), verdict(comparison)))
-    print_rows(console, comparison_rows(comparison))
+    console.print(Text.assemble((head, "bold"), verdict(comparison, look)))
+    rows = comparison_rows(comparison)
+    if look > 1:
+        rows.append(("looks", Text(look_words(look, level_by_hand(look)), style="dim")))
+    print_rows(console, rows)
 
 
 def comparison_rows(comparison: PairedComparison) -> list[tuple[str, Text]]:

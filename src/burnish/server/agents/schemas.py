@@ -305,6 +305,11 @@ class Promote(Strict):
     promoted_by: Person
     note: Note = ""
     expected_version: ExpectedVersion = None
+    keep_passing: bool | None = Field(
+        default=None,
+        description="Refuse (409 `broken_items`) what breaks an item that the baseline passes. Without "
+        "it: where the run was started with keep_passing.",
+    )
 
 
 class PromoteBest(Promote):

@@ -135,7 +135,7 @@ class SqlExperimentRepository:
         name: str | None = None,
         standalone: bool = False,
     ) -> list[Experiment]:
-        """Experiments, the newest first."""
+        """Experiments, the newest first; `standalone` ones are part of nothing else."""
         newest_first = (_columns.created_at.desc(), _columns.id.desc())
         statement = _shown.order_by(*newest_first).limit(max(limit, 0))
         if optimization_id is not None:
@@ -143,7 +143,8 @@ class SqlExperimentRepository:
         if name is not None:
             statement = statement.where(_columns.name == name)
         if standalone:
-            statement = statement.where(_columns.optimization_id.is_(None))
+            whole = _columns.type != ExperimentType.MINI_BATCH.value
+            statement = statement.where(_columns.optimization_id.is_(None), whole)
 
         async def work(connection: AsyncConnection) -> Sequence[AnyRow]:
             wanted = statement

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Table, bindparam, func, select, update
@@ -97,6 +98,14 @@ _spans_of = select(_spans.trace_id, _spans.document).where(_spans.trace_id.in_(_
 _scores_of = (
     select(opik_scores).where(_scores.trace_id.in_(_ids)).order_by(_scores.trace_id, _scores.name)
 )
+_PAGE = 500
+_trace_page = (
+    select(opik_traces.c.id, opik_traces.c.document)
+    .where(opik_traces.c.id > bindparam("last", type_=SafeText))
+    .order_by(opik_traces.c.id)
+    .limit(_PAGE)
+)
+_used_traces = select(_items.trace_id).where(_items.trace_id.in_(_ids))
 _rows_of_traces = select(_items.experiment_id, _items.item_id).where(_items.trace_id.in_(_ids))
 _of_experiment = (
     select(opik_items)
@@ -249,6 +258,18 @@ class SqlOpikRecords:
             found[row.experiment_id].add(row.item_id)
         return dict(found)
 
+    async def traces(self) -> AsyncIterator[dict[str, Any]]:
+        """All traces with spans and scores as an export has them, but for runs of experiments."""
+        last = ""
+        while True:
+            bound = {"last": last}
+            page = await self._database.all_rows(_trace_page, bound)
+            for one in await self._database.read(partial(_whole_traces, rows=page)):
+                yield one
+            if len(page) < _PAGE:
+                return
+            last = page[-1].id
+
     async def runs(
         self, experiment_id: str, item_ids: Sequence[str] | None = None
     ) -> list[OpikRun]:
@@ -302,6 +323,27 @@ def _merged(old: Document | None, new: Document) -> Document:
 async def _put_chunks(connection: AsyncConnection, table: Table, rows: Sequence[BulkRow]) -> None:
     for chunk in chunks(rows):
         await _put[table.name](connection, chunk)
+
+
+async def _whole_traces(
+    connection: AsyncConnection, rows: Sequence[AnyRow]
+) -> list[dict[str, Any]]:
+    ids = [row.id for row in rows]
+    used = {row.trace_id for row in await rows_of_many(connection, _used_traces, "ids", ids)}
+    spans: defaultdict[str, list[Document]] = defaultdict(list)
+    scores: defaultdict[str, list[Document]] = defaultdict(list)
+    for row in await rows_of_many(connection, _spans_of, "ids", ids):
+        spans[row.trace_id].append(row.document)
+    for row in await rows_of_many(connection, _scores_of, "ids", ids):
+        scores[row.trace_id].append({**row.document, "name": row.name})
+    return [
+        {
+            "trace": {**row.document, "id": row.id, "feedback_scores": scores[row.id]},
+            "spans": spans[row.id],
+        }
+        for row in rows
+        if row.id not in used
+    ]
 
 
 async def _find_runs(

@@ -9,6 +9,7 @@ import { Segmented } from '@/components/Tabs';
 import { useAddress } from '@/lib/address';
 import { count } from '@/lib/format';
 import { outputText } from '../candidate/items/answers';
+import { KeepCases } from './Cases';
 import { useItems } from './data';
 import {
   filterOptions,
@@ -69,6 +70,7 @@ export function Items({ view, result }: { view: EvaluationView; result: Evaluati
                 ? '1 item'
                 : `${count(total)} items`}
           </span>
+          <KeepCases view={view} result={result} />
         </div>
         {query.data === undefined ? (
           <div className="card-body">

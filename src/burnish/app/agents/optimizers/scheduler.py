@@ -22,19 +22,10 @@ from burnish.domain import (
     UnavailableError,
 )
 from burnish.domain.registry import ObjectKind, ObjectVersion, OptimizerRun
+from burnish.evaluation.looks import level_of
 from burnish.storage.engine.database import format_time
 
 AUTHOR = "auto_promote"
-SIGNIFICANT = 0.05
-
-
-def level_of(look: int) -> float:
-    """How small the p-value has to be at a look at the same held-out items, the first being 1.
-
-    However many looks there are, chance passes any of them with a probability of at most
-    `SIGNIFICANT`: that is what the levels add up to.
-    """
-    return SIGNIFICANT / (look * (look + 1))
 
 
 def why_not(record: OptimizationRecord, look: int = 1) -> str | None:

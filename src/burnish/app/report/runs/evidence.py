@@ -10,9 +10,9 @@ from burnish.app.report.runs.lines import python_call
 from burnish.app.wiring import Workspace
 from burnish.domain import Experiment, OptimizationRecord, OptimizationStatus
 from burnish.domain.optimizations.records import is_shown_worse, too_many_missing
+from burnish.evaluation.looks import level_by_hand
 from burnish.optimization.objective import MEASURES
 
-_SIGNIFICANT = 0.05
 _NOTHING = 1e-9
 _LESS = {"tokens": "fewer tokens", "cost": "lower cost", "latency": "lower latency"}
 _MORE = {"tokens": "more tokens", "cost": "higher cost", "latency": "higher latency"}
@@ -44,7 +44,8 @@ def is_proven(document: Mapping[str, Any]) -> bool:
     allowance, low = _allowance(document), improvement["ci_low"]
     if allowance > 0:
         return bool(low + allowance >= -_NOTHING)
-    return bool(low + allowance > 0 and improvement["p_value"] < _SIGNIFICANT)
+    level = level_by_hand(improvement.get("look") or 1)
+    return bool(low + allowance > 0 and improvement["p_value"] < level)
 
 
 def error_words(document: Mapping[str, Any]) -> list[str]:

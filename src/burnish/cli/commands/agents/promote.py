@@ -23,7 +23,7 @@ from burnish.cli.options import Config, Db, Json, OptimizationReference
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.wording import harmless, short_id
-from burnish.domain import AgentVersion, UsageError
+from burnish.domain import AgentVersion, ConflictError, UsageError
 
 _DECLINED = 1
 
@@ -35,6 +35,7 @@ def promote_command(
         str,
         typer.Argument(metavar="[CANDIDATE]", help="A number, an id, `baseline` or `best`."),
     ] = BEST,
+    *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     note: Annotated[str, typer.Option(help="Why, kept with the version.")] = "",
     write: Annotated[
@@ -43,17 +44,28 @@ def promote_command(
             "--write", help="Also write all that changed into burnish.toml and its prompt files."
         ),
     ] = False,
+    keep_passing: Annotated[
+        bool | None,
+        typer.Option(
+            "--keep-passing/--no-keep-passing",
+            help="Refuse what breaks an item that the baseline passes.",
+            show_default="where the run was started with keep_passing",
+        ),
+    ] = None,
     json_output: Json = False,
     config: Config = None,
     db: Db = None,
 ) -> None:
     """Make a candidate the agent's new active version, after showing what speaks for it.
 
-    Versions are numbered and none is ever overwritten. Exit code 1 says that you said no.
+    Versions are numbered and none is ever overwritten. Exit code 1 says that you said no, or that a
+    gate did.
     """
     location = ProjectLocation.of(context, config, db)
     streams: Streams = context.obj
     promotion = run(_prepare(location, optimization, candidate))
+    if not _is_kept(streams, promotion, keep_passing):
+        raise typer.Exit(_DECLINED)
     writes = _writes(promotion, location) if write else []
     if promotion.already_active and not writes:
         _say_done(streams, promotion, promotion.active, writes, created=False)
@@ -71,6 +83,15 @@ def promote_command(
         version = run(_promote(location, promotion, writes, note))
     _say_done(streams, promotion, version, writes, created=not promotion.already_active)
     raise typer.Exit(0)
+
+
+def _is_kept(streams: Streams, promotion: Promotion, keep_passing: bool | None) -> bool:
+    try:
+        promotion.require_kept(keep_passing)
+    except ConflictError as refusal:
+        print_notice(streams, [("gate failed", refusal.why), ("fix", refusal.fix)])
+        return False
+    return True
 
 
 async def _prepare(location: ProjectLocation, reference: str, candidate: str) -> Promotion:

@@ -5,30 +5,28 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from burnish.cli.commands.datasets.trace_rows import (
+    STORED,
+    import_traces,
+    refuse_trace_options,
+    rows_text,
+    trace_kind,
+)
 from burnish.cli.commands.init import require_free, write_files
 from burnish.cli.console import Streams
-from burnish.cli.options import Json
+from burnish.cli.options import Config, Db, Json
+from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import count, harmless, one_line
-from burnish.domain import UsageError
 from burnish.evaluation.datasets import Dataset
 from burnish.integrations.imports import ForeignProject, Kind, guess_kind, read_foreign
-from burnish.integrations.imports.traces import (
-    Selection,
-    TraceKind,
-    TraceRows,
-    added_rows,
-    guess_trace_kind,
-    known_texts,
-    read_traces,
-    select_rows,
-)
+from burnish.integrations.imports.traces import Selection, known_texts
 from burnish.integrations.imports.traces.selecting import DEFAULT_PATTERNS, PATTERNS
 
 _LISTED = 20
@@ -72,7 +70,8 @@ def import_file(
             metavar="FILE",
             help="A promptfoo config (YAML, JSON) or its test cases (CSV, YAML, JSON), an Inspect "
             "dataset (JSON, JSONL, CSV), samples of OpenAI's evals (JSONL), or traces (JSON, JSONL, "
-            "CSV, or a folder): OTLP, OpenInference, Langfuse, Opik.",
+            f"CSV, or a folder): OTLP, OpenInference, Langfuse, Opik; {STORED}: what Opik clients sent "
+            "to the server here.",
             show_default=False,
         ),
     ],
@@ -141,13 +140,16 @@ def import_file(
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     json_output: Json = False,
+    config: Config = None,
+    db: Db = None,
 ) -> None:
     """Make a project of another tool's test cases, or a dataset of traces.
 
     Nothing is called and no code of the file is run: what would need that is listed.
     """
     streams: Streams = context.obj
-    traces = guess_trace_kind(file) if source is None else _trace_kind(source)
+    location = ProjectLocation.of(context, config, db)
+    traces = trace_kind(file, None if source is None else source.value)
     if traces is not None:
         selection = Selection(
             where=where or (),
@@ -156,12 +158,14 @@ def import_file(
             label=label,
             sample=sample,
             sample_by=sample_by.value,
-            exclude=known_texts(exclude or (), Path("burnish.toml")),
+            exclude=known_texts(exclude or (), location.config),
         )
         target = output or Path(f"{file_name(file.stem)}.jsonl")
-        _import_traces(streams, file, traces, selection, target, append=append, force=force)
+        import_traces(
+            streams, location, file, traces, selection, target, append=append, force=force
+        )
         return
-    _refuse_trace_options(where, label, redact, redact_field, sample, exclude, append or None)
+    refuse_trace_options(where, label, redact, redact_field, sample, exclude, append or None)
     kind = guess_kind(file) if source is None else Kind(source.value)
     project = read_foreign(file, kind)
     Dataset.of(project.rows).index()
@@ -177,68 +181,6 @@ def import_file(
         streams.print_document(_document(project, folder, files, guessed=source is None))
     else:
         _tell(streams, project, folder, files, guessed=source is None)
-
-
-def _trace_kind(source: Source) -> TraceKind | None:
-    return TraceKind(source.value) if source.value in list(TraceKind) else None
-
-
-def _refuse_trace_options(*given: object) -> None:
-    if any(one is not None for one in given):
-        raise UsageError(
-            what="these options cannot be used here",
-            why="where, label, redact, sample, exclude and append are for traces, and the file holds "
-            "test cases",
-            fix=f"leave them out, or say what it is with --from {'|'.join(TraceKind)}",
-            code="invalid_option",
-        )
-
-
-def _import_traces(
-    streams: Streams,
-    file: Path,
-    kind: TraceKind,
-    selection: Selection,
-    target: Path,
-    *,
-    append: bool,
-    force: bool,
-) -> None:
-    if target.suffix.lower() not in _ROWS:
-        raise UsageError(
-            what=f"{target} cannot hold the rows",
-            why="traces become the rows of a dataset, and nothing else",
-            fix="name a file with --output NAME.jsonl",
-            code="invalid_option",
-        )
-    if not append:
-        require_free(target.parent, [target.name], force=force, other="another file with --output")
-    found = select_rows(read_traces(file, kind), selection)
-    rows, before = added_rows(found.rows, target) if append else (found.rows, b"")
-    write_files(target.parent, {target.name: before + rows_text(rows).encode("utf-8", "replace")})
-    _tell_traces(streams, kind, found, target, len(rows))
-
-
-def _tell_traces(
-    streams: Streams, kind: TraceKind, found: TraceRows, target: Path, added: int
-) -> None:
-    left = dict(found.left_out)
-    if there := len(found.rows) - added:
-        left["there already"] = there
-    if streams.json_output:
-        streams.print_document(
-            {
-                "kind": kind.value,
-                "file": str(target.absolute()),
-                "rows": added,
-                "left_out": left,
-                "redacted": dict(found.redacted),
-            }
-        )
-        return
-    streams.say(f"{kind.value}: {count(added, 'row')} in {harmless(str(target))}")
-    streams.say(*(f"- left out: {number:,} {why}" for why, number in left.items()))
-    streams.say(*(f"- redacted: {number:,} × {name}" for name, number in found.redacted.items()))
 
 
 def _all_rows(project: ForeignProject) -> bytes:
@@ -316,11 +258,6 @@ def project_files(project: ForeignProject, source: str) -> dict[str, bytes]:
     files["IMPORTED.md"] = _told(project, source)
     files[".gitignore"] = _IGNORED
     return {path: text.encode("utf-8", "replace") for path, text in files.items()}
-
-
-def rows_text(rows: Iterable[Mapping[str, Any]]) -> str:
-    """JSON Lines."""
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def file_name(name: str) -> str:

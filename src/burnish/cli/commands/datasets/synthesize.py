@@ -9,7 +9,7 @@ import typer
 
 from burnish.app.datasets.synthetic import RowRequest, SyntheticRows, make_rows, read_documents
 from burnish.app.wiring import Workspace, build_agent, build_suite
-from burnish.cli.commands.datasets.import_file import rows_text
+from burnish.cli.commands.datasets.trace_rows import rows_text
 from burnish.cli.commands.init import require_free, write_files
 from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db, Json
