@@ -6,11 +6,12 @@ import argparse
 import os
 import random
 import signal
+import sqlite3
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import burnish
 from bench.processes import ROOT
@@ -84,12 +85,18 @@ def measure(
             on_event=_say,
         )
     except KeyboardInterrupt:
-        print("not finished: what was answered is kept; give the command again to go on")
-        raise SystemExit(1) from None
+        _not_finished(name, "stopped")
     if result.status != "completed":
-        print(f"not finished ({result.status}, {result.stop_reason}): give the command again")
-        raise SystemExit(1)
+        _not_finished(name, f"{result.status}, {result.stop_reason}")
     save(section(name, title, result, before, time.perf_counter() - started))
+
+
+def _not_finished(name: str, why: str) -> NoReturn:
+    kept = sqlite3.connect(FOLDER / f"{name}-calls.db")
+    (answers,) = kept.execute("SELECT COUNT(*) FROM calls").fetchone()
+    kept.close()
+    print(f"not finished ({why}): {answers} answers are kept; give the command again to go on")
+    raise SystemExit(1)
 
 
 def _say(event: Any) -> None:
