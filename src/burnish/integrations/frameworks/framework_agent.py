@@ -177,5 +177,7 @@ def as_ours(error: Exception, framework: str) -> Exception:
                 fix="try again later, or raise outage_seconds",
                 code="model_unavailable",
             )
-        seen = seen.__cause__ or seen.__context__
+        before = seen.__cause__ or seen.__context__
+        # What is no failure of the model is raised "from" itself.
+        seen = None if before is seen else before
     return error
