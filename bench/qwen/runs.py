@@ -99,8 +99,13 @@ def _not_finished(name: str, why: str) -> NoReturn:
     raise SystemExit(1)
 
 
-def _say(event: Any) -> None:
-    print(f"  {event}"[:300], file=sys.stderr, flush=True)
+def _say(event: burnish.Event) -> None:
+    """Trials that ended, and who leads; not every sign of life."""
+    told = event.payload
+    if event.type == "best_candidate_changed" or told.get("status") == "completed":
+        names = ("number", "type", "status", "score", "candidate_id")
+        words = ", ".join(f"{name} {told[name]}" for name in names if name in told)
+        print(f"  {event.type}: {words}", file=sys.stderr, flush=True)
 
 
 def section(
