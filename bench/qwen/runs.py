@@ -63,6 +63,8 @@ def measure(
     db = FOLDER / f"{name}.db"
     if options.minutes:
         # As Ctrl-C: what was answered is kept, and the command goes on when it is given again.
+        # What a shell starts in the background ignores that until it is told not to.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
         signal.setitimer(signal.ITIMER_REAL, options.minutes * 60)
     started = time.perf_counter()
