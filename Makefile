@@ -7,7 +7,7 @@ RAY_VENV := .ray-venv
 OPIK_VENV := .opik-venv
 WI_VENV := .wi-venv
 # One environment a framework: what they need of one another's packages differs.
-FRAMEWORKS := pydantic_ai openai_agents langgraph
+FRAMEWORKS := pydantic_ai openai_agents langgraph dspy
 FRAMEWORK_VENVS := .framework-venvs
 DOCS_VENV := .docs-venv
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -118,7 +118,7 @@ $(WI_VENV)/.setup: pyproject.toml constraints.txt $(STAMP)
 			--constraint constraints.txt --editable '.[weakincentives]' pytest pytest-asyncio hypothesis
 	@touch $@
 
-framework-venvs: $(FRAMEWORKS:%=$(FRAMEWORK_VENVS)/%/.setup)  ## pydantic-ai, the OpenAI Agents SDK and LangGraph
+framework-venvs: $(FRAMEWORKS:%=$(FRAMEWORK_VENVS)/%/.setup)  ## pydantic-ai, the OpenAI Agents SDK, LangGraph and DSPy
 
 $(FRAMEWORK_VENVS)/%/.setup: tests/frameworks/%.txt pyproject.toml constraints.txt | $(STAMP)
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(@D) \

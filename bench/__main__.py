@@ -34,6 +34,8 @@ COMMANDS = {
     "local-speed": "bench.local_speed",
     "mixtures": "bench.mixtures",
     "outages": "bench.faults.outages",
+    "qwen-judge": "bench.qwen.judge",
+    "qwen-tools": "bench.qwen.tools",
     "races": "bench.races",
     "real": "bench.real.command",
 }

@@ -143,8 +143,11 @@ for make in (by_create_agent, by_react_agent, by_hand, by_object):
     SEEN.clear()
     winner = spec.apply(changed)
     asked = {"messages": [{"role": "user", "content": "hi"}]}
-    asyncio.run(winner.ainvoke(asked))
+    last = asyncio.run(winner.ainvoke(asked))
     assert tried == SEEN, make
+    said = [one.content for one in last["messages"]]
+    told = [one["content"] for one in output.trace["transcript"][1:]]
+    assert said == told, (make, said, told)
     again, second = run(spec, spec.configuration)
     assert second == first, make
     SEEN.clear()

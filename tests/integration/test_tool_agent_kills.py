@@ -1,6 +1,7 @@
 """Kill -9 in mid-conversation: nothing is paid and no tool called twice, but for calls in flight."""
 
 import asyncio
+import json
 from collections import Counter
 
 import pytest
@@ -13,6 +14,7 @@ from burnish.domain import ModelResponse, ToolCall
 from burnish.models.scripted import ScriptedModel
 
 ITEMS, PAYMENTS = 6, 3
+TALKS, TURNS = 4, 2
 
 
 class Shop:
@@ -47,31 +49,62 @@ class Shop:
         self.note("tool", customer, part, idempotency_key)
         return "paid"
 
-    def spec(self):
+    def spec(self, section="{{customer}}"):
         model = ScriptedModel(self.answer)
         model.fingerprint = "payer/1"  # It is the same one, whether it kills or not.
         return burnish.Agent(
             name="payer",
-            configuration={"sections": {"user": "{{customer}}"}},
+            configuration={"sections": {"user": section}},
             model=model,
             tools=[{"run": self.pay, "version": "1"}],
             concurrency=2,
         )
 
-    async def evaluate(self, experiment_id=None):
+    def suite(self):
         rows = [{"customer": f"c{number}"} for number in range(ITEMS)]
-        suite = burnish.Suite(dataset=rows, scorers=[lambda output, item: output.text == "done"])
+        return burnish.Suite(dataset=rows, scorers=[lambda output, item: output.text == "done"])
+
+    async def evaluate(self, experiment_id=None):
         async with Workspace.open(self.db) as workspace:
-            evaluation = Evaluation(workspace, self.spec(), suite)
+            evaluation = Evaluation(workspace, self.spec(), self.suite())
             if experiment_id is None:
                 return await evaluation.create()
             return await evaluation.resume(experiment_id)
 
 
-@pytest.mark.parametrize(("kind", "number"), [("tool", 8), ("model", 11)])
-def test_a_killed_conversation_goes_on_where_it_was(tmp_path, kind, number):
-    shop = Shop(tmp_path)
-    experiment = asyncio.run(shop.evaluate())
+class TalkingShop(Shop):
+    """Customers are simulated: each asks for a payment a turn, then has what it wants."""
+
+    def answer(self, request):
+        messages = request.messages
+        customer = next(one.content for one in messages if one.role == "user").split()[0]
+        turn = sum(1 for one in messages if one.role == "user")
+        paid = messages[-1].role == "tool"
+        self.note("model", customer, turn, "after" if paid else "before")
+        if paid:
+            return f"paid {turn}"
+        given = {"customer": customer, "part": turn}
+        return ModelResponse(text="", tool_calls=(ToolCall("", "pay", given),))
+
+    def speak(self, request):
+        customer = request.messages[0].content.split("pay for ")[1].split()[0]
+        spoken = request.messages[-1].content.count("wants part")
+        self.note("user", customer, spoken)
+        status = "goal_reached" if spoken == TURNS else "continue"
+        return json.dumps({"status": status, "message": f"{customer} wants part {spoken}"})
+
+    def spec(self):
+        return super().spec("{{turn}}")
+
+    def suite(self):
+        user = ScriptedModel(self.speak)
+        user.fingerprint = "customer/1"
+        rows = [{"goal": f"pay for c{number}"} for number in range(TALKS)]
+        return burnish.Suite(dataset=rows, scorers=["goal_reached"], user={"model": user})
+
+
+def kill_in_call(shop, experiment, kind, number):
+    """Let the work die in the number-th call of a kind."""
 
     def work():
         original = shop.note
@@ -84,6 +117,35 @@ def test_a_killed_conversation_goes_on_where_it_was(tmp_path, kind, number):
         asyncio.run(shop.evaluate(experiment))
 
     killed(work)
+
+
+@pytest.mark.parametrize(("kind", "number"), [("user", 8), ("model", 7), ("tool", 4)])
+def test_a_killed_talk_with_a_simulated_user_goes_on_where_it_was(tmp_path, kind, number):
+    shop = TalkingShop(tmp_path)
+    experiment = asyncio.run(shop.evaluate())
+
+    kill_in_call(shop, experiment, kind, number)
+    before = len(shop.calls(kind))
+    result = asyncio.run(shop.evaluate(experiment))
+
+    assert before >= number
+    assert (result.items, result.score) == (TALKS, 1.0)
+    users, models = Counter(shop.calls("user")), Counter(shop.calls("model"))
+    tools = Counter(shop.calls("tool"))
+    assert len(users) == TALKS * (TURNS + 1) and len(models) == TALKS * TURNS * 2
+    # A key for each payment, also for those that were asked for again.
+    assert len(tools) == TALKS * TURNS
+    assert len({line.rsplit(" ", 1)[1] for line in tools}) == TALKS * TURNS
+    # Two talks run at once: more than two calls cannot have been under way.
+    assert sum(count - 1 for count in (users + models + tools).values()) <= 2
+
+
+@pytest.mark.parametrize(("kind", "number"), [("tool", 8), ("model", 11)])
+def test_a_killed_conversation_goes_on_where_it_was(tmp_path, kind, number):
+    shop = Shop(tmp_path)
+    experiment = asyncio.run(shop.evaluate())
+
+    kill_in_call(shop, experiment, kind, number)
     before = {one: len(shop.calls(one)) for one in ("model", "tool")}
     result = asyncio.run(shop.evaluate(experiment))
 

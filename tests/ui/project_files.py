@@ -81,14 +81,30 @@ async def answer(configuration, item):
     )
     return burnish.AgentOutput(
         text=text,
-        trace=[
-            {{"step": "read", "characters": len(item["message"])}},
-            {{"step": "apply", "rules": [line for line in system.splitlines() if line[:1] == "-"]}},
-            {{"step": "answer", "parts": text.partition(": ")[2].split(", ")}},
-        ],
+        trace=trace_of(system, item["message"], text),
         spending=burnish.Spending.on(burnish.Purpose.AGENT, usage),
         latency_ms=180.0 + 0.4 * read + 7.0 * written,
     )
+
+
+def trace_of(system, message, text):
+    """Its steps, and as a transcript: what it called depends on the rules that it knows."""
+    rules = [line for line in system.splitlines() if line[:1] == "-"]
+    call = {{"id": "call_1", "name": "find_rules", "arguments": {{"known": len(rules)}}}}
+    return {{
+        "transcript": [
+            {{"role": "user", "content": message}},
+            {{"role": "assistant", "content": "Which rules are there?", "tool_calls": [call]}},
+            {{"role": "tool", "tool_call_id": "call_1", "content": rules[-1] if rules else "none"}},
+            {{"role": "assistant", "content": text}},
+        ],
+        "ended": "answer",
+        "steps": [
+            {{"step": "read", "characters": len(message)}},
+            {{"step": "apply", "rules": rules}},
+            {{"step": "answer", "parts": text.partition(": ")[2].split(", ")}},
+        ],
+    }}
 
 
 def score(output, item):

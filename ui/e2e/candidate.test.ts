@@ -1,5 +1,5 @@
 /** A candidate: compared, item by item, and promoted after a review. */
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,6 +35,46 @@ async function ask<Body>(path: string, body?: object): Promise<Body> {
 interface AgentAnswer {
   active_version: number;
   configuration: { sections: Record<string, string> };
+}
+
+/** Of baseline and candidate alike: steps, calls with what they were given, and what came back. */
+async function transcriptsAreShown(panel: Locator): Promise<void> {
+  const shown = panel.locator('.trajectory');
+  await expect.poll(() => shown.count()).toBe(2);
+  for (const trajectory of await shown.all()) {
+    const messages = trajectory.locator('.trajectory-message');
+    expect(await messages.evaluateAll((all) => all.map((one) => one.dataset.role))).toEqual([
+      'user',
+      'assistant',
+      'assistant',
+    ]);
+    expect(await messages.locator('.trajectory-head strong').allInnerTexts()).toEqual([
+      'User',
+      'Step 1',
+      'Step 2',
+    ]);
+    const call = messages.nth(1).locator('.trajectory-call');
+    expect(await call.locator('code').innerText()).toMatch(/^find_rules\(known=\d+\)$/);
+    expect(await call.locator('pre').innerText()).toMatch(/^- /);
+  }
+  const head = panel.locator('summary', { hasText: 'Transcript' }).first();
+  expect(await head.innerText()).toContain('2 steps, 1 call · ended: ');
+}
+
+/** As one list, in which what only one of the two did is marked. */
+async function trajectoriesAreCompared(panel: Locator): Promise<void> {
+  const list = panel.getByRole('list', { name: 'Differences of the trajectories' });
+  await list.waitFor();
+  const calls = async (change: string) =>
+    list.locator(`[data-change="${change}"] .trajectory-call code`).allInnerTexts();
+  const [before, after] = [await calls('removed'), await calls('added')];
+  expect(before).toHaveLength(1);
+  expect(after).toHaveLength(1);
+  expect(after).not.toEqual(before);
+  expect(await list.locator('[data-change="removed"] .badge').first().innerText()).toBe(
+    'only before',
+  );
+  expect(await list.locator('[data-change="same"]').count()).toBeGreaterThan(0);
 }
 
 describe('a candidate', () => {
@@ -124,9 +164,11 @@ describe('a candidate', () => {
       expect(texts).toContain(word);
     await panel.locator('summary', { hasText: 'Trace' }).first().click();
     await panel.getByText('1. read').first().waitFor();
+    await transcriptsAreShown(panel);
     await panel.getByLabel('Show the outputs as a diff').check();
     await panel.locator('.diff').first().waitFor();
     expect(address().get('outputs')).toBe('diff');
+    await trajectoriesAreCompared(panel);
     expect(await accessible(page)).toEqual([]);
 
     await page.keyboard.press('j');

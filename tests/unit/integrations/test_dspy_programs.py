@@ -8,6 +8,7 @@ import pytest
 import burnish
 from burnish.app.wiring import build_agent
 from burnish.domain import Configuration, Item, UsageError
+from burnish.integrations.frameworks.framework_agent import as_ours
 
 
 class Signature:
@@ -205,3 +206,10 @@ def test_a_program_that_cannot_be_copied_is_never_changed():
 def test_a_configuration_of_another_program_is_refused():
     with pytest.raises(UsageError, match="no section 'other.instructions'"):
         burnish.to_dspy(Program(a=Predictor("A")), {"sections": {"other.instructions": "x"}})
+
+
+def test_an_error_that_was_raised_from_itself_is_still_the_agents_own():
+    error = KeyError("x")
+    error.__cause__ = error
+
+    assert as_ours(error, "DSPy") is error

@@ -8,6 +8,12 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+from burnish.app.optimize.tool_steps import (
+    carried_tokens,
+    most_steps,
+    reckoned_steps,
+    tools_tokens,
+)
 from burnish.config.search import SearchSpec
 from burnish.config.settings import model_settings
 from burnish.domain import (
@@ -21,7 +27,7 @@ from burnish.domain import (
     Score,
     Usage,
 )
-from burnish.evaluation.agents import JudgeAgent, PromptAgent
+from burnish.evaluation.agents import JudgeAgent, PromptAgent, ToolAgent
 from burnish.evaluation.agents.prompt_agent import chat_messages, label_words
 from burnish.evaluation.conversations.agent import TURN_TOKENS
 from burnish.evaluation.conversations.user import SimulatedUser
@@ -165,9 +171,10 @@ def estimate_cost(
     """One evaluation, the mean over a few items: with the prompt as it is and nothing refined, and
     with a prompt that is `growth` tokens longer and every output refined as often as it may be.
 
-    Of `models` that may answer in place of the agent's own, the cheapest and the dearest count.
+    Of `models` that may answer in place of the agent's own, the cheapest and the dearest count. A
+    tool agent answers at once, or takes all of its steps; how often sub-agents are asked is unknown.
     """
-    if not isinstance(agent, (JudgeAgent, PromptAgent)):
+    if not isinstance(agent, (JudgeAgent, PromptAgent, ToolAgent)):
         unseen = CostEstimate(calls=None, why="the agent's own calls cannot be seen from here")
         return CostRange(least=unseen, most=unseen)
     items = list(islice(suite.dataset.items(), _SAMPLE))
@@ -178,6 +185,8 @@ def estimate_cost(
         (_means(agent, suite, items, tables, model=name) for name in names),
         key=lambda one: _rank(_sum(one), unknown=-1.0),
     )
+    if isinstance(agent, ToolAgent) and most_steps(agent) is None:
+        return CostRange(least=_sum(least), most=None)
     dear: dict[str, Any] = {"growth": growth, "rounds": rounds, "longest": True}
     most = max(
         (_means(agent, suite, items, tables, model=name, **dear) for name in names),
@@ -262,7 +271,7 @@ def _sum(parts: Mapping[Purpose, CostEstimate]) -> CostEstimate:
 
 
 def _means(
-    agent: PromptAgent | JudgeAgent,
+    agent: PromptAgent | JudgeAgent | ToolAgent,
     suite: Suite,
     items: Sequence[Item],
     tables: Mapping[str, Any],
@@ -275,7 +284,7 @@ def _means(
     totals: dict[Purpose, CostEstimate] = {}
     for item in items:
         for call in _calls(
-            agent, suite, item, model, growth=growth, rounds=rounds, longest=longest
+            agent, suite, item, model, tables, growth=growth, rounds=rounds, longest=longest
         ):
             so_far = totals.get(call.purpose, CostEstimate(calls=0, cost_usd=0.0))
             totals[call.purpose] = so_far.plus(call.cost(tables))
@@ -283,10 +292,11 @@ def _means(
 
 
 def _calls(
-    agent: PromptAgent | JudgeAgent,
+    agent: PromptAgent | JudgeAgent | ToolAgent,
     suite: Suite,
     item: Item,
     model: str,
+    tables: Mapping[str, Any],
     *,
     growth: float,
     rounds: int,
@@ -298,15 +308,19 @@ def _calls(
         yield from _judging(suite, item, AgentOutput(text="pass"))
         return
     words = label_words(agent.labels, configuration.parameters)
-    order = tuple(configuration.sections)
     answer = max((count_tokens(word, _bare(model)) for word in words.values()), default=0)
     most = configuration.parameters.get("max_tokens")
     limit = int(most) if isinstance(most, (int, float)) else _ANSWER_TOKENS
     output = AgentOutput(text="word " * (1 if words else limit // 2))
-    user = suite.user
-    for turn in [item] if user is None else user.reckoned_turns(item, output.text, longest=longest):
-        messages = chat_messages(configuration, turn, order=order, answers=words)
-        yield _Call(model, messages, answer + 1 if words else limit, growth)
+    user, said = suite.user, agent.prompt if isinstance(agent, ToolAgent) else configuration
+    turns = [item] if user is None else user.reckoned_turns(item, output.text, longest=longest)
+    for number, turn in enumerate(turns):
+        messages = chat_messages(said, turn, order=tuple(said.sections), answers=words)
+        once = _Call(model, messages, answer + 1 if words else limit, growth)
+        if isinstance(agent, ToolAgent):
+            yield from _steps(agent, once, number, tables, longest=longest)
+        else:
+            yield once
         if user is not None and user.model is not None:
             asked = SimulatedUser(user.model, user.policy).messages(item, turn.messages)
             yield _Call(user.model.name, asked, TURN_TOKENS, purpose=Purpose.USER)
@@ -329,6 +343,21 @@ def _calls(
         messages = refine_messages(latest, item.data)
         yield _Call(refine.model.name, messages, limit, purpose=Purpose.REFINE)
         yield from _judging(suite, item, output)
+
+
+def _steps(
+    agent: ToolAgent, once: _Call, earlier_turns: int, tables: Mapping[str, Any], *, longest: bool
+) -> Iterator[_Call]:
+    """The answers of a tool agent in a turn, after what it did in earlier ones."""
+    steps = (most_steps(agent) or 1) if longest else 1
+    context = once.cost(tables).input_tokens + tools_tokens(agent, _bare(once.model))
+    context += earlier_turns * carried_tokens(steps)
+
+    def price(read: float, written: float) -> float | None:
+        return call_cost(once.model, read, written, tables).cost_usd
+
+    for read, written in reckoned_steps(agent.limits, steps, context, once.answer_tokens, price):
+        yield replace(once, messages=(), answer_tokens=written, more_tokens=read)
 
 
 def _judging(suite: Suite, item: Item, output: AgentOutput) -> Iterator[_Call]:

@@ -17,6 +17,7 @@ from burnish.app.optimize.model_choices import chosen_models
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec
 from burnish.domain import SPLITS, Agent, Budget, Optimizer, Purpose, RunContext, Usage, UsageError
+from burnish.evaluation.agents import ToolAgent
 from burnish.evaluation.power import detectable_gain
 from burnish.evaluation.suite import Suite
 from burnish.optimization.confirmation import kept_back
@@ -171,18 +172,16 @@ class RunPlan:
     @property
     def total(self) -> CostRange | None:
         """All of it; None where nothing limits the run."""
-        if self.evaluations is None or self.each.most is None:
+        if self.evaluations is None:
             return None
-        least, most = (
-            self.each.least.times(self.evaluations),
-            self.each.most.times(self.evaluations),
-        )
+        least, most = self.each.least.times(self.evaluations), self.each.most
+        most = None if most is None else most.times(self.evaluations)
         asked = self.questions
-        if asked is None:
-            return CostRange(least=least.within(self.budget), most=most.within(self.budget))
+        if asked is not None:
+            least = least.plus(asked.least)
+            most = None if most is None or asked.most is None else most.plus(asked.most)
         return CostRange(
-            least=least.plus(asked.least).within(self.budget),
-            most=None if asked.most is None else most.plus(asked.most).within(self.budget),
+            least=least.within(self.budget), most=None if most is None else most.within(self.budget)
         )
 
     @property
@@ -248,7 +247,12 @@ def _chosen(
 def expected_spending(
     agent: Agent, suite: Suite, tables: Mapping[str, Any], models: Sequence[str] = ()
 ) -> dict[str, float]:
-    """What one evaluation takes at most, by the limit of a budget; without what is not known."""
+    """What one evaluation takes at most, by the limit of a budget; without what is not known.
+
+    A tool agent takes far less than all of its steps: what it takes is learnt from what it took.
+    """
+    if isinstance(agent, ToolAgent):
+        return {}
     most = estimate_cost(agent, suite, tables, models=models).most
     if most is None or most.calls is None:
         return {}

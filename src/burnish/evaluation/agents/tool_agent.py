@@ -74,9 +74,9 @@ class ToolAgent:
         self.model = model
         self.labels = tuple(labels)
         self.output_schema = schema
-        self._roster = roster
+        self.roster = roster
         self._models = dict(_models_of(roster, open_model))
-        self._limits = limits or Limits()
+        self.limits = limits or Limits()
         self._records = records
         self._order = tuple(self.prompt.sections)
         label_words(self.labels, configuration.parameters)
@@ -84,11 +84,11 @@ class ToolAgent:
 
     def _own_fingerprint(self) -> str | None:
         """None where some tool's code cannot be seen."""
-        tools = [tool for tool, _ in self._roster.every() if tool is not None]
+        tools = [tool for tool, _ in self.roster.every() if tool is not None]
         prints = [tool.fingerprint for tool in tools]
         if None in prints:
             return None
-        limits = self._limits
+        limits = self.limits
         return canonical_hash(
             [
                 "tool-agent/1",
@@ -98,7 +98,7 @@ class ToolAgent:
                 self.output_schema,
                 self._order,
                 [(tool.name, dict(tool.parameters)) for tool in tools],
-                [(sub.name, sub.max_steps) for _, sub in self._roster.every() if sub is not None],
+                [(sub.name, sub.max_steps) for _, sub in self.roster.every() if sub is not None],
                 prints,
                 [limits.max_steps, limits.max_seconds, limits.max_tokens, limits.max_cost_usd],
             ]
@@ -115,7 +115,7 @@ class ToolAgent:
                 for key, value in configuration.parameters.items()
                 if key not in OWN_PARAMETERS
             },
-            limits=self._limits,
+            limits=self.limits,
             repeat=repeat,
             work=_work(item, repeat),
             # An item of several turns is run once a turn, each with other data.
@@ -127,9 +127,9 @@ class ToolAgent:
         )
         speaker = Speaker(
             model=self.model,
-            roster=self._roster,
+            roster=self.roster,
             models=self._models,
-            max_steps=self._limits.max_steps,
+            max_steps=self.limits.max_steps,
             schema=None if schema is None else with_texts(schema, "output.", sections),
             labels=tuple(words.values()),
         )
@@ -161,7 +161,7 @@ class ToolAgent:
 
     async def close(self) -> None:
         """Free what the tools hold; models belong to whoever opened them."""
-        for tool, _ in self._roster.every():
+        for tool, _ in self.roster.every():
             if tool is not None:
                 await tool.close()
 

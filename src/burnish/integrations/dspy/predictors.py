@@ -40,10 +40,6 @@ class Predictors:
             )
         return cls(found)
 
-    def instructions(self) -> dict[str, str]:
-        """The sections."""
-        return {path: str(one.signature.instructions) for path, one in self.by_path.items()}
-
 
 def copied(module: Any) -> Any:
     """A copy that shares no predictor with the module, or an error: it must not be changed."""
@@ -72,25 +68,16 @@ def input_names(module: Any) -> tuple[str, ...]:
     return tuple(first.signature.input_fields)
 
 
-def plain(value: Any) -> Json:
-    """A value as JSON: models of pydantic by their fields, anything else as its text."""
-    dump = getattr(value, "model_dump", None)
-    try:
-        return require_json(dump(mode="json") if callable(dump) else value)
-    except (UsageError, TypeError, ValueError, RecursionError):
-        if isinstance(value, Mapping):
-            return {str(key): plain(inner) for key, inner in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [plain(inner) for inner in value]
-        return str(value)
-
-
-def _path(name: str, taken: Mapping[str, Any]) -> str:
+def section_path(name: str) -> str:
+    """The name of a part of a program as the path of a section: `steps[0].answer` is steps.0.answer."""
     dotted = _SUBSCRIPT.sub(r".\1", name)
     parts = [part.strip("-") for part in _NOT_OF_A_PATH.sub("-", dotted).split(".")]
     path = ".".join(part for part in parts if part) or "predict"
-    if not (path[0].isalpha() or path[0] == "_"):
-        path = f"_{path}"
+    return path if path[0].isalpha() or path[0] == "_" else f"_{path}"
+
+
+def _path(name: str, taken: Mapping[str, Any]) -> str:
+    path = section_path(name)
     number, unique = 1, f"{path}.{_INSTRUCTIONS}"
     while unique in taken:
         number += 1

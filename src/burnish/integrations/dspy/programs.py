@@ -1,4 +1,4 @@
-"""DSPy programs as agents: their predictors' instructions are sections, their demos examples.
+"""DSPy programs as agents: instructions, fields and tools are sections, demos are examples.
 
 Burnish does not depend on dspy. It is found where the program came from, and only then.
 """
@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from burnish.config.specs import AgentSpec
 from burnish.domain import (
     AgentOutput,
     Configuration,
@@ -27,17 +26,20 @@ from burnish.domain import (
 from burnish.evaluation.views import ConfigurationView, ItemView
 from burnish.integrations.dspy.predictors import (
     Predictors,
-    copied,
     demos_of,
     examples_of,
     input_names,
-    plain,
 )
+from burnish.integrations.dspy.program_texts import ProgramTexts, submodules
+from burnish.integrations.dspy.tools import tools_of
+from burnish.integrations.dspy.transcript import Transcript
+from burnish.integrations.frameworks.framework_agent import FrameworkAgent, as_ours, plain
 from burnish.models.fingerprints import callable_fingerprint
 
 _THINKING = ("reasoning", "rationale")
+# What modules with tools answer besides; the transcript has it.
+_ON_THE_WAY = ("trajectory", "history", "termination_reason")
 _MOST_COPIES = 8
-_MOST_STEPS = 50
 
 
 def from_dspy(
@@ -48,26 +50,30 @@ def from_dspy(
     output_field: str | None = None,
     name: str | None = None,
     version: str | None = None,
-) -> AgentSpec:
+) -> FrameworkAgent:
     """An agent of a `dspy.Module`. The module itself is never changed: copies run.
 
-    Each predictor's instructions are a section, such as `answer.predict.instructions`. Without
-    `lm`, a model or its name, the one that dspy is configured with is asked. Of an item the
+    Each predictor's instructions are a section, such as `answer.predict.instructions`, and so are
+    the descriptions of its fields, `answer.predict.fields.answer`, and those of tools and their
+    parameters, `tools.search.description`. `apply` gives a copy with a winner's texts.
+
+    Without `lm`, a model or its name, the one that dspy is configured with is asked. Of an item the
     `input_fields` are passed, by default what `forward` takes. The output's text is that of
     `output_field`; without it that of the only field besides the reasoning, else all as JSON.
     """
-    predictors = Predictors.of(module)
+    texts = ProgramTexts.of(module)
     program = _Program(module, _language_model(lm), input_fields, output_field)
-    return AgentSpec(
+    return FrameworkAgent(
         name=name or type(module).__name__,
-        configuration={"sections": predictors.instructions(), "examples": examples_of(predictors)},
+        configuration={"sections": texts.sections(), "examples": examples_of(texts.predictors)},
         run=program.run,
         version=version or _version(module, lm),
+        rebuild=lambda configuration: _configured(module, configuration),
     )
 
 
 def to_dspy(module: Any, configuration: Any) -> Any:
-    """A copy of the module with a configuration's instructions and demos, such as the winner's.
+    """A copy of the module with a configuration's texts and demos, such as the winner's.
 
     `configuration` may be a configuration or whatever has one, such as `result.best`.
     """
@@ -99,10 +105,13 @@ class _Program:
                 fix="name the columns with input_fields=…, or rename them",
                 code="unknown_field",
             )
-        steps: list[Any] = []
-        with _context(self._lm, steps):
-            answer = program(**given)
-        return self._output(answer, program, steps)
+        transcript = Transcript(program)
+        try:
+            with _context(self._lm, transcript):
+                answer = program(**given)
+        except Exception as error:
+            raise as_ours(error, "DSPy") from error
+        return self._output(answer, transcript)
 
     def _copy(self, configuration: ConfigurationView) -> Any:
         with self._lock:
@@ -115,13 +124,13 @@ class _Program:
             self._copies.move_to_end(configuration.hash)
             return known
 
-    def _output(self, answer: Any, program: Any, steps: Sequence[Any]) -> AgentOutput:
+    def _output(self, answer: Any, transcript: Transcript) -> AgentOutput:
         fields = _answer_fields(answer)
         return AgentOutput(
             text=self._text(answer, fields),
-            data=fields or None,
-            trace=_trace(program, steps),
-            spending=Spending.on(Purpose.AGENT, _usage(answer, len(steps))),
+            data=_told(fields) or None,
+            trace=transcript.trace,
+            spending=Spending.on(Purpose.AGENT, _usage(answer, transcript.calls)),
         )
 
     def _text(self, answer: Any, fields: Mapping[str, Any]) -> str:
@@ -133,29 +142,17 @@ class _Program:
                 fix="correct output_field",
                 code="no_output",
             )
-        told = [wanted] if wanted else [one for one in fields if one not in _THINKING]
-        value = fields[told[0]] if len(told) == 1 else (fields or plain(answer))
+        told = _told(fields)
+        chosen = [wanted] if wanted else [one for one in told if one not in _THINKING]
+        value = fields[chosen[0]] if len(chosen) == 1 else (told or plain(answer))
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _configured(module: Any, configuration: Configuration) -> Any:
-    predictors = Predictors.of(module)
-    copy = copied(module)
-    chosen = Predictors.of(copy)
-    unknown = [path for path in configuration.sections if path not in chosen.by_path]
-    if unknown:
-        raise UsageError(
-            what=f"the DSPy program has no section {unknown[0]!r}",
-            why=f"it has {', '.join(chosen.by_path)}",
-            fix="give a configuration that was made from this program",
-            code="unknown_section",
-        )
-    for path, text in configuration.sections.items():
-        predictor = chosen.by_path[path]
-        predictor.signature = predictor.signature.with_instructions(text)
-    before = Configuration.of({"examples": examples_of(predictors)}).examples
+    copy = ProgramTexts.of(module).with_texts(configuration.sections)
+    before = Configuration.of({"examples": examples_of(Predictors.of(module))}).examples
     if list(configuration.examples) != list(before):
-        for predictor, demos in demos_of(configuration.examples, chosen):
+        for predictor, demos in demos_of(configuration.examples, Predictors.of(copy)):
             predictor.demos = demos
     return copy
 
@@ -168,14 +165,10 @@ def _answer_fields(answer: Any) -> dict[str, Any]:
     return {str(key): plain(inner) for key, inner in value.items()}
 
 
-def _trace(program: Any, steps: Sequence[Any]) -> Any:
-    """What each predictor was given and said: what reflection reads."""
-    names = {id(one): path for path, one in Predictors.of(program).by_path.items()}
-    told = []
-    for predictor, given, said in steps[:_MOST_STEPS]:
-        path = names.get(id(predictor), type(predictor).__name__)
-        told.append({"section": path, "given": plain(given), "said": _answer_fields(said)})
-    return told or None
+def _told(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer without the steps to it, where there is anything else."""
+    told = {name: value for name, value in fields.items() if name not in _ON_THE_WAY}
+    return told or dict(fields)
 
 
 def _usage(answer: Any, calls: int) -> Usage:
@@ -192,13 +185,14 @@ def _usage(answer: Any, calls: int) -> Usage:
 
 
 @contextlib.contextmanager
-def _context(lm: Any, steps: list[Any]) -> Iterator[None]:
+def _context(lm: Any, transcript: Transcript) -> Iterator[None]:
     dspy = _loaded()
     if dspy is None:
         yield
         return
     chosen = {} if lm is None else {"lm": lm}
-    with dspy.context(trace=steps, track_usage=True, **chosen):
+    callbacks = [*(dspy.settings.get("callbacks") or ()), transcript]
+    with dspy.context(callbacks=callbacks, track_usage=True, **chosen):
         yield
 
 
@@ -223,9 +217,13 @@ def _loaded() -> ModuleType | None:
 
 def _version(module: Any, lm: Any) -> str | None:
     """What answers depend on besides the configuration; None where that cannot be seen."""
-    kinds = {type(module), *(type(one) for _, one in _submodules(module))}
-    own = sorted(kinds, key=lambda kind: (kind.__module__, kind.__qualname__))
-    code = [callable_fingerprint(kind.forward) for kind in own if not _is_of_dspy(kind)]
+    held = [module, *(one for _, one in submodules(module) if one is not module)]
+    kinds = sorted(
+        {type(one) for one in held}, key=lambda kind: (kind.__module__, kind.__qualname__)
+    )
+    code = [callable_fingerprint(kind.forward) for kind in kinds if not _is_of_dspy(kind)]
+    tools = [place.tool for one in held for place in tools_of(one)]
+    code += [callable_fingerprint(one.func) for one in tools if not _is_of_dspy(one.func)]
     asked = _model_state(lm)
     try:
         state = json.dumps(module.dump_state(), sort_keys=True)
@@ -249,10 +247,5 @@ def _model_state(lm: Any) -> str | None:
         return None
 
 
-def _submodules(module: Any) -> list[tuple[str, Any]]:
-    read = getattr(module, "named_sub_modules", None)
-    return list(read()) if callable(read) else []
-
-
-def _is_of_dspy(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] == "dspy"
+def _is_of_dspy(kind: Any) -> bool:
+    return str(getattr(kind, "__module__", "")).partition(".")[0] == "dspy"

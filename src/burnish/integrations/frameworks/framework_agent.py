@@ -27,7 +27,11 @@ from burnish.evaluation.agents.tools.texts import field_texts, inlined, tool_tex
 Prompt = str | Callable[[Any], Any]
 USER = "user"
 _TRANSIENT = (408, 409, 425, 429)
-_CONNECTIONS = ("APIConnectionError", "APITimeoutError", "ConnectError", "TimeoutException")
+_CONNECTIONS = (
+    *("APIConnectionError", "APITimeoutError", "ConnectError", "TimeoutException"),
+    # Of dspy, which tells a status only sometimes.
+    *("LMTransportError", "LMTimeoutError", "LMRateLimitError", "LMServerError"),
+)
 
 
 def _nothing(configuration: Configuration) -> Any:
@@ -156,21 +160,24 @@ def as_ours(error: Exception, framework: str) -> Exception:
     """A failure of the model as an outage or a wrong key; anything else is the agent's own."""
     seen: BaseException | None = error
     while seen is not None:
-        status = getattr(seen, "status_code", None)
-        if status in (401, 403):
+        kinds = {one.__name__ for one in type(seen).__mro__}
+        status = getattr(seen, "status" if "DSPyError" in kinds else "status_code", None)
+        if status in (401, 403) or "LMAuthError" in kinds:
             return UsageError(
                 what=f"the model of the {framework} agent refused the request",
-                why=f"it answered with status {status}: {seen}"[:500],
+                why=f"{type(seen).__name__} with status {status}: {seen}"[:500],
                 fix="check the key that the framework uses",
                 code="bad_key",
             )
         gone = isinstance(status, int) and (status in _TRANSIENT or status >= 500)
-        if gone or any(one.__name__ in _CONNECTIONS for one in type(seen).__mro__):
+        if gone or kinds.intersection(_CONNECTIONS):
             return UnavailableError(
                 what=f"the model of the {framework} agent cannot be reached",
                 why=f"{type(seen).__name__}: {seen}"[:500],
                 fix="try again later, or raise outage_seconds",
                 code="model_unavailable",
             )
-        seen = seen.__cause__ or seen.__context__
+        before = seen.__cause__ or seen.__context__
+        # What is no failure of the model is raised "from" itself.
+        seen = None if before is seen else before
     return error

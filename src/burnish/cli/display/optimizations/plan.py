@@ -19,6 +19,7 @@ from burnish.config.search import SearchSpec, build_optimizer_of
 from burnish.config.served_project import models_in
 from burnish.evaluation.power import detectable_words
 
+_ASKING = "sub-agents are asked"
 _LIMITS = {
     "max_trials": "trials",
     "max_evaluations": "evaluations",
@@ -107,8 +108,11 @@ def _rows(plan: RunPlan) -> list[tuple[str, str]]:
 def _calls(plan: RunPlan) -> list[tuple[str, str]]:
     each, asked, total = plan.each, plan.questions, plan.total
     rows = []
-    if each.least.calls is not None and each.most is not None:
-        rows.append(("each evaluation", f"{_span(each.least, each.most)}, as prompts grow"))
+    if each.least.calls is not None:
+        why = "as prompts grow and tools are called" if _has_tools(plan) else "as prompts grow"
+        if each.most is None:
+            why = f"and more as {_ASKING}, which nothing limits"
+        rows.append(("each evaluation", f"{_span(each.least, each.most)}, {why}"))
     if asked is not None:
         often = f"{_span(asked.least, asked.most)}, from {plan.search.settings['model']}"
         unknown = "; how often it is asked is not known"
@@ -116,6 +120,11 @@ def _calls(plan: RunPlan) -> list[tuple[str, str]]:
     if total is not None and total.most is not None and total.most.calls is not None:
         rows.append(("calls", _span(total.least, total.most)))
     return rows
+
+
+def _has_tools(plan: RunPlan) -> bool:
+    agent = plan.settings.agent
+    return bool(agent.tools or agent.agents)
 
 
 def _span(least: CostEstimate, most: CostEstimate | None) -> str:
@@ -161,6 +170,7 @@ def _cost(plan: RunPlan) -> str:
         return f"{words}; give --max-cost or --max-trials" if each.cost_usd else money(0.0)
     least = total.least.cost_usd or 0.0
     if total.most is None:
-        return f"from about {money(least)}; nothing limits what the optimizer asks"
+        asking = _ASKING if plan.each.most is None else "the optimizer asks"
+        return f"from about {money(least)}; nothing limits how often {asking}"
     most = total.most.cost_usd or 0.0
     return money(0.0) if most == 0 else f"about {_from_to(money(least), money(most))}"

@@ -20,6 +20,10 @@ IDEMPOTENCY_META = "idempotency_key"
 _START_SECONDS = 60.0
 # The SDK's own code for a server that is gone.
 _CONNECTION_CLOSED = -32000
+_REFUSED = (401, 403)
+_GONE = 404  # By servers that keep sessions, of one that they no longer know.
+# Of what has not been done; after other failures of a server it may have been.
+_AWAY = (429, 503)
 # What servers offer, read once a process: each look starts the command.
 _listed: dict[str, list[Offer]] = {}
 _listing = threading.Lock()
@@ -57,6 +61,39 @@ class McpTarget:
         return self.url or " ".join(self.command)
 
 
+@dataclass(slots=True)
+class _Link:
+    """A client of the SDK, and the status of the latest HTTP answer where that was a failure.
+
+    The SDK tells of such answers only that there was an error.
+    """
+
+    client: Any = None
+    status: int | None = None
+
+    async def note(self, response: Any) -> None:
+        """Called for every HTTP answer."""
+        self.status = response.status_code if response.status_code >= 400 else None
+
+    def failure(self, target: McpTarget) -> Exception | None:
+        """A refused key, or a service that is away; None where the status says neither."""
+        if self.status in _REFUSED:
+            return UsageError(
+                what=f"the MCP server {target.words} refused the request",
+                why=f"it answered with status {self.status}",
+                fix="check the keys in the tool's `headers`",
+                code="bad_key",
+            )
+        if self.status in _AWAY:
+            return UnavailableError(
+                what=f"the MCP server {target.words} cannot be reached",
+                why=f"it answered with status {self.status}",
+                fix="check that the service runs",
+                code="tools_unavailable",
+            )
+        return None
+
+
 @contextlib.contextmanager
 def _nobody() -> Iterator[TextIO]:
     """Where servers log to."""
@@ -78,6 +115,7 @@ async def _connected(target: McpTarget, timeout_seconds: float | None) -> Any:
             fix="pip install 'burnish[mcp]'",
             code="missing_extra",
         ) from error
+    link = _Link()
     async with contextlib.AsyncExitStack() as stack:
         if target.url is None:
             errors = stack.enter_context(_nobody())
@@ -92,12 +130,18 @@ async def _connected(target: McpTarget, timeout_seconds: float | None) -> Any:
 
             headers = {name: filled(value, target.words) for name, value in target.headers.items()}
             client = await stack.enter_async_context(
-                httpx2.AsyncClient(headers=headers, timeout=timeout_seconds)
+                httpx2.AsyncClient(
+                    headers=headers, timeout=timeout_seconds, event_hooks={"response": [link.note]}
+                )
             )
             transport = streamable_http_client(target.url, http_client=client)
-        yield await stack.enter_async_context(
-            Client(transport, read_timeout_seconds=timeout_seconds)
-        )
+        try:
+            link.client = await stack.enter_async_context(
+                Client(transport, read_timeout_seconds=timeout_seconds)
+            )
+        except Exception as error:  # noqa: BLE001 - raised again, or said better
+            raise link.failure(target) or error from None
+        yield link
 
 
 def list_offers(target: McpTarget) -> list[Offer]:
@@ -123,10 +167,10 @@ def list_offers(target: McpTarget) -> list[Offer]:
 
 async def _offers(target: McpTarget) -> list[Offer]:
     found: list[Offer] = []
-    async with asyncio.timeout(_START_SECONDS), _connected(target, _START_SECONDS) as client:
+    async with asyncio.timeout(_START_SECONDS), _connected(target, _START_SECONDS) as link:
         cursor = None
         while True:
-            page = await client.list_tools(cursor=cursor)
+            page = await link.client.list_tools(cursor=cursor)
             found += [
                 Offer(one.name, one.description or "", inlined(one.input_schema))
                 for one in page.tools
@@ -138,7 +182,7 @@ async def _offers(target: McpTarget) -> list[Offer]:
 
 def _away(target: McpTarget, error: BaseException) -> Exception:
     first = _innermost(error)
-    if isinstance(first, UsageError):
+    if isinstance(first, (UsageError, UnavailableError)):
         return first
     return UnavailableError(
         what=f"the MCP server {target.words} cannot be reached",
@@ -166,23 +210,16 @@ class McpServer:
         self.target = target
         self._timeout = timeout_seconds
         self._holder: asyncio.Task[None] | None = None
-        self._client: asyncio.Future[Any] | None = None
+        self._client: asyncio.Future[_Link] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._end = asyncio.Event()
 
     async def call(self, name: str, arguments: Mapping[str, Json], key: str) -> str:
         """The text of a tool's answer."""
-        from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - an extra
-
-        client = await self._open()
+        link = await self._open()
         try:
-            answer = await client.call_tool(name, dict(arguments), meta={IDEMPOTENCY_META: key})
-        except MCPError as error:
-            if error.error.code != _CONNECTION_CLOSED:
-                raise ToolFailure(str(error) or type(error).__name__) from None
-            await self.close()
-            raise ToolFailure(f"{error}; it may have been done") from None
-        except (asyncio.CancelledError, UnavailableError):
+            answer = await self._ask(link, name, arguments, key)
+        except (asyncio.CancelledError, UnavailableError, UsageError, ToolFailure):
             raise
         except Exception as error:  # noqa: BLE001 - whatever the SDK raises when a server ends
             await self.close()
@@ -193,6 +230,24 @@ class McpServer:
             raise ToolFailure(text)
         return text
 
+    async def _ask(
+        self, link: _Link, name: str, arguments: Mapping[str, Json], key: str, *, again: bool = True
+    ) -> Any:
+        from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - an extra
+
+        try:
+            return await link.client.call_tool(name, dict(arguments), meta={IDEMPOTENCY_META: key})
+        except MCPError as error:
+            if (failure := link.failure(self.target)) is not None:
+                raise failure from None
+            if link.status == _GONE and again:  # Nothing was done: it knows the session no longer.
+                await self.close()
+                return await self._ask(await self._open(), name, arguments, key, again=False)
+            if error.error.code != _CONNECTION_CLOSED:
+                raise ToolFailure(str(error) or type(error).__name__) from None
+            await self.close()
+            raise ToolFailure(f"{error}; it may have been done") from None
+
     async def close(self) -> None:
         """End the connection, and the command with it."""
         holder, self._holder, self._client = self._holder, None, None
@@ -202,14 +257,14 @@ class McpServer:
         with contextlib.suppress(Exception):
             await asyncio.wait([holder], timeout=_START_SECONDS)
 
-    async def _open(self) -> Any:
+    async def _open(self) -> _Link:
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop or (self._holder and self._holder.done()):
             self._loop, self._client, self._end = loop, loop.create_future(), asyncio.Event()
             self._holder = loop.create_task(self._hold(self._client, self._end))
         return await asyncio.shield(self._client)
 
-    async def _hold(self, client: asyncio.Future[Any], end: asyncio.Event) -> None:
+    async def _hold(self, client: asyncio.Future[_Link], end: asyncio.Event) -> None:
         try:
             async with _connected(self.target, self._timeout) as opened:
                 client.set_result(opened)
