@@ -44,7 +44,7 @@ from burnish.optimization.experiments.masks import CandidateMaterializer
 from burnish.optimization.held_out_looks import fingerprint_of, look_at
 from burnish.optimization.optimizer_calls import OptimizerCalls
 from burnish.optimization.orchestrator import Components, Orchestrator
-from burnish.optimization.outcome import outcome_document
+from burnish.optimization.outcome import evidence_document, outcome_document
 from burnish.optimization.passing_check import AT_ONCE, PassingCheck
 from burnish.optimization.racing import Racing
 from burnish.optimization.search_plan import SearchPlan
@@ -336,9 +336,6 @@ class Attempt:
         checkpoint = self.orchestrator.checkpoint
         cancelled = checkpoint.stop_reason is StopReason.CANCELLED
         status = OptimizationStatus.CANCELLED if cancelled else OptimizationStatus.COMPLETED
-        held_out = fingerprint_of(self._inputs.plan.splits.get("test", ()))
-        compared = isinstance(confirmation, Confirmation) and confirmation.held_out
-        stores, run = self._inputs.stores, self._inputs.plan.optimization_id
         document = outcome_document(
             self._inputs.plan.optimization_id,
             status,
@@ -349,9 +346,11 @@ class Attempt:
             notes=self._inputs.plan.notes,
             search=await self.orchestrator.report(),
             traffic=self.traffic.to_json(),
-            look=await look_at(stores.optimizations, run, held_out) if compared else 1,
-            held_out=held_out,
+            held_out=fingerprint_of(self._inputs.plan.splits.get("test", ())),
         )
+        if isinstance(confirmation, Confirmation) and confirmation.held_out:
+            look = await look_at(self._inputs.stores.optimizations, document)
+            document |= evidence_document(confirmation, look)
         reason = None if checkpoint.stop_reason is None else checkpoint.stop_reason.value
         self.orchestrator.checkpoint = replace(checkpoint, phase=Phase.DONE)
         token = self._lease.token

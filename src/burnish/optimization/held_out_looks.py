@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from burnish.domain import OptimizationRepository, canonical_hash
 
@@ -15,20 +16,31 @@ def fingerprint_of(item_ids: Sequence[str]) -> str | None:
     return canonical_hash(sorted(item_ids)) if item_ids else None
 
 
-async def look_at(
-    repository: OptimizationRepository, optimization_id: str, held_out: str | None
-) -> int:
-    """The number of this run's look, the first being 1.
+async def look_at(repository: OptimizationRepository, document: Mapping[str, Any]) -> int:
+    """The number of a run's look, the first being 1, by its result.
 
     Another agent's runs count not: its comparison is another question. What was started later counts
-    once it has ended, for it has looked before.
+    once it has ended, for it has looked before. A winner that was compared before with the same
+    outcome, as a cache gives it, shows nothing new: that is the same look.
     """
-    own = await repository.get_optimization(optimization_id)
+    own = await repository.get_optimization(str(document["optimization_id"]))
+    held_out, seen = document["held_out_items"], _seen(document)
     look = 1
     for one in await repository.list_optimizations(limit=_LOOKED_THROUGH):
         if one.id == own.id or one.agent_name != own.agent_name or not one.status.final:
             continue
-        result = (await repository.get_optimization(one.id)).result or {}
-        compared = (result.get("improvement") or {}).get("held_out")
-        look += bool(compared) and held_out is not None and result.get("held_out_items") == held_out
+        earlier = (await repository.get_optimization(one.id)).result or {}
+        compared = earlier.get("improvement") or {}
+        if not compared.get("held_out") or earlier.get("held_out_items") != held_out:
+            continue
+        if _seen(earlier) == seen:
+            return int(compared["look"])
+        look = max(look, int(compared["look"]) + 1)
     return look
+
+
+def _seen(document: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """What was compared, and how it came out."""
+    compared = document["improvement"]
+    outcome = {name: value for name, value in compared.items() if name not in ("look", "level")}
+    return (document.get("best") or {}).get("configuration"), outcome

@@ -85,12 +85,11 @@ def outcome_document(
     notes: Sequence[str],
     search: Mapping[str, Json] | None,
     traffic: Mapping[str, Any] | None = None,
-    look: int = 1,
     held_out: str | None = None,
 ) -> dict[str, Any]:
     """What `burnish optimize --json` prints; `search` is what the search learnt.
 
-    `look` counts comparisons on the held-out items, of which `held_out` is the fingerprint.
+    `held_out` is the fingerprint of the held-out items.
     """
     checkpoint = orchestrator.checkpoint
     trial_index = orchestrator.trial_index
@@ -138,7 +137,7 @@ def outcome_document(
             if checkpoint.stop_reason is StopReason.BUDGET
             else None,
         ),
-        **evidence_document(confirmation, look),
+        **evidence_document(confirmation),
         "held_out_items": held_out,
         "objective": objective_document(
             trial_index.ranking,

@@ -51,20 +51,20 @@ def test_a_gain_that_was_enough_at_first_is_not_at_a_later_look(look, said):
     assert is_proven({"improvement": improvement}) == (look == 1)
 
 
-def test_confirmations_on_the_same_held_out_items_are_counted(tmp_path):
-    def run(name):
+def test_confirmations_on_the_same_held_out_items_are_counted_and_the_same_outcome_once(tmp_path):
+    def run(name, found="x" * 12):
         result = burnish.optimize(
             agent("x", name),
             SUITE,
             "grid",
-            settings={"sections": {"system": ["xxx"]}},
+            settings={"sections": {"system": [found]}},
             seed=1,
             db=tmp_path / "db",
         )
         return result.improvement.look, result.document["confirmation"]
 
-    first, second, other = run("a"), run("a"), run("b")
+    runs = [run("a"), run("a"), run("a", "x" * 16), run("a"), run("b")]
 
-    assert [first[0], second[0], other[0]] == [1, 2, 1]
-    assert "look" not in first[1]
-    assert "look 2 at these items: a gain counts where p is below 0.0083" in second[1]
+    assert [look for look, _ in runs] == [1, 1, 2, 1, 1]
+    assert "look" not in runs[0][1]
+    assert "look 2 at these items: a gain counts where p is below 0.0083" in runs[2][1]
