@@ -11,18 +11,28 @@ from burnish.app.evaluate.evaluations import Evaluation
 from burnish.app.wiring import Workspace
 from burnish.domain import ModelResponse, SystemClock
 from burnish.models.batches import model as batched
-from burnish.testing.vendors.batches import AnthropicBatchServer, BatchFaults, OpenAIBatchServer
+from burnish.testing.vendors.batches import (
+    AnthropicBatchServer,
+    BatchFaults,
+    GeminiBatchServer,
+    OpenAIBatchServer,
+)
 from burnish.testing.vendors.batches.server import RefusedError
 from burnish.testing.vendors.server import in_thread
 
 ITEMS = 30
-VENDORS = {"openai": OpenAIBatchServer, "anthropic": AnthropicBatchServer}
+VENDORS = {
+    "openai": OpenAIBatchServer,
+    "anthropic": AnthropicBatchServer,
+    "gemini": GeminiBatchServer,
+}
 TOKENS = burnish.Usage(calls=1, input_tokens=2, output_tokens=2)
 
 
 def shout(request):
     """What the fake vendors answer: the words of the last message in capitals."""
-    content = request.body["messages"][-1]["content"]
+    said = (request.body.get("messages") or request.body["contents"])[-1]
+    content = said.get("content") or said["parts"]
     text = content if isinstance(content, str) else content[-1]["text"]
     return ModelResponse(text=text.upper(), usage=TOKENS)
 
@@ -94,7 +104,11 @@ PLACES = [
 ]
 
 
-CASES = [("openai", place) for place in PLACES] + [("anthropic", "note_sent:before")]
+CASES = [
+    *[("openai", place) for place in PLACES],
+    ("anthropic", "note_sent:before"),
+    ("gemini", "note_sent:before"),
+]
 
 
 @pytest.mark.parametrize(("vendor", "place"), CASES)
