@@ -74,18 +74,24 @@ class ModelPool:
         self.tables = tables
         self._cache = cache
         self._batches = batches
-        self._open: dict[int | str, Model] = {}
+        self._open: dict[tuple[int | str, bool], Model] = {}
 
-    def model(self, given: str | Model | Callable[[str], str]) -> Model:
-        """The model of a name, or a wrapped callable; calls are remembered where that is on."""
-        from burnish.config.settings import model_settings  # noqa: PLC0415
+    def model(self, given: str | Model | Callable[[str], str], *, batches: bool = True) -> Model:
+        """The model of a name, or a wrapped callable; calls are remembered where that is on.
+
+        Without `batches` its calls go singly, also where its settings have them go in batches.
+        """
+        from burnish.config.settings import model_settings, singly  # noqa: PLC0415
         from burnish.models import as_model  # noqa: PLC0415
 
-        key = given if isinstance(given, str) else id(given)
+        settings = model_settings(self.tables, given) if isinstance(given, str) else None
+        if isinstance(given, str) and settings is not None and settings.batch and not batches:
+            settings = model_settings(singly(self.tables, given), given)
+        asks = settings is not None and settings.batch
+        key = (given if isinstance(given, str) else id(given)), asks
         if key not in self._open:
-            settings = model_settings(self.tables, given) if isinstance(given, str) else None
-            batches = self._batches() if settings is not None and settings.batch else None
-            self._open[key] = as_model(given, settings, cache=self._cache(), batches=batches)
+            records = self._batches() if asks else None
+            self._open[key] = as_model(given, settings, cache=self._cache(), batches=records)
         return self._open[key]
 
     def use(self, tables: Mapping[str, Any]) -> None:
@@ -234,6 +240,10 @@ class Workspace:
     def model(self, given: str | Model | Callable[[str], str]) -> Model:
         """The model of a name, or a wrapped callable; calls are remembered where that is on."""
         return self.models.model(given)
+
+    def single_model(self, given: str | Model | Callable[[str], str]) -> Model:
+        """The same, whose calls go singly: for one question after the other, which no batch saves."""
+        return self.models.model(given, batches=False)
 
     def _tell(self, optimization_id: str) -> None:
         for listener in self.listeners:

@@ -17,9 +17,12 @@ def items_at_once(agent: Agent, suite: Suite, concurrency: int) -> int:
 
     Functions keep their number: what they call besides is not known here.
     """
-    if isinstance(agent, PythonAgent) or not any(map(is_batched, _models(agent, suite))):
-        return concurrency
-    return max(concurrency, _WAVE)
+    return max(concurrency, _WAVE) if asks_in_batches(agent, suite) else concurrency
+
+
+def asks_in_batches(agent: Agent, suite: Suite) -> bool:
+    """Whether waves of items become batches."""
+    return not isinstance(agent, PythonAgent) and any(map(is_batched, _models(agent, suite)))
 
 
 def _models(agent: Agent, suite: Suite) -> list[Model]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from burnish.app.optimize.batch_notes import batch_notes
 from burnish.app.optimize.following import OnEvent, telling
 from burnish.app.optimize.model_choices import chosen_models, own_model
 from burnish.app.optimize.required_prices import require_price
@@ -244,7 +245,11 @@ class Optimization:
             keep_passing=search.keep_passing,
             repeats=suite.policy.repeats,
             objective=search.objective,
-            notes=(*search.notes, *_refine_notes(suite)),
+            notes=(
+                *search.notes,
+                *_refine_notes(suite),
+                *batch_notes(self.agent, suite, search, len(self.splits["validation"])),
+            ),
         )
         workspace = self._workspace
         at_once = items_at_once(self.agent, suite, self._spec.concurrency)
@@ -277,7 +282,8 @@ class Optimization:
             optimizer=self.optimizer,
             items={item.id: item for item in suite.dataset.items()},
             dataset_id=record.dataset_id,
-            open_model=workspace.model,
+            # A batch of one question takes as long as one of a thousand.
+            open_model=workspace.single_model,
             make_adapter=self._make_adapter,
         )
 
