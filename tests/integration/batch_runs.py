@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import burnish
 from burnish.app.evaluate.evaluations import Evaluation
+from burnish.app.report.runs.waiting import read_waiting
 from burnish.app.wiring import Workspace
 from burnish.domain import ModelResponse, SystemClock
 from burnish.testing.vendors.batches import (
@@ -81,3 +82,7 @@ class World:
             if experiment_id is None:
                 return await evaluation.create()
             return await evaluation.resume(experiment_id)
+
+    async def waiting(self, run_id):
+        async with self.open() as workspace:
+            return await read_waiting(workspace, run_id)

@@ -7,6 +7,7 @@ from batch_runs import VENDORS, SkippingClock, World, serving
 from kills import die_at_write, killed
 
 import burnish
+from burnish.cli.invocation import run_command
 from burnish.models.batches import model as batched
 from burnish.testing.vendors.batches import OpenAIBatchServer
 from burnish.testing.vendors.batches.server import RefusedError
@@ -103,3 +104,26 @@ def test_a_server_without_batches_is_told_from_a_wrong_model(tmp_path):
             asyncio.run(world.evaluate(experiment_id))
 
     assert raised.value.code == "no_batches"
+
+
+def test_what_is_waited_for_is_told_by_show_and_by_the_server(tmp_path, capfd):
+    with serving(looks=4, expired=lambda _, place: place < 5) as server:
+        world = World(tmp_path, server)
+        experiment_id = asyncio.run(world.evaluate())
+
+        def work():
+            die_at_write("note_look:after", 2)
+            asyncio.run(world.evaluate(experiment_id))
+
+        killed(work)
+        told = asyncio.run(world.waiting(experiment_id))
+        code = run_command(["--db", world.db, "show", experiment_id])
+
+    assert code == 0
+    shown = capfd.readouterr().out
+    assert "waits for" in shown
+    assert f"a batch of {ITEMS} requests of openai/small, sent " in shown
+    assert f"as batch_0: 0 of {ITEMS} answered" in shown
+    [batch] = told
+    assert (batch["batch_id"], batch["requests"]) == ("batch_0", ITEMS)
+    assert batch["looked_at"] > batch["since"]
