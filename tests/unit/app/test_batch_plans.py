@@ -1,11 +1,18 @@
 """Plans of runs in batches: half the price for waves, the whole for questions, and how races wait."""
 
+from pathlib import Path
+
 import pytest
 
+from burnish.app.optimize.optimizations import Optimization
 from burnish.app.optimize.run_plan import RunPlan
-from burnish.app.wiring import ModelPool, build_agent, build_suite
+from burnish.app.optimize.runners import MailboxRunner
+from burnish.app.wiring import ModelPool, Workspace, build_agent, build_suite
+from burnish.app.worker.shard_worker import shard_evaluator
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of
+from burnish.config.specs import AgentSpec, SuiteSpec
+from burnish.domain import Budget, UsageError
 from burnish.models.catalog import is_batched
 
 TABLES = {
@@ -61,3 +68,28 @@ def test_one_pool_has_a_model_for_batches_and_the_same_for_single_questions():
     assert is_batched(models.model("openai/task"))
     assert not is_batched(models.model("openai/task", batches=False))
     assert models.model("scripted/echo", batches=False) is models.model("scripted/echo")
+
+
+@pytest.mark.parametrize("judged", [False, True])
+def test_batches_on_workers_are_refused_before_anything_is_stored(judged):
+    workspace = Workspace(None, {"batch": True})
+    workspace.models = pool({"batch": True})
+    judge = {"kind": "judge", "model": "openai/judge", "criteria": "Right?"}
+    model = "scripted/echo" if judged else "openai/task"
+    agent = AgentSpec(name="a", model=model, configuration={"sections": {"user": "{{x}}"}})
+    scorers = [judge] if judged else TABLES["suite"]["scorers"]
+
+    suite = SuiteSpec(dataset=ROWS, scorers=scorers)
+    stores = {"overlays": object(), "repository": object()}
+    parts = (workspace, agent, suite, SearchSpec(), Budget(max_trials=3))
+
+    Optimization(*parts, **stores)
+    workspace.datasets = workspace.call_cache = workspace.tool_calls = object()
+    for begin in (
+        lambda: Optimization(*parts, **stores, make_adapter=MailboxRunner("redis://far:6379/0")),
+        lambda: shard_evaluator(workspace, Path(), agent=agent, suite=suite),
+    ):
+        with pytest.raises(UsageError, match="without --runner") as refusal:
+            begin()
+        assert refusal.value.code == "batches_on_workers"
+        assert ("openai/judge" if judged else "openai/task") in refusal.value.why

@@ -15,6 +15,7 @@ from burnish.app.optimize.required_prices import require_price
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_plan import RunPlan, expected_spending, require_room, split_ids
 from burnish.app.optimize.run_spec import AGENT_MODEL, require_objective, with_objective
+from burnish.app.optimize.runners import WorkerRunner
 from burnish.app.progress_line import choose_display, search_line, showing
 from burnish.app.suite_fit import check_fit
 from burnish.app.wiring import Workspace, build_agent, build_suite
@@ -35,7 +36,7 @@ from burnish.domain import (
     OverlayStore,
     UsageError,
 )
-from burnish.evaluation.batch_waves import items_at_once
+from burnish.evaluation.batch_waves import items_at_once, require_single_calls
 from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.suite import Suite
 from burnish.jobs import ownership
@@ -90,6 +91,8 @@ class Optimization:
         self.suite = build_suite(suite, workspace.model, agent).for_trials()
         self.agent: Agent = build_agent(agent, workspace.model, workspace.tool_calls)
         check_fit(self.agent, self.suite)
+        if isinstance(self._make_adapter, WorkerRunner):
+            require_single_calls(self.agent, self.suite)
         self.models = chosen_models(search, self.agent)
         self.optimizer = build_optimizer_of(search)
         _require_known_models(workspace, search)
