@@ -300,7 +300,8 @@ def build_agent(
             version=spec.version,
         )
     if spec.judge is not None:
-        return JudgeAgent.of(spec.name, configuration, open_model(spec.model), spec.judge)
+        judging = open_choice(spec.model, spec.models, open_model)
+        return JudgeAgent.of(spec.name, configuration, judging, spec.judge)
     schema = read_schema(spec.output_schema, spec.folder)
     if spec.has_tools:
         return _tool_agent(spec, open_model, records, schema)
@@ -320,11 +321,12 @@ def _tool_agent(
     schema: Mapping[str, Any] | None,
 ) -> Agent:
     from burnish.evaluation.agents import ToolAgent  # noqa: PLC0415
+    from burnish.evaluation.agents.model_choice import open_choice  # noqa: PLC0415
 
     return ToolAgent(
         name=spec.name,
         configuration=Configuration.of(spec.configuration),
-        model=open_model(spec.model),
+        model=open_choice(spec.model, spec.models, open_model),
         roster=spec.roster(),
         open_model=open_model,
         limits=spec.limits(),

@@ -308,7 +308,7 @@ def _calls(
 ) -> Iterator[_Call]:
     configuration = agent.configuration
     if isinstance(agent, JudgeAgent):
-        yield _Call(agent.model.name, agent.messages(item), _VERDICT_TOKENS, growth)
+        yield _Call(model, agent.messages(item), _VERDICT_TOKENS, growth)
         yield from _judging(suite, item, AgentOutput(text="pass"))
         return
     words = label_words(agent.labels, configuration.parameters)
