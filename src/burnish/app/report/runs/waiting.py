@@ -21,7 +21,9 @@ def waiting_words(batch: Mapping[str, Any], now: datetime | None = None) -> str:
     """One of them in words."""
     since = datetime.fromisoformat(batch["since"])
     age = _span(max(((now or datetime.now(UTC)) - since).total_seconds(), 0.0))
-    words = f"a batch of {batch['requests']:,} requests of {batch['model']}, sent {age} ago"
+    many = batch["requests"]
+    number = f"{many:,} request{'' if many == 1 else 's'}"
+    words = f"a batch of {number} of {batch['model']}, sent {age} ago"
     if batch["batch_id"] is None:
         return f"{words}, which the vendor has not confirmed yet"
     if batch["looked_at"] is None:
