@@ -96,6 +96,14 @@ class BatchRecordsContract:
         assert [one.id for one in await records.open_batches("r1")] == ["b2"]
         assert (await records.batch("b1")).ended_at == NOW + timedelta(hours=1)
 
+    async def test_it_is_noted_how_far_the_vendor_is(self, records):
+        await records.record(make_batch(), make_claims())
+
+        await records.note_look("b1", 1, NOW)
+
+        told = await records.batch("b1")
+        assert (told.answered, told.looked_at) == (1, NOW)
+
 
 class TestSqlite(BatchRecordsContract):
     @pytest.fixture

@@ -69,9 +69,3 @@ class TestBedrock(ModelContract):
     def region(self, monkeypatch):
         monkeypatch.setenv("AWS_REGION", "eu-central-1")
         monkeypatch.delenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", raising=False)
-
-
-class TestGroq(ModelContract):
-    vendor_class = FakeOpenAI
-    name = "groq/llama-3.3-70b-versatile"
-    key_env = "GROQ_API_KEY"

@@ -1,80 +1,19 @@
 """Batch runs that are killed: wherever it happens, nothing is paid twice and nothing is lost."""
 
 import asyncio
-from datetime import timedelta
 
 import pytest
+from batch_runs import VENDORS, SkippingClock, World, serving
 from kills import die_at_write, killed
 
 import burnish
-from burnish.app.evaluate.evaluations import Evaluation
-from burnish.app.wiring import Workspace
-from burnish.domain import ModelResponse, SystemClock
+from burnish.cli.invocation import run_command
 from burnish.models.batches import model as batched
-from burnish.testing.vendors.batches import AnthropicBatchServer, BatchFaults, OpenAIBatchServer
+from burnish.testing.vendors.batches import OpenAIBatchServer
 from burnish.testing.vendors.batches.server import RefusedError
 from burnish.testing.vendors.server import in_thread
 
 ITEMS = 30
-VENDORS = {"openai": OpenAIBatchServer, "anthropic": AnthropicBatchServer}
-TOKENS = burnish.Usage(calls=1, input_tokens=2, output_tokens=2)
-
-
-def shout(request):
-    """What the fake vendors answer: the words of the last message in capitals."""
-    content = request.body["messages"][-1]["content"]
-    text = content if isinstance(content, str) else content[-1]["text"]
-    return ModelResponse(text=text.upper(), usage=TOKENS)
-
-
-def serving(vendor="openai", **faults):
-    return in_thread(VENDORS[vendor](shout, faults=BatchFaults(**{"looks": 2, **faults})))
-
-
-def agent(vendor):
-    sections = {"user": "say {{word}}"}
-    model = f"{vendor}/small"
-    return burnish.Agent(name="shout", model=model, configuration={"sections": sections})
-
-
-class SkippingClock(SystemClock):
-    """Real time, in which a sleep is skipped over instead of slept."""
-
-    skipped = 0.0
-
-    def monotonic(self):
-        return super().monotonic() + self.skipped
-
-    def now(self):
-        return super().now() + timedelta(seconds=self.skipped)
-
-    async def sleep(self, seconds):
-        # A few turns of the loop and some real time: what comes together goes together.
-        await asyncio.sleep(min(seconds, 0.05))
-        self.skipped += seconds
-
-
-class World:
-    """A server that outlives those who ask it, and a database that they share."""
-
-    def __init__(self, folder, server, vendor="openai"):
-        self.db, self.server, self.vendor = str(folder / "batches.db"), server, vendor
-        rows = [
-            {"id": f"i{number}", "word": f"w{number}", "answer": f"SAY W{number - number % 2}"}
-            for number in range(ITEMS)
-        ]
-        self.suite = burnish.Suite(
-            dataset=rows, scorers=[{"kind": "exact_match", "field": "answer"}], name="words"
-        )
-
-    async def evaluate(self, experiment_id=None, *, batch=True):
-        prices = {"input_price": 1.0, "output_price": 2.0}
-        models = {"batch": batch, self.vendor: {"base_url": self.server.base_url, **prices}}
-        async with Workspace.open(self.db, models=models) as workspace:
-            evaluation = Evaluation(workspace, agent(self.vendor), self.suite)
-            if experiment_id is None:
-                return await evaluation.create()
-            return await evaluation.resume(experiment_id)
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +33,11 @@ PLACES = [
 ]
 
 
-CASES = [("openai", place) for place in PLACES] + [("anthropic", "note_sent:before")]
+CASES = [
+    *[("openai", place) for place in PLACES],
+    ("anthropic", "note_sent:before"),
+    ("gemini", "note_sent:before"),
+]
 
 
 @pytest.mark.parametrize(("vendor", "place"), CASES)
@@ -161,3 +104,30 @@ def test_a_server_without_batches_is_told_from_a_wrong_model(tmp_path):
             asyncio.run(world.evaluate(experiment_id))
 
     assert raised.value.code == "no_batches"
+
+
+def test_show_tells_what_is_waited_for_and_how_far_it_is(tmp_path, capfd):
+    with serving(looks=4) as server:
+        world = World(tmp_path, server)
+        experiment_id = asyncio.run(world.evaluate())
+
+        def work():
+            die_at_write("note_look:after", 2)
+            asyncio.run(world.evaluate(experiment_id))
+
+        killed(work)
+        told = asyncio.run(world.waiting(experiment_id))
+        code = run_command(["--db", world.db, "show", experiment_id])
+
+    assert code == 0
+    shown = capfd.readouterr().out
+    # A slow machine gathers fewer of them at once.
+    assert told
+    for batch in told:
+        assert f"a batch of {batch['requests']} request" in shown
+    looked = [one for one in told if one["looked_at"] is not None]
+    assert looked
+    for batch in looked:
+        assert f"as {batch['batch_id']}: 0 of {batch['requests']} answered" in shown
+        assert batch["looked_at"] > batch["since"]
+    assert shown.count("waits for") == len(told)

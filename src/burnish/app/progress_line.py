@@ -168,7 +168,8 @@ def evaluation_line(title: str, progress: Progress, started: float) -> str:
         parts.append(f"{progress.errors:,} errors")
     if cost := progress.spending.total.cost_usd:
         parts.append(cost_words(cost))
-    return "  ".join([*parts, f"{time.monotonic() - started:.0f} s"])
+    parts.append(f"{time.monotonic() - started:.0f} s")
+    return "  ".join([*parts, *progress.traffic.waiting()])
 
 
 def _is_scored(progress: Progress) -> bool:
@@ -188,7 +189,8 @@ def search_line(title: str, attempt: Attempt | None) -> str:
     parts.append(f"{gate.evaluations:,} evaluations")
     if cost := gate.spending.total.cost_usd:
         parts.append(cost_words(cost))
-    return "  ".join([*parts, f"{gate.elapsed_seconds:.0f} s"])
+    parts.append(f"{gate.elapsed_seconds:.0f} s")
+    return "  ".join([*parts, *attempt.traffic.waiting()])
 
 
 def _harmless(text: str) -> str:

@@ -70,5 +70,6 @@ def _less(usage: Usage, before: Usage) -> Usage:
         calls=max(usage.calls - before.calls, 0),
         input_tokens=max(usage.input_tokens - before.input_tokens, 0),
         output_tokens=max(usage.output_tokens - before.output_tokens, 0),
+        cached_tokens=max(usage.cached_tokens - before.cached_tokens, 0),
         cost_usd=cost,
     )

@@ -74,18 +74,24 @@ class ModelPool:
         self.tables = tables
         self._cache = cache
         self._batches = batches
-        self._open: dict[int | str, Model] = {}
+        self._open: dict[tuple[int | str, bool], Model] = {}
 
-    def model(self, given: str | Model | Callable[[str], str]) -> Model:
-        """The model of a name, or a wrapped callable; calls are remembered where that is on."""
-        from burnish.config.settings import model_settings  # noqa: PLC0415
+    def model(self, given: str | Model | Callable[[str], str], *, batches: bool = True) -> Model:
+        """The model of a name, or a wrapped callable; calls are remembered where that is on.
+
+        Without `batches` its calls go singly, also where its settings have them go in batches.
+        """
+        from burnish.config.settings import model_settings, singly  # noqa: PLC0415
         from burnish.models import as_model  # noqa: PLC0415
 
-        key = given if isinstance(given, str) else id(given)
+        settings = model_settings(self.tables, given) if isinstance(given, str) else None
+        if isinstance(given, str) and settings is not None and settings.batch and not batches:
+            settings = model_settings(singly(self.tables, given), given)
+        asks = settings is not None and settings.batch
+        key = (given if isinstance(given, str) else id(given)), asks
         if key not in self._open:
-            settings = model_settings(self.tables, given) if isinstance(given, str) else None
-            batches = self._batches() if settings is not None and settings.batch else None
-            self._open[key] = as_model(given, settings, cache=self._cache(), batches=batches)
+            records = self._batches() if asks else None
+            self._open[key] = as_model(given, settings, cache=self._cache(), batches=records)
         return self._open[key]
 
     def use(self, tables: Mapping[str, Any]) -> None:
@@ -235,6 +241,10 @@ class Workspace:
         """The model of a name, or a wrapped callable; calls are remembered where that is on."""
         return self.models.model(given)
 
+    def single_model(self, given: str | Model | Callable[[str], str]) -> Model:
+        """The same, whose calls go singly: for one question after the other, which no batch saves."""
+        return self.models.model(given, batches=False)
+
     def _tell(self, optimization_id: str) -> None:
         for listener in self.listeners:
             listener(optimization_id)
@@ -290,7 +300,8 @@ def build_agent(
             version=spec.version,
         )
     if spec.judge is not None:
-        return JudgeAgent.of(spec.name, configuration, open_model(spec.model), spec.judge)
+        judging = open_choice(spec.model, spec.models, open_model)
+        return JudgeAgent.of(spec.name, configuration, judging, spec.judge)
     schema = read_schema(spec.output_schema, spec.folder)
     if spec.has_tools:
         return _tool_agent(spec, open_model, records, schema)
@@ -310,11 +321,12 @@ def _tool_agent(
     schema: Mapping[str, Any] | None,
 ) -> Agent:
     from burnish.evaluation.agents import ToolAgent  # noqa: PLC0415
+    from burnish.evaluation.agents.model_choice import open_choice  # noqa: PLC0415
 
     return ToolAgent(
         name=spec.name,
         configuration=Configuration.of(spec.configuration),
-        model=open_model(spec.model),
+        model=open_choice(spec.model, spec.models, open_model),
         roster=spec.roster(),
         open_model=open_model,
         limits=spec.limits(),

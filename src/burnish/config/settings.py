@@ -62,6 +62,13 @@ def model_settings(models: Mapping[str, Any], name: str) -> ModelSettings:
     return ModelSettings.of(merged)
 
 
+def singly(models: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The same tables, by which this model is asked in single calls."""
+    own = models.get(name)
+    table = own if isinstance(own, Mapping) else {}
+    return {**models, name: {**table, "batch": False}}
+
+
 def read_tables(path: Path) -> dict[str, Any]:
     """The tables of a file as they stand in it, unchecked."""
     try:

@@ -14,7 +14,8 @@ class BatchRecord:
 
     `fingerprint` is that of the model. `sending_at` is when it was about to be sent: before that
     nothing can have been paid. `vendor_id` is the vendor's own name of it, once that is known, and
-    `ended_at` when the vendor was through with it.
+    `ended_at` when the vendor was through with it. `answered` is how many of its requests were, as
+    the vendor said at `looked_at`.
     """
 
     id: str
@@ -26,6 +27,8 @@ class BatchRecord:
     sending_at: datetime | None = None
     vendor_id: str | None = None
     ended_at: datetime | None = None
+    answered: int = 0
+    looked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,10 @@ class BatchRecords(Protocol):
 
     async def note_sent(self, batch_id: str, vendor_id: str) -> bool:
         """The vendor has it under this id; False where somebody forgot it meanwhile."""
+        ...
+
+    async def note_look(self, batch_id: str, answered: int, now: datetime) -> None:
+        """So many of its requests are answered by now, as the vendor says."""
         ...
 
     async def forget(self, batch: BatchRecord) -> bool:

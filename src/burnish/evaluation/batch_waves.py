@@ -1,8 +1,8 @@
-"""Batch waves: how many items run at once where their requests are to be gathered into batches."""
+"""Batch waves: how many items run at once where requests are gathered into batches, and where not."""
 
 from __future__ import annotations
 
-from burnish.domain import Agent, Model
+from burnish.domain import Agent, Model, UsageError
 from burnish.evaluation.agents import PythonAgent
 from burnish.evaluation.scorers.judges import judges_in
 from burnish.evaluation.suite import Suite
@@ -17,9 +17,31 @@ def items_at_once(agent: Agent, suite: Suite, concurrency: int) -> int:
 
     Functions keep their number: what they call besides is not known here.
     """
-    if isinstance(agent, PythonAgent) or not any(map(is_batched, _models(agent, suite))):
-        return concurrency
-    return max(concurrency, _WAVE)
+    return max(concurrency, _WAVE) if asks_in_batches(agent, suite) else concurrency
+
+
+def asks_in_batches(agent: Agent, suite: Suite) -> bool:
+    """Whether waves of items become batches."""
+    return not isinstance(agent, PythonAgent) and bool(batched_models(agent, suite))
+
+
+def batched_models(agent: Agent, suite: Suite) -> list[str]:
+    """The names of those models of the agent and of the suite that ask in batches."""
+    return sorted({one.name for one in _models(agent, suite) if is_batched(one)})
+
+
+def require_single_calls(agent: Agent, suite: Suite) -> None:
+    """Refuse batches for workers: a batch takes hours, and a wave is one only where all of it is."""
+    batched = batched_models(agent, suite)
+    if batched:
+        raise UsageError(
+            what="workers cannot ask in batches",
+            why=f"{', '.join(batched)} is asked in batches: workers get a wave in small parts, and "
+            "one without an answer within minutes counts as lost, while a batch takes up to a day",
+            fix="run it without --runner, --mailbox and --ray-address (nothing is computed while a "
+            "batch is waited for), or leave batch out",
+            code="batches_on_workers",
+        )
 
 
 def _models(agent: Agent, suite: Suite) -> list[Model]:

@@ -1,5 +1,8 @@
 """Model as a parameter: what a search may choose, what is refused, and what a winner is written as."""
 
+import json
+from dataclasses import replace
+
 import pytest
 
 import burnish
@@ -11,6 +14,7 @@ from burnish.domain import (
     ModelResponse,
     Purpose,
     Spending,
+    ToolCall,
     Usage,
     UsageError,
 )
@@ -125,6 +129,88 @@ def test_a_functions_own_parameter_of_that_name_stays_its_own(tmp_path):
     )
 
     assert result.best.configuration.parameters["model"] == "v2"
+
+
+class Judging(Priced):
+    """Says of every output what its answer is, by the model's own opinion."""
+
+    def __init__(self, name, *, right, cost):
+        super().__init__(name, "", cost)
+        self.right = right
+
+    async def complete(self, request):
+        good = "good" in request.messages[-1].content
+        verdict = {"reason": "so", "score": float(good is self.right), "pass": good is self.right}
+        return replace(await super().complete(request), text=json.dumps(verdict))
+
+
+def test_a_judge_s_own_model_is_chosen_by_how_often_it_agrees(tmp_path):
+    models = {
+        "dull": Judging("d", right=False, cost=0.01),
+        "keen": Judging("k", right=True, cost=0.001),
+    }
+    rows = [
+        {"output": ("good" if n % 2 else "poor"), "label": ("pass" if n % 2 else "fail")}
+        for n in range(6)
+    ]
+
+    result = burnish.optimize(
+        burnish.Agent(
+            model="dull",
+            models=models,
+            configuration={"sections": {"criteria": "Is it right?"}},
+            judge={"output": "output"},
+        ),
+        burnish.Suite(dataset=rows, scorers=[{"kind": "exact_match", "field": "label"}]),
+        "grid",
+        space={"parameters": {"model": list(models)}},
+        objective={"cost": 0.1},
+        db=tmp_path / "judge.db",
+        progress=False,
+    )
+
+    assert result.baseline.configuration.parameters == {"model": "dull"}
+    assert (result.baseline.score, result.best.score) == (0.0, 1.0)
+    assert result.best.configuration.model == "keen"
+
+
+class Calling(Priced):
+    """Calls the tool, and answers what it returned or something else."""
+
+    async def complete(self, request):
+        response = await super().complete(request)
+        told = [one.content for one in request.messages if one.role == "tool"]
+        if told:
+            return replace(response, text=told[-1] if self.answer == "told" else self.answer)
+        call = ToolCall(id="c", name="look", arguments={"word": "x"})
+        return replace(response, text="", tool_calls=(call,))
+
+
+def look(word: str) -> str:
+    """Look at a word."""
+    return "yes"
+
+
+def test_the_model_of_an_agent_with_tools_is_chosen_too(tmp_path):
+    models = {"weak": Calling("w", "no", 0.001), "strong": Calling("s", "told", 0.01)}
+
+    result = burnish.optimize(
+        burnish.Agent(
+            model="weak",
+            models=models,
+            tools=[look],
+            configuration={"sections": {"user": "{{q}}"}},
+        ),
+        burnish.Suite(dataset=ROWS, scorers=[{"kind": "exact_match", "field": "a"}]),
+        "grid",
+        space={"parameters": {"model": list(models)}},
+        db=tmp_path / "tools.db",
+        progress=False,
+    )
+
+    assert (result.baseline.score, result.best.score) == (0.0, 1.0)
+    assert result.best.configuration.model == "strong"
+    assert {one["model"] for one in result.rows} == {"weak", "strong"}
 
 
 CONFIG = """\

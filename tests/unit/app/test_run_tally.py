@@ -30,3 +30,16 @@ def test_a_metric_without_a_known_cost_has_no_sample():
 
     assert families["burnish_calls"].samples[0].value == 2
     assert families["burnish_cost_usd"].samples == []
+    assert families["burnish_cached_share"].samples == []
+
+
+def test_the_share_of_cached_tokens_is_a_metric_by_purpose():
+    tally = RunTally()
+    tally.watch(Gate(Usage(calls=2, input_tokens=400, cached_tokens=300)), {})
+    families = {family.name: family for family in _TallyCollector(tally).collect()}
+
+    [cached], [share] = (
+        families[name].samples for name in ("burnish_cached_tokens", "burnish_cached_share")
+    )
+    assert (cached.labels, cached.value) == ({"purpose": "propose"}, 300)
+    assert share.value == 0.75

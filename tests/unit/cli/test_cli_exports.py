@@ -29,7 +29,10 @@ from burnish.domain import (
     ExperimentType,
     ItemError,
     ItemResult,
+    Purpose,
     Score,
+    Spending,
+    Usage,
 )
 from burnish.evaluation.statistics import Interval
 
@@ -47,6 +50,9 @@ def result(item_id, *, passed=True, text="fine", error=None):
         output=None if error else AgentOutput(text=text),
         scores=() if error else (Score(float(passed), "" if passed else NASTY, name="exact"),),
         error=error,
+        spending=Spending.on(Purpose.AGENT, Usage(input_tokens=400, cached_tokens=300))
+        if item_id == "a"
+        else Spending(),
     )
 
 
@@ -114,6 +120,8 @@ async def test_csv_has_a_line_for_each_run_and_no_live_formula():
     assert rows[0]["input.n"] == "-1"
     assert rows[1]["output"] == NASTY
     assert rows[2]["error_kind"] == "timeout"
+    assert [row["cached_tokens"] for row in rows] == ["300", "0", "0"]
+    assert [row["cached_share"] for row in rows] == ["0.75", "", ""]
 
 
 async def test_jsonl_is_one_object_a_line():

@@ -37,6 +37,9 @@ class MemoryRecords:
     async def note_ended(self, batch_id, now):
         self._change(batch_id, ended_at=now)
 
+    async def note_look(self, batch_id, answered, now):
+        self._change(batch_id, answered=answered, looked_at=now)
+
     async def forget(self, batch):
         now = self.batches.get(batch.id)
         if now is None or now.vendor_id or now.sending_at != batch.sending_at:

@@ -45,6 +45,7 @@ function run(changes: Partial<RunView> = {}): RunView {
     compression: false,
     by_client: false,
     python_call: null,
+    waiting: [],
     counters: {
       running: 1,
       completed: 2,

@@ -15,7 +15,7 @@ from burnish.app.optimize.tool_steps import (
     tools_tokens,
 )
 from burnish.config.search import SearchSpec
-from burnish.config.settings import model_settings
+from burnish.config.settings import model_settings, singly
 from burnish.domain import (
     Agent,
     AgentOutput,
@@ -209,7 +209,11 @@ def estimate_questions(
     *,
     growth: float,
 ) -> CostRange:
-    """What an optimizer asks its model, which it does from `times` to `times`; None is unknown."""
+    """What an optimizer asks its model, which it does from `times` to `times`; None is unknown.
+
+    It asks in single calls, also where others ask the model in batches.
+    """
+    tables = singly(tables, model)
     prompt, shown = _prompt_tokens(agent), _SHOWN_ITEMS * (_item_tokens(suite) + _REASON_TOKENS)
     short = call_cost(model, _QUESTION_TOKENS + prompt + shown, prompt + _REASON_TOKENS, tables)
     long = call_cost(
@@ -304,7 +308,7 @@ def _calls(
 ) -> Iterator[_Call]:
     configuration = agent.configuration
     if isinstance(agent, JudgeAgent):
-        yield _Call(agent.model.name, agent.messages(item), _VERDICT_TOKENS, growth)
+        yield _Call(model, agent.messages(item), _VERDICT_TOKENS, growth)
         yield from _judging(suite, item, AgentOutput(text="pass"))
         return
     words = label_words(agent.labels, configuration.parameters)

@@ -1,4 +1,4 @@
-"""Models that a search may choose from: those that its space lists for a prompt agent's `model`."""
+"""Models that a search may choose from: those that its space lists for the parameter `model`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,7 @@ def chosen_models(search: SearchSpec, agent: Agent) -> dict[str, Model]:
     What the parameter `model` of a function or a service means is its own affair.
     """
     space = search.space.parameters.get(MODEL)
-    if space is not None and isinstance(agent, (JudgeAgent, ToolAgent)):
-        raise UsageError(
-            what="the search space cannot be used",
-            why="the model of a judge or of an agent with tools cannot be searched",
-            fix="leave model out of the space's parameters",
-            code="invalid_space",
-        )
-    if space is None or not isinstance(agent, PromptAgent):
+    if space is None or not isinstance(agent, (PromptAgent, JudgeAgent, ToolAgent)):
         return {}
     if not space.choices:
         raise UsageError(
@@ -45,14 +38,13 @@ def own_model(spec: AgentSpec, search: SearchSpec, open_model: OpenModel) -> str
     every candidate says what answers.
     """
     named = MODEL in Configuration.of(spec.configuration).parameters
-    free = MODEL in search.space.parameters and spec.judge is None
-    if spec.model is None or not free or named:
+    if spec.model is None or MODEL not in search.space.parameters or named:
         return None
     return spec.model if isinstance(spec.model, str) else open_model(spec.model).name
 
 
 def answering_models(agent: AgentSpec, search: SearchSpec | None = None) -> list[Any]:
-    """What may answer as a prompt agent: the model of its configuration, and those of the space."""
+    """What may answer as the agent: the model of its configuration, and those of the space."""
     if agent.model is None:
         return []
     named = Configuration.of(agent.configuration).model

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from burnish.app.optimize.batch_notes import batch_notes
 from burnish.app.optimize.following import OnEvent, telling
 from burnish.app.optimize.model_choices import chosen_models, own_model
 from burnish.app.optimize.required_prices import require_price
 from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_plan import RunPlan, expected_spending, require_room, split_ids
 from burnish.app.optimize.run_spec import AGENT_MODEL, require_objective, with_objective
+from burnish.app.optimize.runners import WorkerRunner
 from burnish.app.progress_line import choose_display, search_line, showing
 from burnish.app.suite_fit import check_fit
 from burnish.app.wiring import Workspace, build_agent, build_suite
@@ -34,7 +36,7 @@ from burnish.domain import (
     OverlayStore,
     UsageError,
 )
-from burnish.evaluation.batch_waves import items_at_once
+from burnish.evaluation.batch_waves import items_at_once, require_single_calls
 from burnish.evaluation.runner import RunOptions
 from burnish.evaluation.suite import Suite
 from burnish.jobs import ownership
@@ -89,6 +91,8 @@ class Optimization:
         self.suite = build_suite(suite, workspace.model, agent).for_trials()
         self.agent: Agent = build_agent(agent, workspace.model, workspace.tool_calls)
         check_fit(self.agent, self.suite)
+        if isinstance(self._make_adapter, WorkerRunner):
+            require_single_calls(self.agent, self.suite)
         self.models = chosen_models(search, self.agent)
         self.optimizer = build_optimizer_of(search)
         _require_known_models(workspace, search)
@@ -244,7 +248,11 @@ class Optimization:
             keep_passing=search.keep_passing,
             repeats=suite.policy.repeats,
             objective=search.objective,
-            notes=(*search.notes, *_refine_notes(suite)),
+            notes=(
+                *search.notes,
+                *_refine_notes(suite),
+                *batch_notes(self.agent, suite, search, len(self.splits["validation"])),
+            ),
         )
         workspace = self._workspace
         at_once = items_at_once(self.agent, suite, self._spec.concurrency)
@@ -277,7 +285,8 @@ class Optimization:
             optimizer=self.optimizer,
             items={item.id: item for item in suite.dataset.items()},
             dataset_id=record.dataset_id,
-            open_model=workspace.model,
+            # A batch of one question takes as long as one of a thousand.
+            open_model=workspace.single_model,
             make_adapter=self._make_adapter,
         )
 

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from burnish.app.optimize.runners import place_of
+from burnish.app.optimize.runners import WorkerRunner, place_of
 from burnish.app.wiring import Workspace
 from burnish.app.worker.shard_worker import shard_evaluator
 from burnish.domain import ExperimentRepository, Lease, UnavailableError, UsageError
@@ -68,7 +68,7 @@ class _Service:
 _RETRIES = 5
 
 
-class RayRunner:
+class RayRunner(WorkerRunner):
     """Makes adapters on the cluster at an address; `auto` is the one of this machine.
 
     Nodes have burnish, the project's folder at the same path, and reach the database: by its address,

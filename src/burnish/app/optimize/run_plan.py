@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from burnish.app.optimize.batch_notes import batch_notes
 from burnish.app.optimize.cost_estimate import (
     CostEstimate,
     CostRange,
@@ -139,6 +140,7 @@ class RunPlan:
     each: CostRange
     questions: CostRange | None
     chosen: tuple[Choice, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, settings: Settings, agent: Agent, suite: Suite, optimizer: Optimizer) -> RunPlan:
@@ -167,6 +169,10 @@ class RunPlan:
             each=each,
             questions=questions,
             chosen=_chosen(search, agent, suite, work, evaluations),
+            notes=(
+                *search.notes,
+                *batch_notes(agent, suite, search, work.splits["validation"]),
+            ),
         )
 
     @property
@@ -206,7 +212,7 @@ class RunPlan:
             "seed": search.seed,
             "racing": search.racing_in_effect.value,
             "objective": search.objective.to_json(),
-            "notes": list(search.notes),
+            "notes": list(self.notes),
             "splits": dict(self.work.splits),
             "detectable": detectable_gain(self.work.splits.get("test", 0)),
             "budget": self.budget.to_json(),

@@ -135,7 +135,11 @@ def _third_party(name: str, database: str, folder: Path) -> MakeAdapter:
     )
 
 
-class MailboxRunner:
+class WorkerRunner:
+    """Base of what makes adapters whose experiments are evaluated by workers, shard by shard."""
+
+
+class MailboxRunner(WorkerRunner):
     """Makes adapters whose workers listen on a Redis or Valkey server."""
 
     def __init__(

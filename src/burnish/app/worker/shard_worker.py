@@ -12,6 +12,7 @@ from burnish.app.optimize.run_spec import stored_settings
 from burnish.app.wiring import ModelPool, Workspace, build_agent, build_suite
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import DatasetRepository, Item, OverlayStore, UsageError
+from burnish.evaluation.batch_waves import require_single_calls
 from burnish.runtime.shards.evaluator import ShardBench, ShardBenches, ShardEvaluator
 from burnish.runtime.shards.messages import ShardRequest
 
@@ -84,6 +85,7 @@ class _GivenBench:
         self._items = items
         self._agent = build_agent(agent, workspace.model, workspace.tool_calls)
         self._suite = build_suite(suite, workspace.model, agent).for_trials()
+        require_single_calls(self._agent, self._suite)
 
     @contextlib.asynccontextmanager
     async def use(self, request: ShardRequest) -> AsyncIterator[ShardBench]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from burnish.app.optimize.result import OptimizationResult
 from burnish.app.optimize.run_spec import ranked
 from burnish.app.references import LATEST, resolve_any
 from burnish.app.report.runs.evidence import collapse_warnings
+from burnish.app.report.runs.waiting import read_waiting
 from burnish.app.wiring import Workspace
 from burnish.cli.console import Streams
 from burnish.cli.display.evaluation import (
@@ -35,7 +37,12 @@ from burnish.cli.display.optimizations.records import (
     trial_json,
 )
 from burnish.cli.display.optimizations.results import print_front, print_search_result
-from burnish.cli.display.optimizations.status import print_unfinished, print_version, summary_json
+from burnish.cli.display.optimizations.status import (
+    print_unfinished,
+    print_version,
+    summary_json,
+    waiting_rows,
+)
 from burnish.cli.display.rows import print_indented, print_rows
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import ProjectLocation
@@ -198,6 +205,7 @@ class _Details:
     result: EvaluationResult
     scorers: dict[str, _Mean] = field(default_factory=dict)
     records: list[Record] | None = None
+    waiting: Sequence[Mapping[str, Any]] = ()
 
 
 async def show_experiment(
@@ -210,6 +218,8 @@ async def show_experiment(
     """Print an experiment, with all of its items or those that failed when asked."""
     items, failing = views.items, views.failing
     details = _Details(await result_of(workspace.experiments, experiment.id))
+    if not experiment.status.final:
+        details.waiting = await read_waiting(workspace, experiment.id)
     await _read(workspace, details, keep=items or failing, failing_only=failing and not items)
     if streams.json_output:
         streams.print_document(_document(details))
@@ -247,6 +257,7 @@ def _document(details: _Details) -> dict[str, Any]:
         "configuration": experiment.configuration.to_json(),
         "configuration_hash": experiment.configuration.hash,
         "metadata": dict(experiment.metadata),
+        "waiting": list(details.waiting),
         "scorers": {name: mean.total / mean.runs for name, mean in details.scorers.items()},
     }
     if details.records is not None:
@@ -261,6 +272,7 @@ def _print(console: Console, details: _Details) -> None:
     name = harmless(experiment.agent_name)
     console.print(Text.assemble(("agent ", "dim"), (name, "bold"), where))
     _print_configuration(console, experiment.configuration)
+    print_rows(console, waiting_rows(details.waiting))
     if len(details.scorers) > 1:
         means = details.scorers.items()
         console.print(Text("mean by scorer", style="dim"))
@@ -328,8 +340,9 @@ async def _show_summary(
     points = points_of(trials, by_id)
     ranking = ranked(record, points)
     front = front_json(ranking, points)
+    waiting = [] if record.status.final else await read_waiting(workspace, record.id)
     if streams.json_output:
-        streams.print_document(summary_json(record, active, front))
+        streams.print_document(summary_json(record, active, front, waiting))
         return
     if record.result is not None:
         result = OptimizationResult(
@@ -338,7 +351,7 @@ async def _show_summary(
         warnings = await collapse_warnings(workspace, record)
         print_search_result(streams.console, result, location, warnings)
     else:
-        print_unfinished(streams.console, record, by_id, trials, location)
+        print_unfinished(streams.console, record, by_id, trials, location, waiting)
         if ranking.objective.measures and front:
             print_front(streams.console, front, record.best_candidate_id)
     if active is not None:

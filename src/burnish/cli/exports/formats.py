@@ -32,6 +32,8 @@ _FIXED = (
     "input_tokens",
     "output_tokens",
     "cost_usd",
+    "cached_tokens",
+    "cached_share",
     "rounds",
     "first_score",
     "outcome",
@@ -138,6 +140,8 @@ def _fixed_cells(record: Record) -> list[Any]:
         usage.input_tokens,
         usage.output_tokens,
         usage.cost_usd,
+        usage.cached_tokens,
+        usage.cached_share,
         *_refinement_cells(result),
     ]
 

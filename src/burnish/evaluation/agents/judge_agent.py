@@ -19,7 +19,9 @@ from burnish.domain import (
     UsageError,
     canonical_hash,
 )
+from burnish.domain.configuration import MODEL
 from burnish.domain.labels import COMMENT
+from burnish.evaluation.agents.model_choice import ModelChoice
 from burnish.evaluation.scorers.comparison import as_text
 from burnish.evaluation.scorers.judge import PROMPT_VERSION, LLMJudge
 from burnish.evaluation.scorers.judge_calls import JUDGE_UNAVAILABLE
@@ -35,7 +37,7 @@ class JudgeAgent:
     those in `hidden`, which are the labels; what people said beside them it never sees. With a
     `threshold` the score decides what passes; with `score_only` the judge gives nothing else, and
     passes from 0.5 on. The answer is `pass` or `fail`; score and reason come with it, for the scorer
-    `agreement`.
+    `agreement`. `models` has the model of each configuration, `model` is that of the agent's own.
     """
 
     def __init__(
@@ -43,7 +45,7 @@ class JudgeAgent:
         *,
         name: str,
         configuration: Configuration,
-        model: Model,
+        model: Model | ModelChoice,
         output: str = "output",
         fields: Sequence[str] | None = None,
         hidden: Sequence[str] = ("label",),
@@ -52,7 +54,8 @@ class JudgeAgent:
     ) -> None:
         self.name = name
         self.configuration = configuration
-        self.model = model
+        self.models = model if isinstance(model, ModelChoice) else ModelChoice(model)
+        self.model = self.models.of(configuration)
         self._output = output
         self._fields = None if fields is None else tuple(fields)
         self._hidden = tuple(hidden)
@@ -60,14 +63,15 @@ class JudgeAgent:
         self._score_only = score_only
         self._order = tuple(configuration.sections)
         self._judge(configuration)  # refuses what no item could be judged by
-        shown = [output, self._fields, self._hidden, threshold, score_only, self._order]
-        self.fingerprint: str | None = canonical_hash(
-            ["judge-agent/1", PROMPT_VERSION, model.fingerprint, shown]
-        )
+        self.fingerprint: str | None = self.fingerprint_under(configuration)
 
     @classmethod
     def of(
-        cls, name: str, configuration: Configuration, model: Model, table: Mapping[str, Any]
+        cls,
+        name: str,
+        configuration: Configuration,
+        model: Model | ModelChoice,
+        table: Mapping[str, Any],
     ) -> JudgeAgent:
         """From the `judge` table of an agent."""
         own = ("self", "name", "configuration", "model")
@@ -81,6 +85,13 @@ class JudgeAgent:
                     code="unknown_setting",
                 )
         return cls(name=name, configuration=configuration, model=model, **table)
+
+    def fingerprint_under(self, configuration: Configuration) -> str:
+        """The fingerprint with the model that the configuration names."""
+        material = [self._output, self._fields, self._hidden]
+        shown = [*material, self._threshold, self._score_only, self._order]
+        model = self.models.of(configuration).fingerprint
+        return canonical_hash(["judge-agent/1", PROMPT_VERSION, model, shown])
 
     def require_columns(self, columns: Collection[str]) -> None:
         """Refuse a dataset without the outputs, before anything is paid."""
@@ -123,12 +134,12 @@ class JudgeAgent:
 
     def _judge(self, configuration: Configuration) -> LLMJudge:
         criteria = [configuration.sections[one] for one in self._order]
-        parameters = configuration.parameters or None
+        given = {name: one for name, one in configuration.parameters.items() if name != MODEL}
         return LLMJudge(
-            self.model,
+            self.models.of(configuration),
             criteria[0] if len(criteria) == 1 else "\n\n".join(criteria),
             threshold=self._threshold,
-            parameters=parameters,
+            parameters=given or None,
             score_only=self._score_only,
         )
 

@@ -22,6 +22,7 @@ from burnish.domain import (
     placeholders,
     render,
 )
+from burnish.evaluation.agents.model_choice import ModelChoice
 from burnish.evaluation.agents.prompt_agent import (
     OWN_PARAMETERS,
     chat_messages,
@@ -45,7 +46,8 @@ class ToolAgent:
     """Renders its sections, then lets the model call tools until it answers or a limit is reached.
 
     Descriptions of tools, parameters, sub-agents and output fields are sections of the
-    configuration. The transcript is the trace.
+    configuration. The transcript is the trace. `models` has the model of each configuration; sub-agents
+    without a model of their own have it too.
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class ToolAgent:
         *,
         name: str,
         configuration: Configuration,
-        model: Model,
+        model: Model | ModelChoice,
         roster: Roster,
         open_model: Callable[[Any], Model],
         limits: Limits | None = None,
@@ -71,7 +73,8 @@ class ToolAgent:
         self.configuration = configuration.with_sections(sections)
         self.prompt = said_sections(self.configuration)
         require_placeholder(name, self.prompt)
-        self.model = model
+        self.models = model if isinstance(model, ModelChoice) else ModelChoice(model)
+        self.model = self.models.of(configuration)
         self.labels = tuple(labels)
         self.output_schema = schema
         self.roster = roster
@@ -80,10 +83,13 @@ class ToolAgent:
         self._records = records
         self._order = tuple(self.prompt.sections)
         label_words(self.labels, configuration.parameters)
-        self.fingerprint = self._own_fingerprint()
+        self.fingerprint = self.fingerprint_under(configuration)
 
-    def _own_fingerprint(self) -> str | None:
-        """None where some tool's code cannot be seen."""
+    def fingerprint_under(self, configuration: Configuration) -> str | None:
+        """The fingerprint with the model that the configuration names.
+
+        None where some tool's code cannot be seen.
+        """
         tools = [tool for tool, _ in self.roster.every() if tool is not None]
         prints = [tool.fingerprint for tool in tools]
         if None in prints:
@@ -92,7 +98,7 @@ class ToolAgent:
         return canonical_hash(
             [
                 "tool-agent/1",
-                self.model.fingerprint,
+                self.models.of(configuration).fingerprint,
                 {path: model.fingerprint for path, model in self._models.items()},
                 self.labels,
                 self.output_schema,
@@ -126,7 +132,7 @@ class ToolAgent:
             said_sections(configuration), item, order=self._order, answers=words
         )
         speaker = Speaker(
-            model=self.model,
+            model=self.models.of(configuration),
             roster=self.roster,
             models=self._models,
             max_steps=self.limits.max_steps,

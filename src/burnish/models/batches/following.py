@@ -58,7 +58,9 @@ class BatchFollower:
 
         Of two answers to one request the first counts, and one to nothing that was asked does not.
         """
-        wait = BatchWait(self._model, batch.requests, self._clock.monotonic())
+        age = (self._clock.now() - (batch.sending_at or batch.created_at)).total_seconds()
+        since = self._clock.monotonic() - age
+        wait = BatchWait(self._model, batch.requests, since, batch.answered)
         with ExitStack() as stack:
             for traffic in told:
                 stack.enter_context(traffic.batch(wait))
@@ -67,7 +69,7 @@ class BatchFollower:
                 return None
             found = BatchOutcome({})
             try:
-                look = await self._wait_for_end(vendor_id, wait)
+                look = await self._wait_for_end(batch, vendor_id, wait)
                 found = BatchOutcome({}, look.failure) if look.failure else found
                 async for answer in self._endpoint.answers(look):
                     position = position_of(batch.id, answer.custom_id)
@@ -78,12 +80,13 @@ class BatchFollower:
         await self._records.note_ended(batch.id, self._clock.now())
         return found
 
-    async def _wait_for_end(self, vendor_id: str, wait: BatchWait) -> BatchLook:
+    async def _wait_for_end(self, batch: BatchRecord, vendor_id: str, wait: BatchWait) -> BatchLook:
         for number in count(1):
             look = await self._patiently(lambda: self._endpoint.look(vendor_id))
             wait.answered = look.answered
             if look.ended:
                 break
+            await self._records.note_look(batch.id, look.answered, self._clock.now())
             await self._clock.sleep(_LOOKS.backoff_seconds(number))
         return look
 

@@ -33,7 +33,7 @@ class HttpBatches:
     most_requests = 50_000
     most_bytes = 100 * 1024**2
     submit_seconds = _TRANSFER_SECONDS
-    # Two days: all vendors give up a batch after one.
+    # Two days: most vendors give up a batch after one.
     window_seconds = 2 * 86_400.0
 
     def __init__(
@@ -117,7 +117,7 @@ class HttpBatches:
             return error
         return UsageError(
             what=f"{self._access.name} cannot be asked in batches",
-            why=f"{self._access.base_url} has no batch endpoint (status 404)",
+            why=f"{self._access.base_url} has no batch endpoint, or none for this model (status 404)",
             fix="leave batch out for this model",
             code="no_batches",
         )

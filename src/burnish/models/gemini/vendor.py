@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burnish.domain import Model, Usage
 from burnish.models.endpoint.answers import Answer, token_count
 from burnish.models.endpoint.model import EndpointModel
-from burnish.models.endpoint.vendor import Vendor
+from burnish.models.endpoint.vendor import MakeWire, Vendor
 from burnish.models.failures import NO_QUOTA
 from burnish.models.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from burnish.models.batches.endpoint import BatchEndpoint
 
 _KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 # Reasons and quotas as shared errors know them.
@@ -25,6 +28,14 @@ def open_gemini(name: str, settings: ModelSettings) -> Model:
     from burnish.models.gemini.wire import GeminiWire  # noqa: PLC0415
 
     return EndpointModel(_vendor(), GeminiWire, name, settings)
+
+
+def _open_batches(
+    vendor: Vendor, wire: MakeWire, name: str, settings: ModelSettings
+) -> BatchEndpoint:
+    from burnish.models.gemini.batches import GeminiBatches  # noqa: PLC0415
+
+    return GeminiBatches(vendor, wire, name, settings)
 
 
 def read_usage(body: Mapping[str, Any]) -> Usage | None:
@@ -109,4 +120,5 @@ def _vendor() -> Vendor:
         headers=_headers,
         read_error=read_error,
         read_usage=_wasted,
+        batches=_open_batches,
     )

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from burnish.app.evaluate import leases
 from burnish.app.evaluate.queued import create_evaluation
 from burnish.app.evaluate.result import result_of
+from burnish.app.report.runs.waiting import read_waiting
 from burnish.domain import Budget, Outcome, RoundEnd
 from burnish.domain.optimizations.pages import ItemFilter
 from burnish.server.evaluations.schemas import (
@@ -138,4 +139,8 @@ async def list_evaluation_items(
 
 
 async def _view(serving: Serving, experiment_id: str) -> EvaluationView:
-    return EvaluationView.of_result(await result_of(serving.workspace.experiments, experiment_id))
+    workspace = serving.workspace
+    result = await result_of(workspace.experiments, experiment_id)
+    ended = result.experiment.status.final
+    waiting = [] if ended else await read_waiting(workspace, experiment_id)
+    return EvaluationView.of_result(result, waiting)

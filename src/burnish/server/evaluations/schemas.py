@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
@@ -20,7 +21,7 @@ from burnish.domain import (
 )
 from burnish.server.http.requests import JsonObject, Name, Strict, VersionNumber
 from burnish.server.http.responses import View
-from burnish.server.optimizations.schemas import Usage
+from burnish.server.optimizations.schemas import Usage, WaitingBatch
 
 Limit = Annotated[int, Field(ge=0, le=20)]
 Answer = Literal["latest", "best"]
@@ -261,12 +262,17 @@ class EvaluationView(EvaluationLine):
     overrides: dict[str, Any]
     budget: dict[str, float] = Field(description="The limits that it has.")
     error: dict[str, Any] | None
+    waiting: list[WaitingBatch] = Field(
+        description="Batches that vendors are not through with; empty once it has ended."
+    )
     result: dict[str, Any] | None = Field(
         description="The document that `burnish eval --json` prints; None before the first item."
     )
 
     @classmethod
-    def of_result(cls, result: EvaluationResult) -> EvaluationView:
+    def of_result(
+        cls, result: EvaluationResult, waiting: Sequence[Mapping[str, Any]] = ()
+    ) -> EvaluationView:
         """From what was read."""
         one = result.experiment
         return cls(
@@ -275,6 +281,7 @@ class EvaluationView(EvaluationLine):
             overrides=one.metadata.get("overrides") or {},
             budget=one.metadata.get("budget") or {},
             error=one.metadata.get("error"),
+            waiting=[WaitingBatch.model_validate(batch) for batch in waiting],
             result=result.to_json() if result.items else None,
         )
 

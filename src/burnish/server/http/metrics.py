@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
@@ -82,10 +82,19 @@ class _TallyCollector(Collector):
         calls = CounterMetricFamily("burnish_calls", "Model calls.", labels=["purpose"])
         tokens = CounterMetricFamily("burnish_tokens", "Tokens.", labels=["purpose", "direction"])
         cost = CounterMetricFamily("burnish_cost_usd", "US dollars.", labels=["purpose"])
+        cached = CounterMetricFamily(
+            "burnish_cached_tokens", "Input tokens that the provider had.", labels=["purpose"]
+        )
+        share = GaugeMetricFamily(
+            "burnish_cached_share", "Of all input tokens, the cached ones.", labels=["purpose"]
+        )
         for purpose, usage in totals.by_purpose.items():
             calls.add_metric([purpose], usage.calls)
             tokens.add_metric([purpose, "input"], usage.input_tokens)
             tokens.add_metric([purpose, "output"], usage.output_tokens)
+            cached.add_metric([purpose], usage.cached_tokens)
+            if usage.cached_share is not None:
+                share.add_metric([purpose], usage.cached_share)
             if usage.cost_usd is not None:  # What nobody knows is no sample, and not 0.
                 cost.add_metric([purpose], usage.cost_usd)
-        yield from (calls, tokens, cost)
+        yield from (calls, tokens, cached, share, cost)

@@ -273,6 +273,17 @@ class KeptOptimizer(BaseModel):
     base_config_version: int
 
 
+class WaitingBatch(BaseModel):
+    """A batch of model requests that a run waits for."""
+
+    batch_id: str | None = Field(description="The vendor's name of it; None until it is known.")
+    model: str
+    requests: int
+    answered: int = Field(description="As the vendor said at `looked_at`.")
+    since: str = Field(description="When it was sent.")
+    looked_at: str | None
+
+
 class OptimizationView(OptimizationLine):
     """One optimization with all that a summary shows, as of the event `last_event_id`."""
 
@@ -307,6 +318,9 @@ class OptimizationView(OptimizationLine):
         "or copied here: only that program has its functions. None for other runs."
     )
     settings: dict[str, Any] = Field(description="The optimizer with its settings.")
+    waiting: list[WaitingBatch] = Field(
+        description="Batches that vendors are not through with; empty once it has ended."
+    )
     kept_optimizer: KeptOptimizer | None = Field(
         description="What started it, where that is an optimizer kept with the agent."
     )
@@ -337,6 +351,7 @@ class OptimizationView(OptimizationLine):
             compression=record.optimizer_name == COMPRESS,
             by_client=is_of_client(record),
             python_call=python_call(record),
+            waiting=[WaitingBatch.model_validate(one) for one in summary.waiting],
             settings={"name": record.optimizer_name, **(settings.get("optimizer") or {})},
             kept_optimizer=None
             if summary.kept_optimizer is None

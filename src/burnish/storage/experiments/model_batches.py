@@ -41,6 +41,11 @@ _sent = (
     .where(_batches.id == _of_id)
     .values(vendor_id=bindparam("of_vendor", type_=SafeText))
 )
+_looked = (
+    update(model_batches)
+    .where(_batches.id == _of_id)
+    .values(answered=bindparam("now_answered"), looked_at=bindparam("now", type_=PlainText))
+)
 _ended = (
     update(model_batches)
     .where(_batches.id == _of_id, _batches.ended_at.is_(None))
@@ -90,6 +95,11 @@ class SqlBatchRecords:
         bound = {"of_id": batch_id, "of_vendor": vendor_id}
         return await self._database.write(lambda connection: _changes(connection, _sent, bound))
 
+    async def note_look(self, batch_id: str, answered: int, now: datetime) -> None:
+        """So many of its requests are answered by now, as the vendor says."""
+        bound = {"of_id": batch_id, "now": format_time(now), "now_answered": answered}
+        await self._database.write(lambda connection: _changes(connection, _looked, bound))
+
     async def forget(self, batch: BatchRecord) -> bool:
         """Drop a batch that the vendor never got, with its claims; False if it is no longer so."""
         then = None if batch.sending_at is None else format_time(batch.sending_at)
@@ -132,6 +142,6 @@ def _row(batch: BatchRecord) -> dict[str, Any]:
 
 def _record(row: AnyRow) -> BatchRecord:
     values = dict(row._mapping)  # noqa: SLF001 - its public name
-    for name in ("created_at", "sending_at", "ended_at"):
+    for name in ("created_at", "sending_at", "ended_at", "looked_at"):
         values[name] = None if values[name] is None else datetime.fromisoformat(values[name])
     return BatchRecord(**values)

@@ -184,6 +184,8 @@ model_batches = Table(
     Column("sending_at", PlainText),
     Column("vendor_id", SafeText),
     Column("ended_at", PlainText),
+    Column("answered", Integer, nullable=False, server_default="0"),
+    Column("looked_at", PlainText),
     Index("ix_model_batches_run", "run_id"),
 )
 

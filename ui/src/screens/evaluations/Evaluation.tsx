@@ -5,6 +5,7 @@ import { PollingHint } from '@/components/LiveHint';
 import { Page } from '@/components/shell/Page';
 import { Failure, Loaded } from '@/components/States';
 import { Status } from '@/components/Status';
+import { Waiting } from '@/components/Waiting';
 import { Duration, Time } from '@/components/Time';
 import { count, interval, milliseconds, percent, tokensInAndOut } from '@/lib/format';
 import { Money, Score } from '@/components/Numbers';
@@ -78,6 +79,7 @@ function Body({ view }: { view: EvaluationView }) {
         </div>
       )}
       {isLive(view.status) && <Progress view={view} done={result?.items ?? 0} />}
+      <Waiting batches={view.waiting} waited={view.status === 'running'} />
       {result?.warnings.map((warning) => (
         <div key={warning} className={`notice ${result.errors === result.items ? 'bad' : 'warn'}`}>
           <span>{warning}</span>

@@ -4,6 +4,7 @@ import { Page } from '@/components/shell/Page';
 import { Failure, Loaded, Loading } from '@/components/States';
 import { Status } from '@/components/Status';
 import { Tabs, type Tab } from '@/components/Tabs';
+import { Waiting } from '@/components/Waiting';
 import { useAddress } from '@/lib/address';
 import { count } from '@/lib/format';
 import { Actions } from './Actions';
@@ -59,6 +60,7 @@ function RunPage({ id }: { id: string }) {
       <Facts run={run} />
       <Explanation run={run} />
       <Progress run={run} />
+      <Waiting batches={run.waiting} waited={run.owned} />
       {/* Without a score there is nothing to compare; the notice above says why. */}
       {(run.best_score !== null || run.status === 'running') && (
         <>

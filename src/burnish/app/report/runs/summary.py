@@ -11,6 +11,7 @@ from burnish.app.evaluate.result import Intervals, repeats_of, score_intervals
 from burnish.app.optimize.run_spec import ranked
 from burnish.app.report.html.material import prompt_tokens
 from burnish.app.report.runs.lines import RunLine, line_of, read_usage
+from burnish.app.report.runs.waiting import read_waiting
 from burnish.app.wiring import Workspace
 from burnish.domain import (
     Candidate,
@@ -96,6 +97,8 @@ class RunSummary:
     kept_optimizer: OptimizerRun | None = None
     intervals: Intervals = field(default_factory=dict)
     prompt_tokens: Mapping[str, int] = field(default_factory=dict)
+    # Batches of model requests that their vendors are not through with.
+    waiting: Sequence[Mapping[str, Any]] = ()
 
 
 async def read_summary(workspace: Workspace, optimization_id: str) -> RunSummary:
@@ -119,6 +122,7 @@ async def read_summary(workspace: Workspace, optimization_id: str) -> RunSummary
         best=best,
         kept_optimizer=await _kept_optimizer(workspace, optimization_id),
         intervals=await _intervals(workspace, record, shown),
+        waiting=() if record.status.final else await read_waiting(workspace, optimization_id),
         prompt_tokens=await asyncio.to_thread(prompt_tokens, [one for one, _ in shown.values()]),
     )
 

@@ -101,7 +101,7 @@ def _rows(plan: RunPlan) -> list[tuple[str, str]]:
         rows.insert(0, ("objective", search.objective.in_words()))
     for place, one in enumerate(plan.chosen):
         rows.insert(place, ("then" if place else "chosen", f"{one.name}: {one.reason}"))
-    rows += [("note", note) for note in search.notes]
+    rows += [("note", note) for note in plan.notes]
     return [*rows, *_calls(plan)]
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from burnish.app.report.runs.lines import is_owned, python_call, state_of
+from burnish.app.report.runs.waiting import waiting_words
 from burnish.cli.display.rows import add_columns, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import age, harmless, short_id
@@ -75,7 +76,10 @@ def _score(score: float | None) -> str:
 
 
 def summary_json(
-    record: OptimizationRecord, active: AgentVersion | None, front: Sequence[Mapping[str, Any]]
+    record: OptimizationRecord,
+    active: AgentVersion | None,
+    front: Sequence[Mapping[str, Any]],
+    waiting: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """The optimization as `show --json` prints it, with the front as it stands."""
     return {
@@ -85,6 +89,7 @@ def summary_json(
         "framework_error": None if record.framework_error is None else dict(record.framework_error),
         "active_version": None if active is None else active.version,
         "front": [dict(one) for one in front],
+        "waiting": [dict(one) for one in waiting],
         "result": None if record.result is None else dict(record.result),
     }
 
@@ -95,8 +100,9 @@ def print_unfinished(
     candidates: Mapping[str, Candidate],
     trials: Sequence[TrialResult],
     location: ProjectLocation,
+    waiting: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """How far it has come, what went wrong, and how to go on."""
+    """How far it has come, what it waits for, what went wrong, and how to go on."""
     head = Text.assemble(
         (harmless(record.name), "bold"),
         (f"  {state_of(record)}", STATUS_STYLES.get(record.status, "bold yellow")),
@@ -104,7 +110,7 @@ def print_unfinished(
     )
     console.print(head)
     console.print()
-    print_rows(console, _rows(record, candidates, trials))
+    print_rows(console, [*_rows(record, candidates, trials), *waiting_rows(waiting)])
     error = record.framework_error
     if error is not None:
         console.print()
@@ -122,6 +128,11 @@ def print_unfinished(
     if not record.status.final:
         steps.append((location.command("cancel", short), "stop it for good"))
     print_steps(console, steps)
+
+
+def waiting_rows(waiting: Sequence[Mapping[str, Any]]) -> list[tuple[str, Text]]:
+    """The batches that vendors are not through with."""
+    return [("waits for", Text(harmless(waiting_words(one)), style="yellow")) for one in waiting]
 
 
 def _resuming(record: OptimizationRecord, location: ProjectLocation) -> str:

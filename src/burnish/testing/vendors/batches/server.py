@@ -130,7 +130,7 @@ class BatchServer(FakeVendor):
         number, self.submits = self.submits, self.submits + 1
         if status := self.faults.refused.get(number):
             raise RefusedError(status, "not now")
-        problem = type_problem(self.created_by, asked)
+        problem = self.batch_problem(asked)
         if problem:
             raise RefusedError(400, problem)
         place = len(self.batches)
@@ -139,6 +139,10 @@ class BatchServer(FakeVendor):
         if number in self.faults.cut:
             raise CutError
         return batch
+
+    def batch_problem(self, asked: Document) -> str:
+        """What the SDK's types say against a batch; nothing where the SDK is not installed."""
+        return type_problem(self.created_by, asked)
 
     def find(self, batch_id: str, *, look: bool = False) -> TakenBatch:
         """A batch by its id, which may be looked at once more by that."""
@@ -173,13 +177,14 @@ class BatchServer(FakeVendor):
                     yield line
 
     def _answered(self, name: str, request: SeenRequest) -> Line:
-        refused = next((one for one in self.refused if one in request.body), None)
+        given = self.parameters(request)
+        refused = next((one for one in self.refused if one in given), None)
         if refused is not None:
             message = f"Unsupported parameter: '{refused}' is not supported with this model."
             return Line(name, 400, self.error(400, message, "unsupported_parameter", refused))
         self.paid[digest(request.body)] += 1
-        given = self.script
-        response = given(request) if callable(given) else given
+        script = self.script
+        response = script(request) if callable(script) else script
         return Line(name, 200, self.encode(request, response))
 
 
