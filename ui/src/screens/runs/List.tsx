@@ -3,7 +3,7 @@ import { CardHead, List, NameCell } from '@/components/list/List';
 import { Change, Money, Score } from '@/components/Numbers';
 import { Status } from '@/components/Status';
 import { Duration, Time } from '@/components/Time';
-import { count, duration, score } from '@/lib/format';
+import { count, counted, duration, score } from '@/lib/format';
 import { direction, nextOrder, type RunLine, type RunOrder, type SortColumn } from './filters';
 import { Spark } from './Spark';
 
@@ -155,7 +155,7 @@ function Card({ line, picks }: { line: RunLine; picks: Picks }) {
         <Spark points={line.spark} />
       </div>
       <span className="muted small">
-        {count(line.trials)} trials · <Money value={line.cost_usd} /> · <Took line={line} /> ·{' '}
+        {counted(line.trials, 'trial')} · <Money value={line.cost_usd} /> · <Took line={line} /> ·{' '}
         <Time at={line.created_at} />
       </span>
     </>

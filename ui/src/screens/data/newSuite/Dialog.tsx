@@ -24,6 +24,7 @@ import {
   type SuiteBody,
   type SuiteView,
 } from './form';
+import { counted } from '../../../lib/format';
 
 /** A suite on a stored dataset: which items, judged how. */
 export default function NewSuite({
@@ -85,7 +86,7 @@ export default function NewSuite({
             { value: '', label: 'Choose…' },
             ...(datasets.data?.items ?? []).map((one) => ({
               value: one.dataset_id,
-              label: `${one.name} (${one.items} items)`,
+              label: `${one.name} (${counted(one.items, 'item')})`,
             })),
           ]}
           onChange={(dataset) => change({ dataset })}
