@@ -527,9 +527,7 @@ class TestFiles:
         assert "not from addresses" in refusal("https://example.org/rows.csv").why
 
     def test_an_unknown_kind_lists_the_known(self):
-        with pytest.raises(
-            UsageError, match=r"use one of .*, .csv, .tsv, .parquet"
-        ):
+        with pytest.raises(UsageError, match=r"use one of .*, .csv, .tsv, .parquet"):
             Dataset.of("rows.xlsx")
 
     def test_a_folder_is_refused(self, tmp_path):

@@ -105,7 +105,7 @@ function AgentTable({ agents }: { agents: readonly AgentView[] }) {
   });
   return (
     <div className="table-wrap">
-      <table className="table agents-table">
+      <table className="table table-cards">
         <thead>
           <tr>
             <th scope="col">Agent</th>

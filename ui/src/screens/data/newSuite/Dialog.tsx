@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { answer, api, ApiError } from '@/api/client';
 import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
@@ -92,6 +92,12 @@ export default function NewSuite({
           onChange={(dataset) => change({ dataset })}
         />
       </div>
+      {datasets.data?.items.length === 0 && (
+        <p className="muted">
+          No dataset is stored, and a suite takes its items from one.{' '}
+          <Link href="/suites?new=dataset">Upload one</Link>
+        </p>
+      )}
       <h3>Scorers</h3>
       {form.scorers.map((scorer, index) => (
         <ScorerFields
