@@ -34,7 +34,7 @@ UI_PACKAGES := ui/node_modules/.package-lock.json
 UI_WORLD := build/ui-world
 IN_BROWSER = cd ui && $(KEPT) BURNISH_UI_WORLD=$(CURDIR)/$(UI_WORLD) npm run --silent
 
-.PHONY: setup demo test styled-pytest test-clients other-venvs fuzz test-ray test-qwen opik-venv wi-venv framework-venvs check style types pytest test-ui check-ui screenshots bench-ui ui-world chromium bench ui ui-if-possible serve openapi reference docs clean help
+.PHONY: setup demo test styled-pytest test-clients other-venvs fuzz test-ray test-qwen opik-venv wi-venv framework-venvs check style types pytest test-ui check-ui screenshots recording bench-ui ui-world chromium bench ui ui-if-possible serve openapi reference docs clean help
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -152,6 +152,9 @@ test-ui: check-ui ui-world  ## The web UI: types, logic, and in a browser agains
 
 screenshots: ui ui-world  ## docs/screenshots anew
 	$(IN_BROWSER) screenshots
+
+recording: setup  ## docs/first-minute.svg anew
+	$(BIN)/python docs/make_picture.py docs/first-minute.svg 'burnish init --template python hello' 'cd hello' 'burnish eval'
 
 bench-ui: ui ui-world  ## How long interactions take with 10,000 trials
 	$(IN_BROWSER) speed

@@ -21,6 +21,7 @@ NAMES = (
     "judges",
     "images",
     "install",
+    "jobs",
     "vendors",
     "tools",
     "caching",

@@ -1,4 +1,4 @@
-"""Jobs of a new user: the wheel in an empty folder, a priced endpoint, an agent of two prompts."""
+"""Jobs of a new user: the wheel in an empty folder, a priced endpoint to production, two prompts."""
 
 import csv
 import json
@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from tests.servers.learning_model import learning_model
+
+import burnish
 
 ROOT = Path(__file__).parents[2]
 UV = Path(sys.executable).with_name("uv")
@@ -107,7 +109,9 @@ def test_an_agent_of_two_prompts_is_improved_where_the_script_is_pasted(installe
     assert told.strip().splitlines()[-1] == "True ['answer', 'find']"
 
 
-def test_tickets_of_a_csv_file_at_an_endpoint_of_ones_own_with_its_prices(tmp_path, here):
+def test_tickets_of_a_csv_file_at_an_endpoint_of_ones_own_with_its_prices(
+    tmp_path, here, monkeypatch
+):
     tickets = [("invoice", "billing"), ("error", "technical")] * 20
     with (tmp_path / "tickets.csv").open("w", newline="") as file:
         writer = csv.writer(file)
@@ -117,6 +121,7 @@ def test_tickets_of_a_csv_file_at_an_endpoint_of_ones_own_with_its_prices(tmp_pa
         (tmp_path / "burnish.toml").write_text(
             f"""
 [agent]
+name = "tickets"
 model = "openai/mine"
 labels = ["billing", "technical"]
 sections = {{ system = "Sort the ticket.", user = "{{{{text}}}}" }}
@@ -139,6 +144,11 @@ output_price = 2.0
         result = here.document(tmp_path, "optimize")
         calls = server.requests
 
+        here.document(tmp_path, "promote", "latest", "--yes")
+    monkeypatch.chdir(tmp_path)
+    served = burnish.active("tickets")
+
+    assert served.version == 2 and served.examples, "what was promoted is what production reads"
     assert planned["total"]["most"]["cost_usd"] > 0
     assert result["best"]["score"] > result["baseline"]["score"]
     # Every call has 40 tokens in and 1 out.

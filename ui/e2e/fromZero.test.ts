@@ -41,6 +41,12 @@ describe('an empty folder', () => {
     expect(await accessible(page)).toEqual([]);
     await page.goto(`${world.url}/runs?new=1`);
     await page.getByText('This needs an agent').waitFor();
+    await page.goto(`${world.url}/suites`);
+    await page.getByRole('button', { name: 'Upload a dataset for it' }).waitFor();
+    await page.goto(`${world.url}/suites?new=suite`);
+    await page.getByRole('link', { name: 'Upload one' }).waitFor();
+    await page.goto(`${world.url}/optimizers`);
+    await page.getByRole('link', { name: 'Make the agent that it improves' }).waitFor();
     await page.goto(`${world.url}/start`);
   });
 

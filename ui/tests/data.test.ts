@@ -35,6 +35,11 @@ describe('words for data', () => {
       ['text', '["a","b"]'],
     ]);
     expect(splitWords({ train: 0.3, test: 0.7 })).toBe('30% train, 70% test');
+    expect(shares({ test: 1, validation: 1, train: 1 }).map((one) => one.name)).toEqual([
+      'train',
+      'validation',
+      'test',
+    ]);
     expect(shares({ train: 1, validation: 3, none: 0 })).toEqual([
       { name: 'train', items: 1, share: 0.25 },
       { name: 'validation', items: 3, share: 0.75 },

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from burnish.app.optimize.following import OnEvent, tell
 from burnish.app.report.tabular import cost_words
 from burnish.domain import Event, EventType
+from burnish.domain.wording import counted
 from burnish.evaluation.progress import Progress
 from burnish.optimization.attempt import Attempt
 from burnish.optimization.checkpoint import Phase
@@ -165,7 +166,7 @@ def evaluation_line(title: str, progress: Progress, started: float) -> str:
     if _is_scored(progress):
         parts.append(f"score {progress.score.mean:.3f}")
     if progress.errors:
-        parts.append(f"{progress.errors:,} errors")
+        parts.append(f"{counted(progress.errors, 'error')}")
     if cost := progress.spending.total.cost_usd:
         parts.append(cost_words(cost))
     parts.append(f"{time.monotonic() - started:.0f} s")
@@ -186,7 +187,7 @@ def search_line(title: str, attempt: Attempt | None) -> str:
     if checkpoint.progress:
         first, best = checkpoint.progress[0], checkpoint.progress[-1]
         parts.append(f"best {best.best_score:.3f} (baseline {first.best_score:.3f})")
-    parts.append(f"{gate.evaluations:,} evaluations")
+    parts.append(f"{counted(gate.evaluations, 'evaluation')}")
     if cost := gate.spending.total.cost_usd:
         parts.append(cost_words(cost))
     parts.append(f"{gate.elapsed_seconds:.0f} s")

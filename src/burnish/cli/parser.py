@@ -12,6 +12,16 @@ from burnish.support.hints import did_you_mean
 
 # The parser's own family of errors. Some versions of typer carry their own click, so it is found
 # through a name that all of them have.
+_THEIR_WORDS = {
+    "Value error, ": "",
+    "Input should be ": "it should be ",
+    ", unable to parse string as an integer": "",
+    ", unable to parse string as a number": "",
+    "a valid integer": "a whole number",
+    "a valid number": "a number",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+}
 ClickError: type[Any] = typer.BadParameter.__mro__[2]
 
 
@@ -47,6 +57,9 @@ def keep_defaults(command: Any) -> None:
 
 
 def _keep_default(parameter: Any) -> Any:
+    if getattr(parameter, "is_flag", False):
+        # The help would say `--json <bool>`, as if a word were to follow.
+        parameter.display_type_rich = lambda ctx: None
     single = (
         parameter is not None and parameter.nargs == 1 and not getattr(parameter, "multiple", 0)
     )
@@ -85,10 +98,17 @@ def explain(error: Any) -> UsageError:
         )
     return UsageError(
         what="the command line cannot be used",
-        why=" ".join(str(error.format_message()).split()).rstrip("."),
+        why=_plain(" ".join(str(error.format_message()).split()).rstrip(".")),
         fix=help_line,
         code="bad_usage",
     )
+
+
+def _plain(words: str) -> str:
+    """The words without those of pydantic, by which typer converts values."""
+    for theirs, ours in _THEIR_WORDS.items():
+        words = words.replace(theirs, ours)
+    return words
 
 
 def _option_names(context: Any) -> list[str]:

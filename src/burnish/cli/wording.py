@@ -27,11 +27,6 @@ def rationale_words(rationale: str | None, limit: int = 80) -> str:
     return one_line(_NAMES_AT_END.sub("", rationale or ""), limit)
 
 
-def count(number: int, noun: str) -> str:
-    """`1 row`, `2 rows`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def money(cost_usd: float | None) -> str:
     """Dollars; an unknown price is not a price of 0."""
     if cost_usd is None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sysconfig
 import time
 import traceback
 from collections.abc import Sequence
@@ -30,6 +32,11 @@ from burnish.evaluation.scorers.judge import NOT_JUDGED
 from burnish.evaluation.scorers.judge_calls import JUDGE_UNAVAILABLE
 from burnish.evaluation.scorers.scorer_set import ScorerSet, is_systemic
 from burnish.support.deadlines import deadline, is_cancelled
+
+_OURS = str(Path(__file__).parents[1]) + os.sep
+_INSTALLED = tuple(
+    sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +154,10 @@ def describe(error: BaseException) -> str:
     if isinstance(error, BurnishError):
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    # Where an item or a library complains, the line that asked it is the one to mend.
+    outside = [one for one in frames if not one.filename.startswith(_OURS)]
+    own = [one for one in outside if not one.filename.startswith(_INSTALLED)] or outside
+    place = f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
     return f"{type(error).__name__}: {error}{place}"
 
 

@@ -20,6 +20,7 @@ from burnish.domain import (
     UnavailableError,
     UsageError,
 )
+from burnish.domain.wording import counted
 from burnish.evaluation.progress import Progress
 from burnish.support.retry import RetryPolicy
 
@@ -152,7 +153,7 @@ class FailureStreak:
 def outage(failures: int, answers: int, last: str) -> UnavailableError:
     """Nothing is answered any more."""
     return UnavailableError(
-        what=f"the evaluation stopped after {answers} answers",
+        what=f"the evaluation stopped after {counted(answers, 'answer')}",
         why=f"{failures} in a row failed for reasons outside the agent; the last: {last}",
         fix="run the same command again once it answers; finished items are kept",
         code="endpoint_unavailable",
@@ -162,7 +163,7 @@ def outage(failures: int, answers: int, last: str) -> UnavailableError:
 def mostly_unanswered(unanswered: int, runs: int, last: str) -> UnavailableError:
     """Most runs of one experiment fail while others are answered."""
     return UnavailableError(
-        what=f"the evaluation stopped after {runs} runs",
+        what=f"the evaluation stopped after {counted(runs, 'run')}",
         why=f"{unanswered} of them failed for reasons outside the agent; the last: {last}",
         fix="run the same command again once that is solved; finished items are kept",
         code="runs_unanswered",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from itertools import islice
 
+from burnish.domain.wording import counted
 from burnish.evaluation.statistics import FEWEST_PAIRS, binomial
 
 _MISSED = 0.2
@@ -28,18 +29,17 @@ def detectable_gain(items: int) -> float | None:
     return high
 
 
-def detectable_words(items: int, noun: str = "items") -> str:
+def detectable_words(items: int, noun: str = "item") -> str:
     """The same as words, such as `with 60 items you can see +0.13`."""
     gain = detectable_gain(items)
     if gain is None:
-        return f"with {items:,} {noun} nothing can be shown: it takes {FEWEST_PAIRS} at least"
-    return (
-        f"with {items:,} {noun} you can see {gain:+.2f}, four times in five, if no item gets worse"
-    )
+        return f"with {counted(items, noun)} nothing can be shown: it takes {FEWEST_PAIRS} at least"
+    sample = counted(items, noun)
+    return f"with {sample} you can see {gain:+.2f}, four times in five, if no item gets worse"
 
 
 def compared_items(splits: Mapping[str, int]) -> tuple[int, str]:
     """How many items decide a comparison, and what they are called: held-out ones where there are."""
     if splits.get("test"):
-        return splits["test"], "held-out items"
-    return sum(splits.values()), "items"
+        return splits["test"], "held-out item"
+    return sum(splits.values()), "item"

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from burnish.domain import SPLITS, Agent, Item, UsageError
 from burnish.domain.experiments.items import MESSAGES, TURN
+from burnish.domain.wording import counted
 from burnish.evaluation.conversations.agent import UserPlan
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.datasets.pictures import PictureFolder
@@ -102,7 +103,9 @@ def _totals(sizes: SplitSizes, rows: int) -> dict[str, int]:
     wanted = sum(counts.values())
     if wanted > rows:
         raise _bad_split(
-            f"{wanted} rows are asked for and the dataset has {rows}", "ask for fewer, or add rows"
+            f"{counted(wanted, 'row')} {'is' if wanted == 1 else 'are'} asked for and the "
+            f"dataset has {rows}",
+            "ask for fewer, or add rows",
         )
     return {**counts, _NO_SPLIT: rows - wanted}
 
@@ -111,7 +114,7 @@ def _apportion(fractions: SplitSizes, rows: int) -> dict[str, int]:
     """Whole numbers by largest remainder, then at least one row for each split."""
     if rows < len(fractions):
         raise _bad_split(
-            f"{rows} row{'s' * (rows != 1)} cannot fill {len(fractions)} splits",
+            f"{counted(rows, 'row')} cannot fill {counted(len(fractions), 'split')}",
             "add rows, or name fewer splits",
         )
     whole = sum(fractions.values())
@@ -185,8 +188,9 @@ def _rows_without_split(
     more = f" and {len(without) - _LISTED} more" if len(without) > _LISTED else ""
     values = ", ".join(repr(value) for value in list(foreign)[:3])
     said = f"; they say {values}" if values else ""
+    verb = "names" if len(without) == 1 else "name"
     return _bad_split(
-        f"{len(without)} row{'s' * (len(without) != 1)} name no split: {listed}{more}{said}",
+        f"{counted(len(without), 'row')} {verb} no split: {listed}{more}{said}",
         f"write {', '.join(SPLITS[:-1])} or {SPLITS[-1]} into each row's split, or give fractions",
     )
 

@@ -11,7 +11,7 @@ from functools import cache
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from burnish.domain.images.runs import ImageFile, ImageRun, Rubric, Variant
-from burnish.images.models.pillow import require_pillow, turn_upright
+from burnish.images.models.pillow import turn_upright
 from burnish.images.pictures import open_picture
 from burnish.images.stage_context import RunLabels
 
@@ -176,8 +176,6 @@ def draw_contact_sheet(
     run: ImageRun, anchor: ImageFile | None, pictures: Mapping[str, bytes], labels: RunLabels
 ) -> bytes:
     """A PNG; `pictures` are bytes by digest."""
-    require_pillow("the contact sheet")
-
     cards = [_anchor_card(run, anchor, pictures), *_variant_cards(run, pictures)]
     width = 2 * _EDGE + len(cards) * _CARD + (len(cards) - 1) * _GAP
     title = wrapped(run.request.base_prompt, 26, width - 2 * _EDGE, 3)

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from burnish.domain import Spending, UsageError
 from burnish.domain.images.runs import ImageRun, ImageRunRequest, ImageRunStatus, Rubric, Variant
+from burnish.domain.wording import counted
 from burnish.images.planning import LONGEST_PROMPT
 
 MOST_ROUNDS = 20
@@ -197,7 +198,7 @@ def _after(one: ImageRound, budget: RoundsBudget) -> _Stop | None:
         )
         return RoundsEnd.LOW_CONFIDENCE, f"the judge is {sure} in round {one.number}"
     if one.number >= budget.rounds:
-        return RoundsEnd.ROUNDS_DONE, f"all {budget.rounds} rounds were used"
+        return RoundsEnd.ROUNDS_DONE, f"the budget of {counted(budget.rounds, 'round')} is used"
     return None
 
 
@@ -209,7 +210,7 @@ def _before(
     if budget.max_images is not None and drawn + needed > budget.max_images:
         return (
             RoundsEnd.IMAGE_BUDGET,
-            f"a round draws {needed} pictures, and {drawn} of {budget.max_images} are used",
+            f"a round draws {counted(needed, 'picture')}, and {drawn} of {budget.max_images} are used",
         )
     if budget.max_cost_usd is None or not rounds:
         return None

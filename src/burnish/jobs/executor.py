@@ -15,6 +15,7 @@ from typing import Protocol, Self
 
 from burnish.domain import BurnishError, ConflictError, InvariantError, UnavailableError
 from burnish.domain.jobs import Job, JobQueue
+from burnish.domain.wording import counted
 from burnish.evaluation.item_runner import describe
 from burnish.jobs import ownership
 from burnish.jobs.lease_renewer import LEASE_SECONDS, LeaseRenewer
@@ -247,7 +248,7 @@ def _too_many_attempts(noun: str, job: Job) -> ConflictError:
     """A job that takes its server down each time must not do so for ever."""
     return ConflictError(
         what=f"the {noun} {job.lease.job_id} is not tried again",
-        why=f"it was begun {job.attempts - 1} times, and never came to its end",
+        why=f"it was begun {counted(job.attempts - 1, 'time')}, and never came to its end",
         fix="find out in the logs why, such as memory or a disk that is full; then resume it",
         code="too_many_attempts",
     )

@@ -10,6 +10,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count
 
+from burnish.domain.wording import counted
+
 # A call that takes longer than this is worth a word.
 _LONG_SECONDS = 10.0
 
@@ -25,7 +27,7 @@ class BatchWait:
 
     def in_words(self, now: float) -> str:
         """What is waited for, and how far it is."""
-        number = f"{self.requests:,} request{'' if self.requests == 1 else 's'}"
+        number = f"{counted(self.requests, 'request')}"
         seconds = max(now - self.since, 0.0)
         return (
             f"waiting for a batch of {number} of {self.model} since {seconds:.0f} s, "
@@ -99,8 +101,7 @@ class Traffic:
             if now - since >= _LONG_SECONDS:
                 late.setdefault(model, []).append(now - since)
         words += [
-            f"waiting for {len(ages)} call{'' if len(ages) == 1 else 's'} of {model} "
-            f"since {max(ages):.0f} s"
+            f"waiting for {counted(len(ages), 'call')} of {model} since {max(ages):.0f} s"
             for model, ages in late.items()
         ]
         return [*words, self.tried_again] if words and self.retries else words
@@ -112,7 +113,7 @@ class Traffic:
         if not number:
             return ""
         why = ", ".join(f"{times:,} × {one}" for one, times in self.retries.most_common(3))
-        return f"{number:,} call{'' if number == 1 else 's'} tried again ({why})"
+        return f"{counted(number, 'call')} tried again ({why})"
 
     def to_json(self) -> dict[str, object]:
         """As results have it."""

@@ -16,6 +16,7 @@ from burnish.domain import (
     TrialResult,
     Usage,
 )
+from burnish.domain.wording import counted
 from burnish.evaluation.looks import level_by_hand, look_words
 from burnish.optimization.confirmation import Confirmation
 from burnish.optimization.objective import Objective, Point, Ranking
@@ -57,7 +58,7 @@ def why_no_improvement(
 
 
 def _many(number: int, noun: str) -> str:
-    return f"1 {noun} was" if number == 1 else f"{number} {noun}s were"
+    return f"{counted(number, noun)} {'was' if number == 1 else 'were'}"
 
 
 def _none_of(number: int, nouns: str, what: str) -> str:
@@ -70,7 +71,7 @@ def _spent_on(asked: Usage | None) -> str:
     if asked is None or not asked.calls:
         return ""
     cost = "" if asked.cost_usd is None else f", ${asked.cost_usd:.4f}"
-    calls = "1 call" if asked.calls == 1 else f"{asked.calls} calls"
+    calls = counted(asked.calls, "call")
     return f"; the budget went to what the optimizer asked its model ({calls}{cost})"
 
 
@@ -203,13 +204,13 @@ def evidence_document(confirmation: Confirmation | str | None, look: int = 1) ->
         "items": comparison.items,
         "of_items": confirmation.of_items,
     }
-    where = f"{comparison.items} held-out items"
+    where = f"{counted(comparison.items, 'held-out item')}"
     if not confirmation.held_out:
-        where = f"the {comparison.items} items of the search; there is no test split"
+        where = f"the {counted(comparison.items, 'item')} of the search; there is no test split"
     elif confirmation.of_items > comparison.items:
         least = comparison.detectable
         shown = "show nothing" if least is None else f"show differences from about {least:.2f}"
-        of = f"{comparison.items} of {confirmation.of_items} held-out items"
+        of = f"{comparison.items} of {counted(confirmation.of_items, 'held-out item')}"
         where = f"{of} (the budget left room for no more), which {shown}"
     return {
         "test": scores if confirmation.held_out else None,

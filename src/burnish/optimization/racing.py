@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean, variance
 
+from burnish.domain.wording import counted
+
 _ALPHA = {"conservative": 0.05, "aggressive": 0.2}
 # The integral over the highest mean: from so many deviations below it to as many above, in such steps.
 # Sums over so smooth a curve are exact long before the steps are this small.
@@ -75,7 +77,8 @@ class Racing:
             left = [incumbent[item] for item in order if item in incumbent and item not in scores]
             if left and self._most(scores, incumbent, order) <= 0:
                 found[name] = (
-                    f"cannot beat the incumbent even with full marks on the {len(left)} items left"
+                    f"cannot beat the incumbent even with full marks on the "
+                    f"{counted(len(left), 'item')} left"
                 )
         going = {name: scores for name, scores in racers.items() if name not in found}
         return found | self._unlikely(going, incumbent, order)
@@ -115,7 +118,7 @@ class Racing:
                 break
             found[name] = (
                 f"its chance to end as the best of {len(rows)} is {chance:.1%} "
-                f"after {len(shared)} of {len(known)} items"
+                f"after {len(shared)} of {counted(len(known), 'item')}"
             )
         return found
 

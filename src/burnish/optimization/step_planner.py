@@ -17,6 +17,7 @@ from burnish.domain import (
     UsageError,
     require_json,
 )
+from burnish.domain.wording import counted
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.checkpoint import Pending
 from burnish.optimization.search_plan import SearchPlan, plan_step
@@ -174,6 +175,6 @@ def _too_dear(one: Accepted, cost: int, left: int) -> Refused:
     return Refused(
         index=one.index,
         reason=ReasonCode.BUDGET,
-        message=f"it needs {cost} evaluations and the budget has {left} left",
+        message=f"it needs {counted(cost, 'evaluation')} and the budget has {left} left",
         configuration_hash=one.configuration.hash,
     )

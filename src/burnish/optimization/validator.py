@@ -17,6 +17,7 @@ from burnish.domain import (
 )
 from burnish.domain.optimizations.optimizer import CandidateProposal, ReasonCode
 from burnish.domain.optimizations.proposal_rules import first_violation
+from burnish.domain.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,7 @@ class CandidateValidator:
         accepted, refused = _without_duplicates(checked, is_seen)
         if len(proposals) > limit:
             past = len(proposals) - limit
-            many = "1 proposal" if past == 1 else f"{past} proposals"
+            many = counted(past, "proposal")
             message = f"{many} past the limit of {limit} {'was' if past == 1 else 'were'} not read"
             refused.append(
                 Refused(index=limit, reason=ReasonCode.TOO_MANY_CANDIDATES, message=message)

@@ -10,6 +10,7 @@ from itertools import count
 from typing import Generic, TypeVar
 
 from burnish.domain import Clock, UnavailableError
+from burnish.domain.wording import counted
 from burnish.overrides.tag_store import Edit
 from burnish.support.retry import RetryPolicy, retry
 
@@ -81,7 +82,7 @@ class Calls:
         def give_up(_error: Exception, _why: str) -> UnavailableError:
             return UnavailableError(
                 what=f"{self._where} cannot be used",
-                why=f"{why}; gave up after {attempts} attempt{'s' if attempts > 1 else ''} "
+                why=f"{why}; gave up after {counted(attempts, 'attempt')} "
                 f"in {patience.deadline_seconds:g} seconds at most",
                 fix="check that the server runs and can be reached, or try again later",
                 code="overrides_unavailable",

@@ -14,6 +14,7 @@ from itertools import count
 from typing import TypeVar
 
 from burnish.domain import Clock
+from burnish.domain.wording import counted
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -51,7 +52,7 @@ class RetryPolicy:
     def why_ended(self, failures: int, wait: float, elapsed: float) -> str | None:
         """Why no further attempt may be made after this wait, or None if one may."""
         if self.max_attempts is not None and failures >= self.max_attempts:
-            return f"gave up after {failures} attempt{'s' if failures > 1 else ''}"
+            return f"gave up after {counted(failures, 'attempt')}"
         if self.deadline_seconds is not None and wait >= self.deadline_seconds - elapsed:
             limit = self.deadline_seconds
             return f"the deadline of {limit:g} s leaves no time for another attempt"

@@ -80,6 +80,17 @@ def test_a_search_that_is_being_prepared_says_so():
     assert "preparing" in shown(SearchWatch())
 
 
+def test_no_line_of_the_live_frame_breaks_in_80_columns():
+    watch = watch_of(ended(0, 0.6), ended(1, 0.8), phase=Phase.CONFIRM, max_evaluations=1000)
+    console = Console(width=80, file=io.StringIO(), force_terminal=False)
+
+    lines = console.render_lines(frame(watch, Pace(lambda: 0.0)))
+
+    told = ["".join(segment.text for segment in line).strip() for line in lines]
+    assert told[0].startswith("edits of x  comparing with the baseline on held-out items")
+    assert told[1] == "500/1,000 evaluations  1 min 01 s"
+
+
 def test_the_live_frame_has_everything_that_matters():
     pruned = ended(3, 0.2, ExperimentStatus.PRUNED)
     watch = watch_of(

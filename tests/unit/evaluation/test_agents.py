@@ -1,6 +1,8 @@
 """Agents: what a prompt sends and reads, what a function gets and may return."""
 
 import asyncio
+import json
+import re
 import threading
 
 import pytest
@@ -16,6 +18,8 @@ from burnish.domain import (
 )
 from burnish.evaluation.agents import PromptAgent, PythonAgent, as_output
 from burnish.evaluation.agents.prompt_agent import read_label
+from burnish.evaluation.item_runner import describe
+from burnish.evaluation.views import ItemView
 from burnish.models.catalog import CachedModel
 from burnish.models.scripted import ScriptedModel
 from burnish.support.threads import DaemonThreads
@@ -214,6 +218,24 @@ def test_the_fingerprint_follows_model_labels_and_order():
 def python_agent(run, **more):
     configuration = Configuration.of({"sections": {"system": "S {{review}}"}})
     return PythonAgent(name="p", configuration=configuration, run=run, **more)
+
+
+def test_a_function_that_takes_no_configuration_is_refused_before_anything_runs():
+    with pytest.raises(UsageError, match=r"answer\(item\) cannot be called with a configuration"):
+
+        def answer(item):
+            return item
+
+        python_agent(answer)
+
+
+def test_an_error_names_the_line_that_asked_and_not_the_library():
+    item = ItemView(ITEM)
+    for wrong in (lambda: item["labl"], lambda: json.loads("{")):
+        with pytest.raises(Exception, match=".") as raised:
+            wrong()
+
+        assert re.search(r"\(test_agents\.py:\d+\)$", describe(raised.value))
 
 
 @pytest.mark.parametrize("is_async", [True, False])

@@ -156,7 +156,7 @@ def test_ten_thousand_proposals_are_cut_at_the_limit_with_one_note():
 
     assert len(accepted) == 4
     assert [(r.index, r.reason.value) for r in refused] == [(4, "too_many_candidates")]
-    assert "9996 proposals" in refused[0].message
+    assert "9,996 proposals" in refused[0].message
 
 
 @given(st.recursive(st.none() | st.text() | st.integers(), lambda x: st.dictionaries(st.text(), x)))

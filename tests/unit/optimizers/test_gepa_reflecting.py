@@ -134,7 +134,7 @@ class TestRuns:
         later = "".join(asked[1:])
         assert "tried before" in later
         assert " tasks: The section system was written anew." in later
-        assert "shown 1 times before, these tasks led to no new text" in later
+        assert "shown 1 time before, these tasks led to no new text" in later
 
     def test_a_short_section_is_rewritten(self):
         def teach(prompt):

@@ -1,5 +1,6 @@
 import type { Schemas } from '@/api/client';
 import { change, count, interval, score } from './format';
+import { counted } from './format';
 
 export type Evidence = Schemas['Evidence'];
 
@@ -56,6 +57,6 @@ export function evidenceDetail(evidence: Evidence): string {
 
 /** "3 items are left out: an answer never came." */
 export function missingWords(missing: number): string {
-  const items = missing === 1 ? '1 item is' : `${count(missing)} items are`;
+  const items = missing === 1 ? '1 item is' : `${counted(missing, 'item')} are`;
   return `${items} left out: an answer never came, for reasons outside the agent.`;
 }

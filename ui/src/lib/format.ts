@@ -25,6 +25,15 @@ export function count(value: number | null | undefined): string {
   return value === null || value === undefined ? NONE : plain(value, 0);
 }
 
+/** “1 item”, “2 items”: a noun that agrees with its number. */
+export function counted(
+  value: number | null | undefined,
+  noun: string,
+  plural = `${noun}s`,
+): string {
+  return `${count(value)} ${value === 1 ? noun : plural}`;
+}
+
 export function score(value: number | null | undefined): string {
   return value === null || value === undefined ? NONE : plain(value, 3);
 }

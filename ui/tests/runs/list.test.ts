@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  bestOf,
   direction,
   filtersOf,
   isFiltered,
@@ -139,5 +140,19 @@ describe('the spark line', () => {
 
   it('runs through the middle where nothing rose', () => {
     expect(sparkPath([{ evaluations: 1, score: 0.5 }], 108, 28).end).toEqual({ x: 4, y: 14 });
+  });
+});
+
+describe('the best score', () => {
+  const change = { delta: 0.571, ci_low: null, ci_high: null, p_value: null };
+
+  it('is of the items that its change is of', () => {
+    const held = { ...change, held_out: true, items: 21, best_score: 0.952 };
+    expect(bestOf(line({ best_score: 0.964, change: held }))).toEqual({
+      value: 0.952,
+      where: 'on 21 held-out items; 0.964 in the search',
+    });
+    const searched = { ...change, held_out: false, items: null };
+    expect(bestOf(line({ best_score: 0.964, change: searched })).value).toBe(0.964);
   });
 });

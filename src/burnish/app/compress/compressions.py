@@ -19,6 +19,7 @@ from burnish.app.wiring import Workspace, database_location, overrides_location
 from burnish.config.search import SearchSpec
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import AgentVersion, Budget, Configuration, ConflictError, SearchSpace
+from burnish.domain.wording import counted
 from burnish.optimization.attempt import Attempt
 from burnish.optimizers.compress.coverage import Protection
 from burnish.optimizers.compress.examples import require_parts
@@ -82,8 +83,9 @@ class CompressionResult(Tabular):
         lines = [
             f"CompressionResult({report.optimization_id}: {report.agent}, {report.status})",
             f"{report.tokens_before:,} → {report.tokens_after:,} tokens, {kept}",
-            f"{len(report.modifications):,} modifications, {len(report.regressions):,} regressions "
-            f"on {report.gate_items:,} items, {cost_words(report.usage.get('cost_usd'))}",
+            f"{counted(len(report.modifications), 'modification')}, "
+            f"{counted(len(report.regressions), 'regression')} "
+            f"on {counted(report.gate_items, 'item')}, {cost_words(report.usage.get('cost_usd'))}",
         ]
         return "\n  ".join(lines)
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from burnish.domain import Agent, Item, Json, UsageError, lookup
 from burnish.domain.configuration import malformed_placeholders
 from burnish.domain.experiments.items import MESSAGES, TURN
+from burnish.domain.wording import counted
 from burnish.evaluation.agents import PromptAgent
 from burnish.evaluation.scorers.fields import FieldComparison, MissingFieldError, read_field
 from burnish.evaluation.suite import Suite
 
+# Beyond so many different values a column holds texts.
+_MOST_LABELS = 100
 # Reads what a placeholder or a scorer takes from a row, or raises.
 _Reader = Callable[[Item], Json]
 
@@ -33,6 +37,7 @@ class RowChecks:
         self._labels = set(agent.labels) if isinstance(agent, PromptAgent) else set()
         self._compared = suite.policy.stratify_by
         self._found: dict[tuple[str, bool], _Found] = {}
+        self._spellings: defaultdict[str, set[str]] = defaultdict(set)
         for item in suite.dataset.items():
             self._check(item)
 
@@ -44,7 +49,17 @@ class RowChecks:
     @property
     def doubtful(self) -> list[str]:
         """Likewise."""
-        return self._sentences(fatal=False)
+        alike = [sorted(one) for one in self._spellings.values() if len(one) > 1]
+        if len(self._spellings) > _MOST_LABELS:
+            alike = []  # Texts, not labels.
+        return [
+            *self._sentences(fatal=False),
+            *(
+                f"{self._compared!r} is spelled {' and '.join(map(repr, one))}: other case or spaces "
+                "make another label"
+                for one in alike
+            ),
+        ]
 
     def require_whole(self) -> None:
         """Refuse a dataset of which rows would fail."""
@@ -69,7 +84,9 @@ class RowChecks:
         if isinstance(label, str):
             if not label.strip():
                 self._note(item, f"{self._compared!r} is empty", fatal=False)
-            elif self._labels and label not in self._labels:
+            elif len(self._spellings) <= _MOST_LABELS:
+                self._spellings[" ".join(label.split()).casefold()].add(label)
+            if label.strip() and self._labels and label not in self._labels:
                 words = f"{self._compared!r} is {label[:40]!r}, which is none of the agent's labels"
                 self._note(item, words, fatal=False)
 
@@ -80,7 +97,8 @@ class RowChecks:
     def _sentences(self, *, fatal: bool) -> list[str]:
         unit = self._index.unit
         return [
-            f"{what} in {found.rows:,} of {self._index.count:,} rows, first in {unit} {found.first}"
+            f"{what} in {found.rows:,} of {counted(self._index.count, 'row')}, first in {unit} "
+            f"{found.first}"
             for (what, kind), found in self._found.items()
             if kind is fatal
         ]

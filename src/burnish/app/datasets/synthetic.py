@@ -23,6 +23,7 @@ from burnish.domain import (
     Spending,
     UsageError,
 )
+from burnish.domain.wording import counted
 from burnish.evaluation.scorers.json_values import NotJsonError, parse_json
 from burnish.evaluation.suite import SYNTHETIC, Suite
 
@@ -147,7 +148,7 @@ class _Maker:
                 "Already written, do not repeat:\n" + "\n".join(f"- {text}" for text in made)
             )
         left = min(_EACH, self._request.number - len(self.made.rows))
-        return "\n\n".join([*parts, f"Write {left} new rows, each unlike all others."])
+        return "\n\n".join([*parts, f"Write {counted(left, 'new row')}, each unlike all others."])
 
     def _take(self, row: Any) -> None:
         why = self._refusal(row)

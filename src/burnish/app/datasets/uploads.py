@@ -11,6 +11,7 @@ from pathlib import Path
 from burnish.app.wiring import Workspace
 from burnish.domain import DatasetRecord, UnavailableError, UsageError
 from burnish.domain.errors import RowsError
+from burnish.domain.wording import counted
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.datasets.index import DatasetIndex
 from burnish.evaluation.datasets.problems import RowProblem
@@ -86,7 +87,7 @@ def _require_usable(index: DatasetIndex) -> None:
         total = sum(count for kind, count in index.counts.items() if kind.fatal)
         first = index.problems[0]
         raise RowsError(
-            what=f"{total} row{'s' * (total != 1)} cannot be used, and nothing was stored",
+            what=f"{counted(total, 'row')} cannot be used, and nothing was stored",
             why=f"{first.place}: {first.message}",
             fix="correct the rows that `problems` lists, then send all of it again",
             code="broken_row",

@@ -19,6 +19,7 @@ from burnish.domain import (
     Round,
 )
 from burnish.domain.optimizations.pages import RunPoint
+from burnish.domain.wording import counted
 from burnish.evaluation.broken_items import BrokenItems
 from burnish.evaluation.looks import level_by_hand
 from burnish.evaluation.pairwise import WinRate
@@ -167,7 +168,8 @@ class EvaluationResult(Tabular):
             "no run has a score"
             if self.score is None
             else f"score {self.score:.3f} ({low:.2f}–{high:.2f}), {self.summary.passed:,} of "
-            f"{self.items:,} passed, {self.errors:,} errors, {cost_words(self.summary.cost_usd)}",
+            f"{self.items:,} passed, {counted(self.errors, 'error')}, "
+            f"{cost_words(self.summary.cost_usd)}",
             *(f"warning: {one}" for one in self.warnings),
         ]
         return "\n  ".join(lines)
@@ -343,7 +345,8 @@ async def _silent(
             if score.name in errors and (score.error or "").removesuffix(NOT_JUDGED):
                 errors[score.name][str(score.error)] += 1
     return [
-        f"{name} gave no verdict on {found.total():,} of {runs:,} runs (its weight is 0, so no score "
+        f"{name} gave no verdict on {found.total():,} of {counted(runs, 'run')} (its weight is "
+        f"0, so no score "
         f"suffers); the commonest reason: {found.most_common(1)[0][0]}"
         for name, found in errors.items()
         if found
@@ -360,7 +363,8 @@ def _warnings(
         answer, count = answers.most_common(1)[0]
         if count / total >= _COLLAPSED and (summary.pass_rate or 0.0) < _COLLAPSED:
             found.append(
-                f"the agent answers {answer!r} to {count} of {total} items: it has collapsed to "
+                f"the agent answers {answer!r} to {count} of {counted(total, 'item')}: it has "
+                f"collapsed to "
                 "one label, so the score says little about the wording"
             )
     if skipped := experiment.metadata.get("skipped_judges"):
@@ -370,10 +374,12 @@ def _warnings(
     if experiment.limit_reached is not None:
         planned = experiment.planned_items or summary.runs
         found.append(
-            f"{experiment.limit_reached}: {summary.runs:,} of {planned:,} runs were made; "
+            f"{experiment.limit_reached}: {summary.runs:,} of {counted(planned, 'run')} were made; "
             f"`burnish eval --resume {experiment.id}` goes on, under the limits that it is given"
         )
     if summary.errors:
-        counted = " and count as 0" if summary.measured else ": nothing was measured"
-        found.append(f"{summary.errors} of {summary.runs} runs ended in an error{counted}")
+        effect = " and count as 0" if summary.measured else ": nothing was measured"
+        found.append(
+            f"{summary.errors} of {counted(summary.runs, 'run')} ended in an error{effect}"
+        )
     return tuple(found)

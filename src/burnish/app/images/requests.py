@@ -15,6 +15,7 @@ from burnish.domain.images.runs import (
     Constraints,
     ImageRunRequest,
 )
+from burnish.domain.wording import counted
 from burnish.images.planning import LONGEST_PROMPT
 from burnish.support.names import NAME_PATTERN
 
@@ -39,7 +40,7 @@ async def checked(
     prompt = require_prompt(request.base_prompt)
     if request.n_variants not in VARIANT_COUNTS:
         raise invalid(
-            f"{request.n_variants} variants cannot be made",
+            f"{counted(request.n_variants, 'variant')} cannot be made",
             f"a run has from {VARIANT_COUNTS[0]} to {VARIANT_COUNTS[-1]}",
             f"ask for {' or '.join(str(one) for one in VARIANT_COUNTS)}",
         )
@@ -88,7 +89,7 @@ def require_prompt(prompt: str) -> str:
         return tidy
     raise invalid(
         "the prompt cannot be used",
-        f"it has {len(tidy)} characters",
+        f"it has {counted(len(tidy), 'character')}",
         f"write from {MIN_PROMPT_LENGTH} to {LONGEST_PROMPT:,}",
     )
 
@@ -109,7 +110,7 @@ async def require_parent(repository: ImageRepository, project_id: str, commit_id
     if not parent.can_be_parent:
         raise invalid(
             what,
-            f"it is {parent.status.value} and has {len(parent.images)} pictures",
+            f"it is {parent.status.value} and has {counted(len(parent.images), 'picture')}",
             "take one that succeeded and has a picture",
         )
 
@@ -147,7 +148,8 @@ def _terms(name: str, given: Iterable[str]) -> tuple[str, ...]:
     if len(tidy) > MOST_TERMS or longest > LONGEST_TERM:
         raise invalid(
             f"{name} cannot be used",
-            f"it has {len(tidy)} entries, the longest of {longest} characters",
+            f"it has {counted(len(tidy), 'entry', 'entries')}, the longest of "
+            f"{counted(longest, 'character')}",
             f"give up to {MOST_TERMS} of up to {LONGEST_TERM} characters",
         )
     return tidy

@@ -18,7 +18,7 @@ from burnish.domain import BurnishError, ConflictError, Usage, UsageError
 from burnish.domain.images.protocols import ImageFiles, Judgement, LeasedRun
 from burnish.domain.images.runs import ImageRun, ImageRunRequest, Rubric, Variant
 from burnish.domain.jobs import Job
-from burnish.images.contact_sheet import draw_contact_sheet
+from burnish.images.models.pillow import require_pillow
 from burnish.images.pictures import on_pixels_at_once
 from burnish.images.pipeline import ImagePipeline
 from burnish.images.rounds import (
@@ -221,6 +221,9 @@ class ImageRuns(ImageHistory):
 
     async def contact_sheet(self, run_id: str) -> bytes:
         """A PNG of the anchor and its ranked variants, with who drew and who judged."""
+        require_pillow("the contact sheet")
+        from burnish.images.contact_sheet import draw_contact_sheet  # noqa: PLC0415 - an extra
+
         run = await self.repository.run(run_id)
         anchor = None
         if run.anchor_commit_id is not None:

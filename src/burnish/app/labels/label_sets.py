@@ -26,6 +26,7 @@ from burnish.domain.labels import (
     order_for,
     output_is_left,
 )
+from burnish.domain.wording import counted
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.judging.people import read_value
 from burnish.evaluation.scorers.comparison import as_text
@@ -119,7 +120,11 @@ async def make_set(
         items, told = await _of_dataset(workspace, rules, source, left_out)
     items = items[: source.limit]
     if not 0 < len(items) <= _MOST_ITEMS:
-        why = "nothing is left to label" if not items else f"it would have {len(items):,} items"
+        why = (
+            "nothing is left to label"
+            if not items
+            else f"it would have {counted(len(items), 'item')}"
+        )
         reasons = "".join(f"; {number} {word}" for word, number in left_out.items())
         raise _no_source(
             why + reasons, f"choose 1 to {_MOST_ITEMS:,} items; a limit takes the first"

@@ -14,6 +14,7 @@ from burnish.domain import (
     OptimizationStatus,
     TrialResult,
 )
+from burnish.domain.wording import counted
 from burnish.evaluation.looks import SIGNIFICANT
 
 if TYPE_CHECKING:
@@ -220,7 +221,8 @@ class OptimizationResult(Tabular):
             )
         cost = cost_words(self.usage["cost_usd"])
         lines.append(
-            f"{self.document['trials']:,} trials, {self.evaluations:,} evaluations, {cost}"
+            f"{counted(self.document['trials'], 'trial')}, "
+            f"{counted(self.evaluations, 'evaluation')}, {cost}"
         )
         return "\n  ".join(lines)
 

@@ -18,6 +18,7 @@ from burnish.app.optimize.model_choices import chosen_models
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec
 from burnish.domain import SPLITS, Agent, Budget, Optimizer, Purpose, RunContext, Usage, UsageError
+from burnish.domain.wording import counted
 from burnish.evaluation.agents import ToolAgent
 from burnish.evaluation.power import detectable_gain
 from burnish.evaluation.suite import Suite
@@ -99,7 +100,7 @@ def require_room(suite: Suite, budget: Budget) -> None:
         raise UsageError(
             what="the budget leaves no room for a search",
             why=f"{reached} is {getattr(budget, reached):g}, and the baseline alone takes "
-            f"{needed} evaluations",
+            f"{counted(needed, 'evaluation')}",
             fix=f"raise {reached}",
             code="invalid_budget",
         )

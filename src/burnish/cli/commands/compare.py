@@ -21,7 +21,8 @@ from burnish.cli.eval_request import regression_gate
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
-from burnish.cli.wording import count, harmless
+from burnish.cli.wording import harmless
+from burnish.domain.wording import counted
 from burnish.evaluation.statistics import PairedComparison
 
 _NAMES = (
@@ -117,11 +118,11 @@ def _print(
     for letter, side, other in (("a", before, after), ("b", after, before)):
         head = Text.assemble((f"{letter}  ", "dim"), (f"{_score(side, other):.3f}", "bold cyan"))
         left = len(side.outcomes) - found.items
-        more = f"  {count(left, 'item')} only here" if left else ""
+        more = f"  {counted(left, 'item')} only here" if left else ""
         console.print(head + Text(f"  {harmless(side.name)}  {side.id}{more}"), soft_wrap=True)
     console.print()
     console.print(
-        Text.assemble((f"b against a on {count(found.items, 'item')}: ", "bold"), verdict(found))
+        Text.assemble((f"b against a on {counted(found.items, 'item')}: ", "bold"), verdict(found))
     )
     print_rows(console, comparison_rows(found))
     for side in (before, after):

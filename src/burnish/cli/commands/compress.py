@@ -29,10 +29,11 @@ from burnish.cli.options import Config, Db, Json, Mailbox, Overrides, RayAddress
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
 from burnish.cli.search import SearchWatch, chosen_runner, resume_search, start
-from burnish.cli.wording import count, harmless, money
+from burnish.cli.wording import harmless, money
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of
 from burnish.domain import Configuration, OptimizationStatus, UsageError, optimizer_name
+from burnish.domain.wording import counted
 from burnish.optimizers.compress.coverage import Protection
 from burnish.optimizers.compress.examples import require_parts
 from burnish.optimizers.compress.optimizer import Compress
@@ -225,7 +226,9 @@ def _can_ask(streams: Streams) -> bool:
 
 def _agreed(done: CompressionResult) -> bool:
     saved = done.report.total_token_reduction
-    return typer.confirm(f"Make the prompt that is {saved:,} tokens shorter the active version?")
+    return typer.confirm(
+        f"Make the prompt that is {counted(saved, 'token')} shorter the active version?"
+    )
 
 
 def _print(console: Console, done: CompressionResult, location: ProjectLocation) -> None:
@@ -260,7 +263,7 @@ def _print(console: Console, done: CompressionResult, location: ProjectLocation)
 
 
 def _refusal(one: RejectedModification) -> str:
-    broken = f" (at least {count(one.regression_count, 'item')})" if one.regression_count else ""
+    broken = f" (at least {counted(one.regression_count, 'item')})" if one.regression_count else ""
     return f"{one.edit}: {one.reason}{broken}"
 
 
@@ -276,7 +279,7 @@ def _facts(report: CompressionReport) -> list[tuple[str, str]]:
     saved = report.savings
     each = "price unknown" if saved.usd_per_call is None else money(saved.usd_per_call)
     rows = [
-        ("regressions", f"{len(report.regressions)} of {count(report.gate_items, 'gate item')}"),
+        ("regressions", f"{len(report.regressions)} of {counted(report.gate_items, 'gate item')}"),
         ("held out", _held_out(report)),
         ("evaluations", f"{report.evaluations:,}"),
         ("saved a call", f"{saved.tokens_per_call:,} tokens, {each}{_cached(report)}"),

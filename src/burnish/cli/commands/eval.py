@@ -37,9 +37,10 @@ from burnish.cli.options import (
 )
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
-from burnish.cli.wording import count, short_id
+from burnish.cli.wording import short_id
 from burnish.config.schema import Settings
 from burnish.domain import Budget, ExperimentStatus
+from burnish.domain.wording import counted
 from burnish.evaluation.broken_items import RERUNS
 from burnish.evaluation.outages import nothing_worked
 from burnish.evaluation.progress import Progress
@@ -390,5 +391,5 @@ class Watch:
         # What failed for outside reasons is worth another try; an agent's own errors would repeat.
         option = "--retry-errors" if lost else "--resume"
         command = location.command(*request.continuing_with(short_id(experiment_id), option))
-        runs = f"{kept:,} of {count(planned, 'run')}" if planned else count(kept, "run")
+        runs = f"{kept:,} of {counted(planned, 'run')}" if planned else counted(kept, "run")
         return f"{runs} saved; go on with: {command}"

@@ -20,9 +20,10 @@ from burnish.cli.options import Config, Db, Json
 from burnish.cli.parser import Commands
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
-from burnish.cli.wording import count, harmless, money, one_line, percent, short_id
+from burnish.cli.wording import harmless, money, one_line, percent, short_id
 from burnish.config.schema import Settings
 from burnish.domain import Configuration, Spending, UsageError
+from burnish.domain.wording import counted
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.judging.agreement import Effect, Estimate
 from burnish.evaluation.judging.check import JudgeReport, PanelReport
@@ -234,7 +235,7 @@ def _no_judge(why: str, fix: str) -> UsageError:
 
 
 def _print(console: Console, report: JudgeReport) -> None:
-    console.print(Text(harmless(f"{report.name}: {count(report.rows, 'row')}"), style="bold"))
+    console.print(Text(harmless(f"{report.name}: {counted(report.rows, 'row')}"), style="bold"))
     rows: list[Row] = [("agreement", _share(report.agreement))]
     kappa = report.kappa
     rows.append(
@@ -255,9 +256,11 @@ def _print(console: Console, report: JudgeReport) -> None:
         noise.append("  of verdicts change when asked again", style="dim")
         rows.append(("noise", noise))
     if report.errors:
-        rows.append(("errors", Text(f"{count(report.errors, 'row')} without a verdict", "yellow")))
+        rows.append(
+            ("errors", Text(f"{counted(report.errors, 'row')} without a verdict", "yellow"))
+        )
     usage = report.spending.total
-    rows.append(("cost", Text(f"{count(usage.calls, 'call')}, {money(usage.cost_usd)}")))
+    rows.append(("cost", Text(f"{counted(usage.calls, 'call')}, {money(usage.cost_usd)}")))
     print_rows(console, rows)
     _print_disagreements(console, report)
 
@@ -313,7 +316,7 @@ def _effect(one: Effect, pairwise: bool) -> Text:
         means = _FIRST if pairwise and one.name == "order" else _MEANS[one.name]
         words.append(f"  {means[one.value < 0]}", style="yellow")
     if one.flips:
-        words.append(f"  {count(one.flips, 'verdict')} changed", style="dim")
+        words.append(f"  {counted(one.flips, 'verdict')} changed", style="dim")
     return words
 
 

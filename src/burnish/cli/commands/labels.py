@@ -31,8 +31,9 @@ from burnish.cli.options import Config, Db, Json
 from burnish.cli.parser import Commands
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
-from burnish.cli.wording import age, count, harmless, one_line, percent
+from burnish.cli.wording import age, harmless, one_line, percent
 from burnish.domain.labels import LabelKind, LabelRules, LabelSet, LabelState, LabelVersion
+from burnish.domain.wording import counted
 from burnish.evaluation.datasets import Dataset
 from burnish.evaluation.judging.agreement import Estimate
 
@@ -122,7 +123,7 @@ def create(
     if streams.json_output:
         streams.print_document(_set_json(found.made) | {"left_out": dict(found.left_out)})
         return
-    streams.say(f"{harmless(name)}: {count(found.made.items, 'item')} to label")
+    streams.say(f"{harmless(name)}: {counted(found.made.items, 'item')} to label")
     streams.say(*(f"- left out: {number:,} {why}" for why, number in found.left_out.items()))
     streams.say("label them in the browser: `burnish serve`, then Labels")
 
@@ -142,7 +143,7 @@ def list_sets(
         streams.print_document({"label_sets": [_set_json(one) for one in found]})
         return
     for one in found:
-        words = f"{one.rules.kind.value} · {count(one.items, 'item')} · {age(one.created_at)}"
+        words = f"{one.rules.kind.value} · {counted(one.items, 'item')} · {age(one.created_at)}"
         streams.console.print(Text(harmless(f"{one.name}  {words}")), soft_wrap=True)
     if not found:
         streams.say("no label sets yet; `burnish labels create` makes one")
@@ -182,7 +183,7 @@ def show(
         streams.print_document(document | agreement.to_json() | {"differing": apart})
         return
     console = streams.console
-    console.print(Text(harmless(f"{label_set.name}: {count(label_set.items, 'item')}"), "bold"))
+    console.print(Text(harmless(f"{label_set.name}: {counted(label_set.items, 'item')}"), "bold"))
     rows: list[Row] = [
         (person, Text(f"{states[LabelState.LABELLED]:,} labelled"))
         for person, states in progress.items()
@@ -225,7 +226,7 @@ def import_labels(
     if streams.json_output:
         streams.print_document({"labels": every, "new": new})
     else:
-        streams.say(f"{count(every, 'label')}, {new:,} of them new")
+        streams.say(f"{counted(every, 'label')}, {new:,} of them new")
 
 
 @labels.command()
@@ -264,7 +265,7 @@ def export(
     if streams.json_output:
         streams.print_document({"file": str(output.absolute()), "rows": number})
     else:
-        streams.say(f"{count(number, 'row')} in {harmless(str(output))}")
+        streams.say(f"{counted(number, 'row')} in {harmless(str(output))}")
 
 
 @labels.command()
@@ -324,9 +325,9 @@ def _version_json(one: LabelVersion) -> dict[str, Any]:
 
 
 def _version_words(one: LabelVersion) -> str:
-    people = count(len(one.people), "person").replace("persons", "people")
+    people = counted(len(one.people), "person").replace("persons", "people")
     split = f", {one.undecided:,} undecided left out" if one.undecided else ""
-    return f"{count(one.rows, 'row')} by {people}{split}, digest {one.digest[:12]}"
+    return f"{counted(one.rows, 'row')} by {people}{split}, digest {one.digest[:12]}"
 
 
 def _estimate(one: Estimate, *, share: bool = False) -> Text:

@@ -11,6 +11,7 @@ from burnish.cli.options import Config, Db, Json
 from burnish.cli.parser import Commands
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
+from burnish.domain.wording import counted
 from burnish.integrations.opik.mirror.mirror import MirrorOutcome, flush
 
 _BEHIND = 4
@@ -49,9 +50,10 @@ async def _flush(location: ProjectLocation) -> MirrorOutcome:
 def mirror_lines(outcome: MirrorOutcome) -> list[str]:
     """How much went over, and what is left."""
     if not outcome.open:
-        return [f"mirrored: {outcome.experiments} experiments sent, nothing is left"]
+        return [f"mirrored: {counted(outcome.experiments, 'experiment')} sent, nothing is left"]
     return [
         *(f"the mirror is behind: {problem}" for problem in outcome.problems),
-        f"mirrored: {outcome.experiments} experiments sent, {outcome.open} optimizations have "
+        f"mirrored: {counted(outcome.experiments, 'experiment')} sent, "
+        f"{counted(outcome.open, 'optimization')} with "
         "something left; `burnish mirror flush` or the next mirrored run sends it",
     ]

@@ -57,6 +57,7 @@ from burnish.domain import (
     TrialResult,
     UsageError,
 )
+from burnish.domain.wording import counted
 from burnish.evaluation.scorers.judge import NOT_JUDGED
 from burnish.optimization.objective import points_of
 from burnish.optimization.outcome import front_json
@@ -287,7 +288,7 @@ def _print_configuration(console: Console, configuration: Configuration) -> None
     for name, value in configuration.parameters.items():
         console.print(Text.assemble((f"  {name} ", "cyan"), one_line(repr(value), 200)))
     if configuration.examples:
-        console.print(Text(f"  {len(configuration.examples)} examples", style="cyan"))
+        console.print(Text(f"  {counted(len(configuration.examples), 'example')}", style="cyan"))
 
 
 def _print_records(console: Console, records: list[Record]) -> None:

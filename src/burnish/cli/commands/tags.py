@@ -11,8 +11,8 @@ from burnish.cli.console import Streams
 from burnish.cli.options import Config, Json, Overrides
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
-from burnish.cli.wording import count
 from burnish.domain import Configuration
+from burnish.domain.wording import counted
 from burnish.optimizers.compress.examples import part_tokens, parts_of
 from burnish.overrides import NAMESPACE, descriptor_of, open_overrides
 
@@ -38,7 +38,7 @@ def tags(
         streams.say("there are no tags yet; `burnish compress --tag NAME` makes one")
     for one in found:
         stale = f", {len(one['stale'])} stale" if one["stale"] else ""
-        sections = count(len(one["sections"]), "section")
+        sections = counted(len(one["sections"]), "section")
         streams.say(f"{one['tag']}  {sections}, {one['tokens']} tokens{stale}")
 
 

@@ -21,12 +21,13 @@ from burnish.cli.display.rows import print_rows
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
-from burnish.cli.wording import count, harmless, one_line
+from burnish.cli.wording import harmless, one_line
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of
 from burnish.config.served_project import models_in
 from burnish.config.settings import model_settings
 from burnish.domain import Agent, Model, UsageError
+from burnish.domain.wording import counted
 from burnish.evaluation.agents import CommandAgent
 from burnish.evaluation.power import compared_items, detectable_gain, detectable_words
 from burnish.evaluation.suite import Suite
@@ -166,7 +167,7 @@ def _rows(checked: _Checked) -> list[tuple[str, str]]:
     for path, text in agent.configuration.sections.items():
         rows.append((f"section {path}", one_line(text, 100)))
     rows += [
-        ("dataset", f"{index.source}: {count(index.count, 'row')}"),
+        ("dataset", f"{index.source}: {counted(index.count, 'row')}"),
         ("columns", ", ".join(index.fields)),
         *_split_rows(checked.splits),
         ("power", detectable_words(*checked.compared)),
@@ -188,7 +189,7 @@ def _refine_rows(suite: Suite) -> list[tuple[str, str]]:
         return rows
     if not plan.active:
         return [*rows, ("refine", f"inactive: {plan.why_inactive}")]
-    until = f"until {plan.policy.target:g}, at most {count(plan.policy.limit, 'time')} an output"
+    until = f"until {plan.policy.target:g}, at most {counted(plan.policy.limit, 'time')} an output"
     return [*rows, ("refine", f"{plan.model_name}, {until}")]
 
 

@@ -14,6 +14,7 @@ from burnish.app.report.differences import Difference, ParameterChange, SectionC
 from burnish.cli.display.rows import print_indented
 from burnish.cli.wording import harmless
 from burnish.domain import Json
+from burnish.domain.wording import counted
 
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 _CONTEXT = 2
@@ -73,7 +74,7 @@ def _context(lines: Sequence[str], *, at_start: bool, at_end: bool) -> Iterator[
         return
     yield from ((" ", Text(line, style="dim")) for line in lines[:head])
     left = len(lines) - head - tail
-    yield " ", Text(f"… {left} lines as before", style="dim italic")
+    yield " ", Text(f"… {counted(left, 'line')} as before", style="dim italic")
     yield from ((" ", Text(line, style="dim")) for line in lines[len(lines) - tail :])
 
 

@@ -19,7 +19,6 @@ from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import (
     cost_words,
-    count,
     duration,
     harmless,
     money,
@@ -28,6 +27,7 @@ from burnish.cli.wording import (
     short_id,
 )
 from burnish.domain import ErrorKind, Experiment, ExperimentStatus, ItemResult, Json, Outcome, Round
+from burnish.domain.wording import counted
 from burnish.evaluation.looks import level_by_hand, look_words
 from burnish.evaluation.refine.statistics import RefinementStatistics
 from burnish.evaluation.scorers.assert_checks import BadAssertError, read_asserts
@@ -61,8 +61,8 @@ def print_result(
         console.print(Text.assemble(("! ", "bold yellow"), (harmless(warning), "yellow")))
     if worst:
         console.print()
-        label = "the worst of them" if result.failed > len(worst) else "all of them"
-        console.print(Text(f"{count(result.failed, 'run')} did not pass, {label}:", style="bold"))
+        part = ", the worst of them" if result.failed > len(worst) else ""
+        console.print(Text(f"{counted(result.failed, 'run')} did not pass{part}:", style="bold"))
         print_failing(console, worst)
     console.print()
     _print_next(console, result, location)
@@ -87,7 +87,7 @@ def print_summary(
 def summary_rows(result: EvaluationResult) -> list[tuple[str, Text]]:
     """The numbers with their labels."""
     score, passed = result.score_interval, result.pass_interval
-    counts = [f"{result.items:,}", f"{result.failed:,} failed", count(result.errors, "error")]
+    counts = [f"{result.items:,}", f"{result.failed:,} failed", counted(result.errors, "error")]
     if result.summary.skipped:
         counts.append(f"{result.summary.skipped:,} not judged")
     if result.summary.cached:
@@ -123,7 +123,7 @@ def _win_rows(result: EvaluationResult) -> list[Row]:
     for one in result.win_rates:
         bounds = f"{percent(one.interval.low)} to {percent(one.interval.high)}"
         rate = _with_interval(f"{percent(one.win_rate)}", bounds)
-        rate.append(f" · {one.wins} won · {one.losses} lost · {count(one.ties, 'tie')}")
+        rate.append(f" · {one.wins} won · {one.losses} lost · {counted(one.ties, 'tie')}")
         rows.append((f"win rate {one.name}" if len(result.win_rates) > 1 else "win rate", rate))
     return rows
 
@@ -143,7 +143,9 @@ def traffic_rows(told: Mapping[str, Any] | None) -> list[Row]:
 def _spending_rows(result: EvaluationResult) -> list[tuple[str, Text]]:
     rows = []
     for purpose, usage in result.summary.spending.by_purpose.items():
-        words = f"{count(usage.calls, 'call')} · {usage.token_words} · {cost_words(usage.cost_usd)}"
+        words = (
+            f"{counted(usage.calls, 'call')} · {usage.token_words} · {cost_words(usage.cost_usd)}"
+        )
         rows.append((purpose, Text(words)))
     if len(rows) > 1:
         rows.append(("cost", Text(money(result.summary.spending.total.cost_usd), style="bold")))
@@ -229,7 +231,7 @@ def refinement_rows(found: RefinementStatistics | None) -> list[Row]:
 
 def _counts(found: RefinementStatistics) -> Text:
     words = [
-        f"{found.refined:,} of {count(found.outputs, 'output')} refined",
+        f"{found.refined:,} of {counted(found.outputs, 'output')} refined",
         f"{found.count(Outcome.FIXED):,} fixed",
         f"{found.count(Outcome.UNCHANGED):,} unchanged",
         f"{found.count(Outcome.WORSENED):,} worsened",
@@ -249,7 +251,7 @@ def _rounds(found: RefinementStatistics) -> list[Row]:
             Text.assemble(
                 (f"{one.score:.3f}", "cyan"),
                 (f"  95% {one.interval.low:.3f} to {one.interval.high:.3f}", "dim"),
-                f"  {count(one.outputs, 'output')}",
+                f"  {counted(one.outputs, 'output')}",
             ),
         )
         for one in means
@@ -267,7 +269,7 @@ def _answers(found: RefinementStatistics) -> str:
 def _costs(found: RefinementStatistics) -> str:
     """What refining and judging again cost, and what that is for each output that it fixed."""
     each = found.cost_per_fixed
-    words = f"{count(found.usage.calls, 'call')} · {cost_words(found.usage.cost_usd)}"
+    words = f"{counted(found.usage.calls, 'call')} · {cost_words(found.usage.cost_usd)}"
     return words if each is None else f"{words} · {money(each)} for each fixed output"
 
 

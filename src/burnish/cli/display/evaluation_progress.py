@@ -14,8 +14,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from burnish.cli.wording import count, duration, money, one_line
+from burnish.cli.wording import duration, money, one_line
 from burnish.domain import UsageError
+from burnish.domain.wording import counted
 from burnish.evaluation.progress import Progress
 
 _WINDOW_SECONDS = 15.0
@@ -128,7 +129,7 @@ def _score(progress: Progress) -> str:
 def _counters(progress: Progress) -> list[str]:
     words = []
     if progress.errors:
-        words.append(count(progress.errors, "error"))
+        words.append(counted(progress.errors, "error"))
     if progress.cached:
         words.append(f"{progress.cached:,} cached")
     cost = progress.spending.total.cost_usd

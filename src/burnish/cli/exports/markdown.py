@@ -16,8 +16,9 @@ from burnish.app.evaluate.baselines import Baseline
 from burnish.app.evaluate.records import Record, complaint
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.display.evaluation import comparison_rows, summary_rows, verdict
-from burnish.cli.wording import count, one_line
+from burnish.cli.wording import one_line
 from burnish.domain import ItemResult
+from burnish.domain.wording import counted
 
 # By it a comment of an earlier run is found and written over.
 MARKER = "<!-- burnish -->"
@@ -57,10 +58,10 @@ async def evaluation_markdown(
         lines += ["", f"Beware: {_code(warning, 400)}"]
     failing = await _failing(records, compared)
     if compared is None:
-        lines += _told(f"{count(result.failed, 'run')} did not pass", failing, result.failed)
+        lines += _told(f"{counted(result.failed, 'run')} did not pass", failing, result.failed)
     else:
         total = len(compared.broken)
-        lines += _told(f"{count(total, 'item')} broken, which passed before", failing, total)
+        lines += _told(f"{counted(total, 'item')} broken, which passed before", failing, total)
         lines += _named("fixed, which did not pass before", compared.fixed)
     return "\n".join([*lines, "", f"Experiment {_code(result.experiment_id)}"]) + "\n"
 
@@ -99,7 +100,13 @@ def _named(label: str, ids: Sequence[str]) -> list[str]:
     if not ids:
         return []
     names = ", ".join(_code(one, 80) for one in ids[:_MOST_NAMED])
-    return ["", f"**{count(len(ids), 'item')} {label}**", "", names, *_rest(len(ids) - _MOST_NAMED)]
+    return [
+        "",
+        f"**{counted(len(ids), 'item')} {label}**",
+        "",
+        names,
+        *_rest(len(ids) - _MOST_NAMED),
+    ]
 
 
 def _rest(left: int) -> list[str]:

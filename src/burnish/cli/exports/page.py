@@ -10,8 +10,9 @@ from importlib import resources
 from burnish.app.evaluate.records import Record, complaint
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.display.evaluation import refinement_rows
-from burnish.cli.wording import count, harmless, money, percent
+from burnish.cli.wording import harmless, money, percent
 from burnish.domain import Json, Round
+from burnish.domain.wording import counted
 from burnish.evaluation.refine.statistics import RefinementStatistics
 from burnish.evaluation.statistics import Interval
 
@@ -119,7 +120,7 @@ def cards(result: EvaluationResult) -> str:
     rate_words = f"{percent(passed.low)} to {percent(passed.high)}"
     mean, rate = result.score, result.pass_rate
     counts = (
-        f"{result.failed:,} failed · {count(result.errors, 'error')} · {summary.cached:,} cached"
+        f"{result.failed:,} failed · {counted(result.errors, 'error')} · {summary.cached:,} cached"
     )
     tokens = usage.token_words
     latency = summary.avg_latency_ms
@@ -127,7 +128,7 @@ def cards(result: EvaluationResult) -> str:
         _card("score", "–" if mean is None else f"{mean:.3f}", _range(mean, score, score_words)),
         _card("passed", "–" if rate is None else percent(rate), _range(rate, passed, rate_words)),
         _card("runs", f"{result.items:,}", counts),
-        _card("cost", money(summary.cost_usd), f"{count(usage.calls, 'call')} · {tokens}"),
+        _card("cost", money(summary.cost_usd), f"{counted(usage.calls, 'call')} · {tokens}"),
         _card("latency", "–" if latency is None else f"{latency:,.1f} ms", "a run, on average"),
     ]
     return f'<div class="cards">\n{"".join(boxes)}</div>\n'
@@ -183,7 +184,7 @@ def rounds_of(record: Record) -> str:
     refined = record.result.refinement
     if refined is None:
         return ""
-    title = f"{refined.outcome.value.replace('_', ' ')} · {len(record.rounds)} rounds"
+    title = f"{refined.outcome.value.replace('_', ' ')} · {counted(len(record.rounds), 'round')}"
     why = f'<div class="soft">ended: {safe(refined.ended.value)} ({safe(refined.ended_why)})</div>'
     rounds = "".join(map(_round, record.rounds))
     return f'<details class="rounds"><summary>{safe(title)}</summary>{rounds}{why}</details>'

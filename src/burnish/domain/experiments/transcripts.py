@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from burnish.domain.json_values import Json
+from burnish.domain.wording import counted
 
 _MOST_OF_A_MESSAGE = 0.5
 
@@ -193,7 +194,7 @@ def _window(blocks: Sequence[str], middle: int, most: int) -> list[str]:
 
 
 def _left_out(number: int) -> str:
-    return f"… ({number} message{'s' * (number != 1)} left out) …"
+    return f"… ({counted(number, 'message')} left out) …"
 
 
 def _shortened(text: str, most: int) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from burnish.domain.configuration import Configuration, placeholders
 from burnish.domain.optimizations.optimizer import ReasonCode, SearchSpace
+from burnish.domain.wording import counted
 
 # Settings of the prompt agent that follow a changed wording and are not model parameters.
 _FREE_PARAMETERS = frozenset({"label_words"})
@@ -124,6 +125,6 @@ def example_count(configuration: Configuration, space: SearchSpace) -> Iterator[
     if len(configuration.examples) > space.max_examples:
         yield Violation(
             ReasonCode.TOO_MANY_EXAMPLES,
-            f"it shows {len(configuration.examples)} examples; "
+            f"it shows {counted(len(configuration.examples), 'example')}; "
             f"at most {space.max_examples} are allowed",
         )

@@ -144,7 +144,8 @@ class HttpAgent:
         raise UsageError(
             what=f"the agent at {without_query(self._url)} refused the request",
             why=f"it answered with status {status}: {said}",
-            fix="check the url and what the service expects",
+            fix='check the url, and that the service takes the row as "item" beside '
+            '"configuration" and "repeat" (docs/guide.md has one)',
             code="bad_key" if status in (401, 403) else "request_refused",
         )
 

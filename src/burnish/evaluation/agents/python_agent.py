@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from burnish.domain import AgentOutput, Configuration, Item
+from burnish.domain import AgentOutput, Configuration, Item, UsageError
 from burnish.evaluation.agents.answers import as_output
 from burnish.evaluation.views import ConfigurationView, ItemView
 from burnish.models.fingerprints import callable_fingerprint
@@ -26,6 +26,7 @@ class PythonAgent:
         run: Callable[..., Any],
         version: str | None = None,
     ) -> None:
+        _require_two_arguments(name, run)
         self.name = name
         self.configuration = configuration
         self._function = run
@@ -50,3 +51,22 @@ class PythonAgent:
     async def close(self) -> None:
         """Let the threads end."""
         self._threads.close()
+
+
+def _require_two_arguments(name: str, run: Callable[..., Any]) -> None:
+    """Refuse before anything runs what cannot be called with a configuration and an item."""
+    try:
+        signature = inspect.signature(run)
+    except (TypeError, ValueError):
+        return  # Written in C: its call will tell.
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        called = getattr(run, "__name__", type(run).__name__)
+        raise UsageError(
+            what=f"the agent {name!r} cannot be run",
+            why=f"{called}{signature} cannot be called with a configuration and an item: {error}",
+            fix=f"write it as {called}(configuration, item), or give another function's prompts "
+            "by burnish.from_function",
+            code="invalid_agent",
+        ) from error

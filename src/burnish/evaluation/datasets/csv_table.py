@@ -6,15 +6,20 @@ import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from burnish.domain.wording import counted
 from burnish.evaluation.datasets.problems import ProblemKind, RowProblem
 from burnish.evaluation.datasets.rows import RawRow
+
+# Python's own bound is 131,072: fewer than a page of logs or a contract has.
+LONGEST_CELL = 64_000_000
 
 
 def read_csv(path: Path) -> Iterator[RawRow | RowProblem]:
     """Rows in order, all cells as text. A row of empty cells is {}.
 
-    Cells are parted by commas; by semicolons or tabs where the header has no comma. Quoting is
-    checked strictly: otherwise an open quote would swallow the rest of the file without a word.
+    Cells are parted by tabs in a file that ends in .tsv, else by commas; by semicolons or tabs where
+    the header has no comma. Quoting is checked strictly: otherwise an open quote would swallow the rest
+    of the file without a word.
     """
     with path.open("rb") as file:
         lines = _DecodedLines(path, file)
@@ -75,7 +80,8 @@ def _records(path: Path, lines: _DecodedLines) -> Iterator[tuple[int, list[str]]
     first = next(text, None)
     if first is None:
         return
-    reader = csv.reader(_chain(first, text), delimiter=_delimiter(first), strict=True)
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+    reader = csv.reader(_chain(first, text), delimiter=_delimiter(path, first), strict=True)
     while True:
         begin = reader.line_num + 1
         try:
@@ -91,7 +97,9 @@ def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
     yield from rest
 
 
-def _delimiter(header: str) -> str:
+def _delimiter(path: Path, header: str) -> str:
+    if path.suffix.lower() == ".tsv":
+        return "\t"
     if "," in header:
         return ","
     return next((sign for sign in (";", "\t") if sign in header), ",")
@@ -102,7 +110,7 @@ def _explain(error: csv.Error) -> str:
     if "unexpected end" in text:
         return "a quote that opens here is never closed"
     if "field limit" in text:
-        return "a quote is never closed, or a cell is too long for CSV (JSON Lines has no limit)"
+        return f"a quote is never closed, or a cell is longer than {LONGEST_CELL:,} characters"
     if "new-line character" in text:
         return "a line ends in a lone carriage return; save it with Unix or Windows line ends"
     return f"not valid CSV ({text})"
@@ -128,7 +136,7 @@ class _Header:
     def row(self, line: int, cells: Sequence[str]) -> RawRow | RowProblem:
         """The cells by name."""
         if len(cells) != len(self._names):
-            message = f"{len(cells)} cells where the header has {len(self._names)}"
+            message = f"{counted(len(cells), 'cell')} where the header has {len(self._names)}"
             return RowProblem.at(self._path, line, None, ProblemKind.WRONG_CELLS, message)
         named = zip(self._names, cells, strict=True)
         return RawRow(line, {name: cell for name, cell in named if name})

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from burnish.domain import UsageError
+from burnish.domain.wording import counted
 
 _LISTED = 10
 _KEPT = 100
@@ -125,7 +126,7 @@ def unusable_rows(
         why += f"; also {listed}" + (f"; and {unlisted} more" if unlisted else "")
     duplicates_only = counts.get(ProblemKind.DUPLICATE_ID, 0) == total
     return UsageError(
-        what=f"{total} row{'s' * (total != 1)} of {source} cannot be used",
+        what=f"{counted(total, 'row')} of {source} cannot be used",
         why=why,
         fix=_FIXES[first.kind],
         code="duplicate_id" if duplicates_only else "broken_row",
@@ -134,7 +135,7 @@ def unusable_rows(
 
 def empty_dataset(source: str, skipped: int) -> UsageError:
     """The error for a dataset without a single usable row."""
-    why = f"all its {skipped} rows are empty" if skipped else "it has no rows"
+    why = f"it has no row but {counted(skipped, 'empty one')}" if skipped else "it has no rows"
     return UsageError(
         what=f"the dataset {source} is empty",
         why=why,

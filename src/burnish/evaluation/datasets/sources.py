@@ -64,6 +64,7 @@ READERS: Mapping[str, Reader] = {
     ".ndjson": read_json_lines,
     ".json": read_json_document,
     ".csv": read_csv,
+    ".tsv": read_csv,
     ".parquet": read_parquet,
 }
 
@@ -160,6 +161,8 @@ class FileRows:
 def _reader_of(path: Path) -> Reader:
     reader = READERS.get(path.suffix.lower())
     if reader is None:
+        if path.is_dir():
+            raise _unreadable(path, "it is a folder", "name a file in it")
         raise UsageError(
             what=f"the dataset {path} cannot be read",
             why=f"{path.suffix or 'a name without an ending'} is not a known kind of file",
@@ -169,11 +172,13 @@ def _reader_of(path: Path) -> Reader:
     return reader
 
 
-def _unreadable(path: Path, why: str) -> UsageError:
+def _unreadable(
+    path: Path, why: str, fix: str = "check the path and its permissions"
+) -> UsageError:
     return UsageError(
         what=f"the dataset {path} cannot be read",
         why=why,
-        fix="check the path and its permissions",
+        fix=fix,
         code="unreadable_file",
     )
 

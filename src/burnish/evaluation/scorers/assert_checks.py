@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from burnish.domain import AgentOutput, Json, UsageError
+from burnish.domain.wording import counted
 from burnish.evaluation.scorers.comparison import (
     TextRule,
     Tolerance,
@@ -324,7 +325,7 @@ def _word_count(check: Check, output: AgentOutput, text: str) -> Finding:
     least, most = (bounds.get(one) for one in _BOUNDS)
     short = least is not None and words < float(str(least))
     long = most is not None and words > float(str(most))
-    return f"it has {words} words" if short or long else None
+    return f"it has {counted(words, 'word')}" if short or long else None
 
 
 def _finish_reason(check: Check, output: AgentOutput, text: str) -> Finding:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from burnish.domain import AgentOutput, Item, Score, Scorer, Spending, UsageError, exact_hash
+from burnish.domain.wording import counted
 from burnish.evaluation.scorers.fields import (
     CriteriaScorer,
     FieldScorer,
@@ -233,7 +234,10 @@ def _check(scorers: Sequence[Scorer], weights: Sequence[float]) -> None:
             why = f"{scorer!r:.100} lacks name, fingerprint or score"
             raise _bad(why, "give it all three; fingerprint = None means that it is not known")
     if len(weights) != len(scorers):
-        raise _bad(f"{len(scorers)} scorers have {len(weights)} weights", "give one weight each")
+        raise _bad(
+            f"there are {counted(len(weights), 'weight')} for {counted(len(scorers), 'scorer')}",
+            "give one weight each",
+        )
     if not all(0 <= weight < math.inf for weight in weights) or not any(weights):
         why = f"the weights {', '.join(f'{weight:g}' for weight in weights)} make no mean"
         raise _bad(why, "use finite weights from 0 up, at least one of them above 0")

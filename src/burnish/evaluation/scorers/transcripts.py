@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from burnish.domain import AgentOutput, Item, Json, Score
 from burnish.domain.experiments.transcripts import Transcript, is_turn
+from burnish.domain.wording import counted
 from burnish.evaluation.scorers.fields import (
     MissingFieldError,
     bad_setting,
@@ -83,7 +84,7 @@ class _Counted(TranscriptScorer):
         if self._least is not None and used < self._least:
             reason = f"{used} {self.noun}s were used, at least {self._least} are expected"
             return self._wrong(used / self._least, reason, transcript.steps or None)
-        return self._right(f"{used} {self.noun}{'s' * (used != 1)}")
+        return self._right(f"{counted(used, self.noun)}")
 
     @abstractmethod
     def _used(self, transcript: Transcript) -> int: ...
@@ -159,7 +160,7 @@ class GoalReached(TranscriptScorer):
         self.fingerprint = fingerprint_of("goal_reached", 1)
 
     def _judge(self, transcript: Transcript, given: Json) -> Score:
-        turns = f"{transcript.turns} turn{'s' * (transcript.turns != 1)}"
+        turns = f"{counted(transcript.turns, 'turn')}"
         if transcript.ended == GOAL:
             return self._right(f"the user reached the goal in {turns}")
         ended = transcript.ended or "not said"

@@ -9,6 +9,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from burnish.domain import UsageError
+from burnish.domain.wording import counted
 from burnish.evaluation.datasets.problems import ProblemKind, RowProblem, empty_dataset
 from burnish.evaluation.datasets.rows import RefusedRow, take_apart
 from burnish.evaluation.datasets.sources import FileRows
@@ -145,10 +146,13 @@ def settle_system(project: ForeignProject, otherwise: str) -> None:
     project.sections = sections
     if alone:
         project.findings.note(
-            f"in {len(alone)} rows all is said as the system: the last text of it is the input"
+            f"in {counted(len(alone), 'row')} all is said as the system: the last text of it is "
+            f"the input"
         )
     if folded:
-        project.findings.note(f"in {len(folded)} rows a chat of several turns is one text in input")
+        project.findings.note(
+            f"in {counted(len(folded), 'row')} a chat of several turns is one text in input"
+        )
 
 
 def _read_samples(

@@ -10,6 +10,7 @@ from itertools import count
 from typing import TypeVar
 
 from burnish.domain import BatchRecord, BatchRecords, BurnishError, Clock, UnavailableError
+from burnish.domain.wording import counted
 from burnish.models.batches.endpoint import (
     BatchAnswer,
     BatchEndpoint,
@@ -139,7 +140,8 @@ class BatchFollower:
         age = (self._clock.now() - batch.created_at).total_seconds()
         if age < self._endpoint.window_seconds:
             raise UnavailableError(
-                what=f"a batch of {batch.requests} requests to {self._model} cannot be found",
+                what=f"a batch of {counted(batch.requests, 'request')} to {self._model} cannot "
+                f"be found",
                 why=f"it was sent as {vendor_id}, and the endpoint knows none of that id with this key",
                 fix="use the key and address that it was sent with; its requests are not sent twice",
                 code="batch_lost",

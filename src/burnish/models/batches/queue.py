@@ -23,6 +23,7 @@ from burnish.domain import (
     UnavailableError,
     Usage,
 )
+from burnish.domain.wording import counted
 from burnish.models.batches.endpoint import BatchAnswer, BatchEndpoint, Body, custom_id
 from burnish.models.batches.following import BatchFollower, BatchOutcome
 from burnish.models.failures import TransientError
@@ -311,7 +312,7 @@ class BatchQueue:
         if not isinstance(error, TransientError):
             asked.fail(error)
         elif asked.tries >= self._max_attempts:
-            why = f"{error.reason}; gave up after {asked.tries} batches"
+            why = f"{error.reason}; gave up after {counted(asked.tries, 'batch', 'batches')}"
             asked.fail(
                 UnavailableError(
                     what=f"{self._model} did not answer in a batch",

@@ -21,6 +21,7 @@ from burnish.domain import (
     UsageError,
     text_hash,
 )
+from burnish.domain.wording import counted
 from burnish.evaluation.work_source import Run, runs_of
 from burnish.optimization.budget_gate import BudgetGate
 from burnish.optimization.experiments.adapter import (
@@ -166,7 +167,8 @@ class OwnBlocks:
         missing = [key for key in wanted if key not in found]
         if missing:
             item, repeat = missing[0]
-            why = f"its results lack {len(missing)} of {len(wanted)} runs, such as item {item!r}"
+            lacking = f"{len(missing)} of {counted(len(wanted), 'run')}"
+            why = f"its results lack {lacking}, such as item {item!r}"
             raise self._calls.failed("get_results", f"{why}, repeat {repeat}")
         return list(found.values())
 

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from math import prod
 
 from burnish.domain import ParameterSpace, RunContext
+from burnish.domain.wording import counted
 from burnish.optimizers.parameters.axes import are_whole, is_bounded
 
 # As many points as a few steps can try one by one; beyond, what was learnt should lead.
@@ -39,7 +40,7 @@ def choose(context: RunContext, *, has_model: bool) -> list[Choice]:
         return [first]
     joint = Choice(
         name="joint",
-        reason=f"{_count(shown, 'training item')} with labels can be shown beside texts that may "
+        reason=f"{counted(shown, 'training item')} with labels can be shown beside texts that may "
         "change",
     )
     return [joint, first] if first.name == "gepa" else [joint]
@@ -68,18 +69,18 @@ def _first(context: RunContext, *, has_model: bool) -> Choice:
     if texts and has_model and trials is not None and trials < _FEW_TRIALS:
         return Choice(
             name="edits",
-            reason=f"the budget has room for {_count(trials, 'trial')} only, too few to reflect on "
+            reason=f"the budget has room for {counted(trials, 'trial')} only, too few to reflect on "
             "failures first",
         )
     if texts and has_model:
         return Choice(
             name="gepa",
-            reason=f"{_count(len(texts), 'section')} may change, and a model can reflect on failures",
+            reason=f"{counted(len(texts), 'section')} may change, and a model can reflect on failures",
         )
     if texts:
         return Choice(
             name="edits",
-            reason=f"{_count(len(texts), 'section')} may change, and no model is given to rewrite "
+            reason=f"{counted(len(texts), 'section')} may change, and no model is given to rewrite "
             f"{'it' if len(texts) == 1 else 'them'}",
         )
     if spaces:
@@ -94,10 +95,12 @@ def _trials_left(context: RunContext) -> int | None:
 
 
 def _over_parameters(spaces: list[ParameterSpace]) -> Choice:
-    only = f"only {_count(len(spaces), 'parameter')} may change"
+    only = f"only {counted(len(spaces), 'parameter')} may change"
     sizes = [_size(one) for one in spaces]
     if None not in sizes and (points := prod(size or 1 for size in sizes)) <= _SMALL_GRID:
-        return Choice(name="grid", reason=f"{only}, and {points} points can all be tried")
+        return Choice(
+            name="grid", reason=f"{only}, and all of {counted(points, 'point')} can be tried"
+        )
     if find_spec("optuna") is None:
         return Choice(name="random", reason=f"{only}, and optuna is not installed")
     return Choice(name="parameters", reason=f"{only}, in more points than can all be tried")
@@ -107,7 +110,7 @@ def _over_examples(context: RunContext) -> Choice:
     train = len(context.splits.get("train", ()))
     if not train or not context.space.max_examples:
         return Choice(name="edits", reason="no section, parameter or example may change")
-    only = f"no section or parameter may change, but {_count(train, 'training item')} can be shown"
+    only = f"no section or parameter may change, but {counted(train, 'training item')} can be shown"
     if context.labels:
         return Choice(name="few_shot", reason=f"{only} with their labels")
     return Choice(name="bootstrap", reason=f"{only} with outputs of the agent that pass")
@@ -120,7 +123,3 @@ def _size(space: ParameterSpace) -> int | None:
     if space.low is None or space.high is None:
         return 2
     return int(space.high - space.low) + 1 if are_whole(space.low, space.high) else None
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

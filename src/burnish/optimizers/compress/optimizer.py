@@ -25,6 +25,7 @@ from burnish.domain import (
     TrialResult,
     UnavailableError,
 )
+from burnish.domain.wording import counted
 from burnish.optimizers.compress.coverage import Coverage, Protection, UntestedLine, says
 from burnish.optimizers.compress.cuts import Cut, MayGo, section_cuts, shorten, unit_cuts
 from burnish.optimizers.compress.edit_checks import checked_edits
@@ -187,7 +188,8 @@ class Compress:
         if self._unanswered >= _MOST_UNANSWERED:
             raise UnavailableError(
                 what="the compression stopped",
-                why=f"items were run {self._unanswered} times in a row and failed outside the agent",
+                why=f"items were run {counted(self._unanswered, 'time')} in a row and failed "
+                f"outside the agent",
                 fix="`burnish resume` goes on once the agent's model answers; what is known is kept",
                 code="endpoint_unavailable",
             )

@@ -18,6 +18,7 @@ from burnish.domain import (
     StopReason,
     TrialHistory,
 )
+from burnish.domain.wording import counted
 from burnish.optimizers.examples.search import (
     ExamplePool,
     Shown,
@@ -92,10 +93,11 @@ class Bootstrap(TrainingSearch):
         pool = seen.pool
         if not pool.shown:
             ran = len(frozenset().union(*seen.ran.values()))
-            return stop(f"the agent passed none of the {ran} training items that it ran")
+            return stop(f"the agent passed none of the {counted(ran, 'training item')} that it ran")
         if not pick_rows(pool, state, history, 1, most=self._most(pool.facts)):
             return stop(
-                f"no new row of the {len(pool.shown)} examples was found", StopReason.CONVERGENCE
+                f"no new row of the {counted(len(pool.shown), 'example')} was found",
+                StopReason.CONVERGENCE,
             )
         return None
 

@@ -9,6 +9,7 @@ from burnish.domain import (
     StopReason,
     TrialHistory,
 )
+from burnish.domain.wording import counted
 from burnish.optimizers.examples.search import ExamplePool, Row, pick_rows, row_proposal
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.search_status import stop
@@ -56,7 +57,8 @@ class FewShot(TrainingSearch):
             return stop(self._why_none(state, pool))
         if not self._picks(pool, state, history, 1):
             return stop(
-                f"no new row of the {len(pool.shown)} examples was found", StopReason.CONVERGENCE
+                f"no new row of the {counted(len(pool.shown), 'example')} was found",
+                StopReason.CONVERGENCE,
             )
         return None
 

@@ -18,6 +18,7 @@ from burnish.domain import (
     UsageError,
     canonical_hash,
 )
+from burnish.domain.wording import counted
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.gradient import Gradient, Prior
 from burnish.optimizers.shared.search_status import tried_hashes
@@ -223,7 +224,7 @@ class ExampleSearch:
             else:
                 length = chance.randint(1, self._most)
             row = self.balanced(length, chance)
-            yield Row(places=row, parent=root, says=f"show {length} new examples")
+            yield Row(places=row, parent=root, says=f"show {counted(length, 'new example')}")
         if self._pool.facts.baseline.examples:
             yield Row(places=(), parent=root, says="show no examples")
 

@@ -22,6 +22,7 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
+from burnish.domain.wording import counted
 from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.optimizers.edits.optimizer import Edits
 from burnish.optimizers.gepa.block_effects import block_effects
@@ -222,7 +223,7 @@ class Gepa(ModelAsker):
         if tally.in_a_row < USELESS_IN_A_ROW and not never:
             return None
         return stop(
-            f"the last {tally.in_a_row} answers of the meta-model could not be used "
+            f"the last {counted(tally.in_a_row, 'answer')} of the meta-model could not be used "
             f"(of {tally.asked}: {tally.in_words()}), such as: “{tally.example}”"
         )
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from burnish.domain import ModelResponse, TrialHistory
+from burnish.domain.wording import counted
 from burnish.optimizers.gepa.evidence import Known
 from burnish.optimizers.gepa.parents import Task
 from burnish.optimizers.gepa.step_view import Move, StepView
@@ -151,7 +152,7 @@ class Reflection:
             found.append(f"{gain:+.2g} on {shared} tasks: {said[:_MOST_SAID]}")
         in_vain = self.view.in_vain.get(parent.id, {}).get(task.section, {})
         if times := max((in_vain.get(item, 0) for item in task.failures), default=0):
-            found.append(f"shown {times} times before, these tasks led to no new text")
+            found.append(f"shown {counted(times, 'time')} before, these tasks led to no new text")
         return tuple(found[-_MOST_TRIED:])
 
     async def _shown(self, parent: Known, item_ids: Sequence[str]) -> Mapping[str, Shown]:

@@ -16,6 +16,7 @@ from burnish.domain import (
     StopDecision,
     StopReason,
 )
+from burnish.domain.wording import counted
 from burnish.optimizers.gepa.evidence import Evidence, Items, Known
 from burnish.optimizers.shared.acceptance import is_acceptable, is_short_enough
 from burnish.optimizers.shared.facts import RunFacts
@@ -297,6 +298,7 @@ class Limits:
         if patience is None or (idle < patience and steps < _STEPS_A_TRIAL * patience):
             return None
         return stop(
-            f"{idle} trials in {steps} steps brought nothing better than {state.best_score:g}",
+            f"{counted(idle, 'trial')} in {counted(steps, 'step')} brought nothing better than "
+            f"{state.best_score:.3f}",
             StopReason.NO_IMPROVEMENT,
         )

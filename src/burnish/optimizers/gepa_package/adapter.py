@@ -21,6 +21,7 @@ from gepa.strategies.instruction_proposal import InstructionProposalSignature
 
 from burnish.domain import CandidateProposal, Configuration, Item, UsageError
 from burnish.domain.json_values import normalise_text
+from burnish.domain.wording import counted
 from burnish.optimizers.gepa_package.journal import (
     Answer,
     Ended,
@@ -317,8 +318,8 @@ def replay(
         else f"max_metric_calls = {max_metric_calls} is reached"
     )
     return Ended(
-        message=f"the gepa package ended with {len(result.candidates)} candidates "
-        f"after {result.total_metric_calls} metric calls: {why}"
+        message=f"the gepa package ended with {counted(len(result.candidates), 'candidate')} "
+        f"after {counted(result.total_metric_calls, 'metric call')}: {why}"
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from burnish.domain import Candidate, Configuration, Json
+from burnish.domain.wording import counted
 from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.optimizers.edits.optimizer import screening_queue
 from burnish.optimizers.examples.search import ExamplePool, ExampleSearch, features_of
@@ -87,7 +88,11 @@ class Variants:
         """A rationale that people read."""
         parts = [self.catalog.edits[name].says for name in variant.edits]
         if variant.row is not None:
-            parts.append(f"show {len(variant.row)} examples" if variant.row else "show no examples")
+            parts.append(
+                f"show {counted(len(variant.row), 'example')}"
+                if variant.row
+                else "show no examples"
+            )
         said = "; ".join(parts) or "as it was"
         return f"{said[:1].upper()}{said[1:]}."
 

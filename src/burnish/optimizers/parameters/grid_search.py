@@ -16,6 +16,7 @@ from burnish.domain import (
     StopReason,
     TrialHistory,
 )
+from burnish.domain.wording import counted
 from burnish.optimizers.parameters.axes import checked_texts, require_free, values_of
 from burnish.optimizers.shared.acceptance import is_acceptable
 from burnish.optimizers.shared.facts import RunFacts
@@ -72,7 +73,7 @@ class GridSearch(HistorySearch):
         if next(self._untried(facts, history), None) is None:
             size = prod(len(values) for _, values in self._axes(facts))
             message = (
-                f"all {size} points of the grid were tried"
+                f"the whole grid of {counted(size, 'point')} was tried"
                 if size > 1
                 else "the grid is empty: declare parameters in the search space, or list sections"
             )

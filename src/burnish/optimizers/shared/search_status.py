@@ -13,6 +13,7 @@ from burnish.domain import (
     TrialHistory,
     TrialResult,
 )
+from burnish.domain.wording import counted
 from burnish.optimizers.shared.facts import RunFacts, perfect_score_in
 
 GOING_ON = StopDecision(should_stop=False)
@@ -79,7 +80,7 @@ def stale(state: OptimizerState, patience: int) -> StopDecision | None:
     if since < patience * max(places, 1):
         return None
     return stop(
-        f"the last {since} candidates brought nothing better than {state.best_score:g}",
+        f"{counted(since, 'candidate')} in a row brought nothing better than {state.best_score:.3f}",
         StopReason.NO_IMPROVEMENT,
     )
 

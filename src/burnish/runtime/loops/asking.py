@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 
 from burnish.domain import BurnishError, ErrorKind, ExperimentContext, Item, UnavailableError
 from burnish.domain.mailboxes import Mailbox, Message
+from burnish.domain.wording import counted
 from burnish.runtime.loops.eval_loop import EvalReport, EvalRequest, EvalResult
 from burnish.runtime.loops.main_loop import MainLoopRequest, MainLoopResult
 from burnish.runtime.loops.optimize_loop import OptimizeRequest, OptimizeResult
@@ -116,7 +117,7 @@ def _too_late(
     mailbox: str, found: dict[UUID, Result], wanted: int, timeout: float
 ) -> NotAnsweredError:
     error = NotAnsweredError(
-        what=f"{wanted - len(found)} of {wanted} requests to {mailbox} were not answered",
+        what=f"{wanted - len(found)} of {counted(wanted, 'request')} to {mailbox} were not answered",
         why=f"{timeout:g} seconds are over",
         fix="start workers that serve this mailbox (`burnish worker`), or allow more time; "
         f"what could not be handled is in {mailbox}.dead",

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from burnish.domain import BurnishError, Clock, ConflictError, UnavailableError, UsageError
 from burnish.domain.mailboxes import Message
+from burnish.domain.wording import counted
 from burnish.evaluation.item_runner import describe
 from burnish.support.retry import RetryPolicy, retry
 
@@ -125,7 +126,8 @@ class MessageHandler(Generic[RequestT, ReplyT]):
         """Tell the sender that nobody will try again; the mailbox buries it after that."""
         error = UnavailableError(
             what="the request was given up",
-            why=f"{self._message.delivery_count - 1} workers failed or ended in the middle of it",
+            why=f"{counted(self._message.delivery_count - 1, 'worker')} failed or ended in the "
+            f"middle of it",
             fix="look at the workers' logs; the request is in the mailbox's dead letters",
             code="worker_ended",
         )

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from burnish.domain import BurnishError, InvariantError, UnavailableError
 from burnish.domain.mailboxes import Mailbox
+from burnish.domain.wording import counted
 from burnish.optimization.experiments.adapter import RunnerLost
 from burnish.runtime.shards.messages import ShardReply, ShardRequest
 
@@ -125,8 +126,8 @@ def refused_by_all(reply: ShardReply) -> RunnerLost:
 def shard_lost(pairs: int, times: int) -> UnavailableError:
     """A shard never comes to an end: it may end its workers."""
     return UnavailableError(
-        what=f"{pairs} evaluations have no result",
-        why=f"they were given to workers {times} times, and got lost each time",
+        what=f"there is no result of {counted(pairs, 'evaluation')}",
+        why=f"they were given to workers {counted(times, 'time')}, and got lost each time",
         fix="look at the workers' logs and at the mailbox's dead letters: an item may end its worker",
         code="shard_lost",
     )

@@ -17,6 +17,7 @@ import { agentQuery, useVersions, type AgentView, type VersionLine } from './dat
 import { kindWords, sourceWords } from './origin';
 import { RevertDialog } from './RevertDialog';
 import { Timeline } from './Timeline';
+import { counted } from '../../lib/format';
 
 const EditPrompt = lazy(() => import('./edit/EditPrompt'));
 
@@ -158,7 +159,7 @@ function Facts({
       {agent.labels.length > 0 && (
         <Stat
           label="Answers with one of"
-          value={<span className="agents-fact">{agent.labels.length} labels</span>}
+          value={<span className="agents-fact">{counted(agent.labels.length, 'label')}</span>}
         >
           <span className="muted agents-labels" title={agent.labels.join(', ')}>
             {agent.labels.join(', ')}

@@ -12,6 +12,7 @@ import { useRows } from '@/lib/rows';
 import './agents.css';
 import { lastVersionQuery, useAgents, type AgentView, type VersionLine } from './data';
 import { kindWords, sourceWords } from './origin';
+import { counted } from '../../lib/format';
 
 const NewAgent = lazy(() => import('./edit/NewAgent'));
 
@@ -43,7 +44,7 @@ export default function Agents() {
         />
         {query.data && (
           <span className="muted small" role="status">
-            {shown.length === 1 ? '1 agent' : `${shown.length} agents`}
+            {counted(shown.length, 'agent')}
           </span>
         )}
       </div>
@@ -104,7 +105,7 @@ function AgentTable({ agents }: { agents: readonly AgentView[] }) {
   });
   return (
     <div className="table-wrap">
-      <table className="table agents-table">
+      <table className="table table-cards">
         <thead>
           <tr>
             <th scope="col">Agent</th>

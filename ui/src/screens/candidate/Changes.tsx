@@ -6,7 +6,7 @@ import { Change, Score } from '@/components/Numbers';
 import { Failure, Loading } from '@/components/States';
 import { Status } from '@/components/Status';
 import { asConfiguration, changesInWords, compareConfigurations } from '@/lib/configurations';
-import { count } from '@/lib/format';
+import { count, counted } from '@/lib/format';
 import { originSentence } from './against/against';
 import type { CandidateRef, RunCandidate } from './data';
 import { byScore, trialScore, splitRationale } from './roles';
@@ -67,7 +67,7 @@ function Tokens({ now, before }: { now: number | undefined; before: number | und
   if (now === undefined) return null;
   return (
     <span className="muted small configuration-note nowrap">
-      {count(now)} tokens
+      {counted(now, 'token')}
       {before !== undefined && before !== now && (
         <>
           {' '}

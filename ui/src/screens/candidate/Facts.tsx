@@ -1,7 +1,7 @@
 import { Stat } from '@/components/Card';
 import { Change, Money, Score } from '@/components/Numbers';
 import { chance } from '@/lib/evidence';
-import { count, interval, milliseconds } from '@/lib/format';
+import { count, counted, interval, milliseconds } from '@/lib/format';
 import { useComparison, type Pair, type RunCandidate } from './data';
 import { heldOut, mainExperiment, totalTokens } from './roles';
 import type { Other } from './against/useOther';
@@ -29,7 +29,7 @@ export function Facts({
         <span className="muted">
           {main ? (
             <>
-              <Range low={main.ci_low} high={main.ci_high} /> on {count(main.items)} items
+              <Range low={main.ci_low} high={main.ci_high} /> on {counted(main.items, 'item')}
             </>
           ) : (
             'It has not run yet.'
@@ -87,7 +87,7 @@ export function Facts({
           digits={0}
           unit=" ms"
         />
-        <span className="muted candidate-line">mean of {count(main?.items ?? 0)} items</span>
+        <span className="muted candidate-line">mean of {counted(main?.items ?? 0, 'item')}</span>
       </Stat>
       <Stat label="Cost of this candidate" value={<Money value={candidate.cost_usd} />}>
         <span className="muted candidate-line">

@@ -7,7 +7,7 @@ import { SearchInput } from '@/components/list/SearchBox';
 import { Page } from '@/components/shell/Page';
 import { Loaded } from '@/components/States';
 import { Time } from '@/components/Time';
-import { count } from '@/lib/format';
+import { counted } from '@/lib/format';
 import { useAddress } from '@/lib/address';
 import { useSuites } from '@/api/choices';
 import { useDataset, useDatasetItems } from './data';
@@ -22,7 +22,7 @@ export default function Dataset() {
     <Page
       title={dataset.data?.name ?? 'Dataset'}
       crumbs={[{ label: 'Data', to: '/suites' }]}
-      badge={dataset.data && <span className="badge">{count(dataset.data.items)} items</span>}
+      badge={dataset.data && <span className="badge">{counted(dataset.data.items, 'item')}</span>}
       actions={
         <>
           {dataset.data && (
@@ -38,7 +38,7 @@ export default function Dataset() {
               forget={['datasets']}
               to="/suites"
             >
-              All its {count(dataset.data.items)} items go. This cannot be undone.
+              All of it goes, {counted(dataset.data.items, 'item')}. This cannot be undone.
             </DeleteButton>
           )}
           <Link className="btn" href={`/suites?new=suite&dataset=${id}`}>

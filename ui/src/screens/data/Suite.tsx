@@ -8,7 +8,7 @@ import { Page } from '@/components/shell/Page';
 import { Loaded } from '@/components/States';
 import { Segmented } from '@/components/Tabs';
 import { Ticked } from '@/components/form/Ticked';
-import { count, percent, score } from '@/lib/format';
+import { count, counted, percent, score } from '@/lib/format';
 import { useAddress } from '@/lib/address';
 import { useDataset, useScorers, useSuite, useSuiteItems } from './data';
 import { ItemTable } from './ItemTable';
@@ -107,7 +107,7 @@ function Facts({ suite }: { suite: View }) {
       <Stat label="Items from" value={dataset.data?.name ?? 'a file of the project'}>
         {dataset.data ? (
           <Link href={`/datasets/${dataset.data.dataset_id}`}>
-            {count(dataset.data.items)} items
+            {counted(dataset.data.items, 'item')}
           </Link>
         ) : (
           <span className="muted">as burnish.toml names it</span>

@@ -50,56 +50,77 @@ export default function Suites() {
 }
 
 function SuiteList() {
+  const address = useAddress();
   const suites = useSuites();
+  const stored = (useDatasets('').data?.items.length ?? 0) > 0;
   return (
     <Card title="Suites" flush>
       <Loaded query={suites}>
-        {({ items }) => (
-          <div className="table-wrap">
-            <table className="table">
-              <thead>
-                <tr>
-                  <th>Name</th>
-                  <th>Scorers</th>
-                  <th>Split</th>
-                  <th className="num">Repeats</th>
-                  <th className="num">Passes from</th>
-                  <th>Written in</th>
-                  <th>Changed</th>
-                </tr>
-              </thead>
-              <tbody>
-                {items.map((suite) => (
-                  <tr key={suite.suite_id}>
-                    <td>
-                      <Link href={`/suites/${encodeURIComponent(suite.name)}`}>{suite.name}</Link>
-                    </td>
-                    <td>
-                      <div className="row">
-                        {suite.scorers.map((scorer, index) => (
-                          <span key={index} className="badge">
-                            {scorerParts(scorer).kind}
-                          </span>
-                        ))}
-                      </div>
-                    </td>
-                    <td className="small">{splitWords(suite.split)}</td>
-                    <td className="num">{count(suite.repeats)}</td>
-                    <td className="num">{score(suite.pass_threshold ?? 1)}</td>
-                    <td className="small">
-                      {suite.source === 'configuration'
-                        ? 'burnish.toml'
-                        : `version ${suite.version}, ${suite.author || 'unknown'}`}
-                    </td>
-                    <td>
-                      <Time at={suite.created_at} />
-                    </td>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="No suite yet">
+              <p>A suite says which items are run, and what judges the answers.</p>
+              <button
+                type="button"
+                className="btn small"
+                onClick={() => address.set({ new: stored ? 'suite' : 'dataset' })}
+              >
+                {stored ? 'New suite' : 'Upload a dataset for it'}
+              </button>
+            </Empty>
+          ) : (
+            <div className="table-wrap">
+              <table className="table table-cards">
+                <thead>
+                  <tr>
+                    <th>Name</th>
+                    <th>Scorers</th>
+                    <th>Split</th>
+                    <th className="num">Repeats</th>
+                    <th className="num">Passes from</th>
+                    <th>Written in</th>
+                    <th>Changed</th>
                   </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
+                </thead>
+                <tbody>
+                  {items.map((suite) => (
+                    <tr key={suite.suite_id}>
+                      <td data-label="Suite">
+                        <Link href={`/suites/${encodeURIComponent(suite.name)}`}>{suite.name}</Link>
+                      </td>
+                      <td data-label="Scorers">
+                        <div className="row">
+                          {suite.scorers.map((scorer, index) => (
+                            <span key={index} className="badge">
+                              {scorerParts(scorer).kind}
+                            </span>
+                          ))}
+                        </div>
+                      </td>
+                      <td data-label="Split" className="small">
+                        {splitWords(suite.split)}
+                      </td>
+                      <td data-label="Repeats" className="num">
+                        {count(suite.repeats)}
+                      </td>
+                      <td data-label="Passes from" className="num">
+                        {score(suite.pass_threshold ?? 1)}
+                      </td>
+                      <td data-label="Written in" className="small">
+                        {suite.source === 'configuration'
+                          ? 'burnish.toml'
+                          : `version ${suite.version}, ${suite.author || 'unknown'}`}
+                      </td>
+                      <td data-label="Changed">
+                        <Time at={suite.created_at} />
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
       </Loaded>
     </Card>
   );
@@ -130,7 +151,7 @@ function DatasetList() {
             </Empty>
           ) : (
             <div className="table-wrap">
-              <table className="table">
+              <table className="table table-cards">
                 <thead>
                   <tr>
                     <th>Name</th>
@@ -142,14 +163,20 @@ function DatasetList() {
                 <tbody>
                   {items.map((dataset) => (
                     <tr key={dataset.dataset_id}>
-                      <td>
+                      <td data-label="Dataset">
                         <Link href={`/datasets/${dataset.dataset_id}`}>{dataset.name}</Link>
                       </td>
-                      <td className="num">{count(dataset.items)}</td>
-                      <td>
+                      <td data-label="Items" className="num">
+                        {count(dataset.items)}
+                      </td>
+                      <td data-label="Stored">
                         <Time at={dataset.created_at} />
                       </td>
-                      <td className="mono small" title={dataset.fingerprint}>
+                      <td
+                        data-label="Fingerprint"
+                        className="mono small"
+                        title={dataset.fingerprint}
+                      >
                         {dataset.fingerprint.slice(0, 12)}
                       </td>
                     </tr>

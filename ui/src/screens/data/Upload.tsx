@@ -5,7 +5,7 @@ import { answer, api, ApiError, type Schemas } from '@/api/client';
 import { Dialog } from '@/components/Dialog';
 import { Field } from '@/components/form/Field';
 import { Failure } from '@/components/States';
-import { count } from '@/lib/format';
+import { counted } from '@/lib/format';
 import { formatOf, nameFrom } from './words';
 
 type Stored = Schemas['StoredDataset'];
@@ -123,7 +123,7 @@ function Refusal({ error }: { error: Error }) {
   return (
     <div className="notice bad" role="alert">
       <div className="stack tight grow">
-        <strong>Nothing was stored: {count(error.problems.length)} rows cannot be used</strong>
+        <strong>Nothing was stored: {counted(error.problems.length, 'row')} cannot be used</strong>
         <div className="data-problems">
           <table className="table">
             <thead>
@@ -155,7 +155,7 @@ function Done({ stored }: { stored: Stored }) {
         <span>
           <strong>
             {stored.created
-              ? `${count(stored.items)} items stored`
+              ? `${counted(stored.items, 'item')} stored`
               : 'The same items were stored before'}
           </strong>
           : <Link href={`/datasets/${stored.dataset_id}`}>{stored.name}</Link>

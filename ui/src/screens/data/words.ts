@@ -45,12 +45,16 @@ export function splitWords(split: Suite['split']): string {
     .join(', ');
 }
 
+const ORDER = ['train', 'validation', 'test'];
+
+/** The shares of the splits, in the order in which they are used. */
 export function shares(
   splits: Readonly<Record<string, number>>,
 ): { name: string; items: number; share: number }[] {
   const all = Object.values(splits).reduce((sum, items) => sum + items, 0);
   return Object.entries(splits)
     .filter(([, items]) => items > 0)
+    .toSorted(([one], [other]) => ORDER.indexOf(one) - ORDER.indexOf(other))
     .map(([name, items]) => ({ name, items, share: items / all }));
 }
 

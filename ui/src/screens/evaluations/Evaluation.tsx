@@ -7,7 +7,7 @@ import { Failure, Loaded } from '@/components/States';
 import { Status } from '@/components/Status';
 import { Waiting } from '@/components/Waiting';
 import { Duration, Time } from '@/components/Time';
-import { count, interval, milliseconds, percent, tokensInAndOut } from '@/lib/format';
+import { count, counted, interval, milliseconds, percent, tokensInAndOut } from '@/lib/format';
 import { Money, Score } from '@/components/Numbers';
 import { Actions } from './Actions';
 import { POLL_MS, useAgent, useEvaluation, useItems, useSuite } from './data';
@@ -141,7 +141,7 @@ function Progress({ view, done }: { view: EvaluationView; done: number }) {
         <span>
           {view.status === 'pending'
             ? 'Waits for a worker to take it'
-            : `${count(done)} of ${count(planned)} items`}
+            : `${count(done)} of ${counted(planned, 'item')}`}
         </span>
         <span className="muted">{percent(share)}</span>
       </div>
@@ -196,7 +196,7 @@ function Figures({ result }: { result: EvaluationResult }) {
         <span className="muted">
           {result.pass_interval === null
             ? 'no item was judged'
-            : `${count(result.items - result.failed)} of ${count(result.items)} items, 95% interval ${percent(low)} to ${percent(high)}`}
+            : `${count(result.items - result.failed)} of ${counted(result.items, 'item')}, 95% interval ${percent(low)} to ${percent(high)}`}
         </span>
       </Stat>
       <Stat label="Cost" value={<Money value={result.usage.cost_usd} />}>
@@ -228,7 +228,7 @@ function Spent({ result }: { result: EvaluationResult }) {
         ))}
       </dl>
       {parts.length > 1 && (
-        <span className="muted">{`${count(result.usage.calls)} calls, ${tokensInAndOut(result.usage)} in all`}</span>
+        <span className="muted">{`${counted(result.usage.calls, 'call')}, ${tokensInAndOut(result.usage)} in all`}</span>
       )}
     </>
   );

@@ -7,7 +7,7 @@ import { Money, Score } from '@/components/Numbers';
 import { Empty, Failure, Loading } from '@/components/States';
 import { Segmented } from '@/components/Tabs';
 import { useAddress } from '@/lib/address';
-import { count } from '@/lib/format';
+import { count, counted } from '@/lib/format';
 import { outputText } from '../candidate/items/answers';
 import { KeepCases } from './Cases';
 import { useItems } from './data';
@@ -68,7 +68,7 @@ export function Items({ view, result }: { view: EvaluationView; result: Evaluati
               ? `${count(looked)} looked at…`
               : total === 1
                 ? '1 item'
-                : `${count(total)} items`}
+                : counted(total, 'item')}
           </span>
           <KeepCases view={view} result={result} />
         </div>

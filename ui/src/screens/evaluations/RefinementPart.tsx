@@ -2,7 +2,7 @@ import { Card } from '@/components/Card';
 import { ChartFrame } from '@/components/ChartFrame';
 import { Change, Money, Score } from '@/components/Numbers';
 import { useAddress } from '@/lib/address';
-import { count, interval, percent } from '@/lib/format';
+import { count, counted, interval, percent } from '@/lib/format';
 import type { ItemFilter } from './itemFilters';
 import {
   endsOf,
@@ -81,7 +81,7 @@ function MeanByRound({ found }: { found: Refinement }) {
             label="Mean score by round with 95% intervals"
           />
           <p className="muted small evals-chart-note">
-            Over all {count(found.outputs)} outputs, with 95% intervals. An output that ended
+            Over all {counted(found.outputs, 'output')}, with 95% intervals. An output that ended
             earlier keeps its last score, so each point is what a limit of that round gives.
           </p>
         </>
@@ -132,7 +132,7 @@ function Summary({ found }: { found: Refinement }) {
   return (
     <div className="stack">
       <p>
-        <strong>{`${count(found.refined)} of ${count(found.outputs)} outputs`}</strong> were
+        <strong>{`${count(found.refined)} of ${counted(found.outputs, 'output')}`}</strong> were
         refined, in {count(found.rounds)} {found.rounds === 1 ? 'round' : 'rounds'}.
         {found.first_score !== null && found.latest_score !== null && (
           <>
@@ -208,7 +208,7 @@ function Summary({ found }: { found: Refinement }) {
         <dt>Cost of refining</dt>
         <dd>
           <Money value={found.usage.cost_usd} />{' '}
-          <span className="muted small">{`${count(found.usage.calls)} calls, with the judging of refined outputs`}</span>
+          <span className="muted small">{`${counted(found.usage.calls, 'call')}, with the judging of refined outputs`}</span>
         </dd>
         <dt>Means</dt>
         <dd>

@@ -6,7 +6,7 @@ import { Page } from '@/components/shell/Page';
 import { Empty, Failure, Loading } from '@/components/States';
 import { Segmented, Tabs } from '@/components/Tabs';
 import { useAddress } from '@/lib/address';
-import { count } from '@/lib/format';
+import { count, counted } from '@/lib/format';
 import { useShortcuts } from '@/lib/keys';
 import { CommitPanel } from './history/CommitPanel';
 import { CommitTable } from './history/CommitTable';
@@ -150,7 +150,7 @@ function HistoryCard({ project, history }: { project: string; history: History }
     >
       {history.truncated && (
         <p className="small muted history-note">
-          {`The newest ${count(history.commits.size)} commits; older ones are left out.`}
+          {`The newest ${counted(history.commits.size, 'commit')}; older ones are left out.`}
         </p>
       )}
       <div className="lineage-area history-area" data-panel="history">

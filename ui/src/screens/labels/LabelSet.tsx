@@ -8,7 +8,7 @@ import { Page } from '@/components/shell/Page';
 import { say } from '@/components/shell/Toasts';
 import { Empty, Failure, Loaded } from '@/components/States';
 import { Time } from '@/components/Time';
-import { count, percent } from '@/lib/format';
+import { count, counted, percent } from '@/lib/format';
 import { formatOf } from '@/screens/data/words';
 import {
   estimateWords,
@@ -107,7 +107,7 @@ function Agreement({ set }: { set: Set }) {
           <>
             <div className="grid-cards">
               <Stat label="All agree" value={percent(found.unanimous?.value)}>
-                {interval100(found.unanimous)} of {count(found.shared)} items that two or more
+                {interval100(found.unanimous)} of {counted(found.shared, 'item')} that two or more
                 labelled
               </Stat>
               <Stat label="They differ on" value={count(found.differing)}>
@@ -200,7 +200,7 @@ function Versions({ name }: { name: string }) {
         }),
       ),
     onSuccess: (made) => {
-      say(`Version ${made.version} has ${made.rows} items with a label.`);
+      say(`Version ${made.version} has ${counted(made.rows, 'item')} with a label.`);
       void cache.invalidateQueries({ queryKey: ['labels', name] });
       void cache.invalidateQueries({ queryKey: ['datasets'] });
     },
@@ -285,7 +285,7 @@ function Upload({ name }: { name: string }) {
       );
     },
     onSuccess: (taken) => {
-      say(`${count(taken.labels)} labels, ${count(taken.new)} of them new`);
+      say(`${counted(taken.labels, 'label')}, ${count(taken.new)} of them new`);
       void cache.invalidateQueries({ queryKey: ['labels'] });
     },
   });

@@ -8,7 +8,7 @@ import { Field } from '@/components/form/Field';
 import { FormDialog } from '@/components/form/FormDialog';
 import { say } from '@/components/shell/Toasts';
 import { Failure } from '@/components/States';
-import { shortId } from '@/lib/format';
+import { counted, shortId } from '@/lib/format';
 import { useDatasets } from '@/screens/data/data';
 import { KINDS } from './data';
 import { EMPTY, newSet, type Draft } from './form';
@@ -36,7 +36,9 @@ export default function NewLabelSet({ onClose }: { onClose: () => void }) {
       answer(api.POST('/v1/private/label-sets', { body })),
     onSuccess: (made) => {
       const left = Object.entries(made.left_out).map(([why, number]) => `${number} ${why}`);
-      say(`${made.items} items to label${left.length ? `; left out: ${left.join(', ')}` : ''}`);
+      say(
+        `${counted(made.items, 'item')} to label${left.length ? `; left out: ${left.join(', ')}` : ''}`,
+      );
       void cache.invalidateQueries({ queryKey: ['labels'] });
       go(`/labels/${encodeURIComponent(made.name)}`);
     },
@@ -98,7 +100,7 @@ export default function NewLabelSet({ onClose }: { onClose: () => void }) {
               choose,
               ...(datasets.data?.items ?? []).map((one) => ({
                 value: one.dataset_id,
-                label: `${one.name} (${one.items} items)`,
+                label: `${one.name} (${counted(one.items, 'item')})`,
               })),
             ]}
             onChange={(dataset) => change({ dataset })}

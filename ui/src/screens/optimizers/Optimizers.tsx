@@ -50,6 +50,7 @@ export default function Optimizers() {
                   .includes(sought),
               )}
               searching={sought !== ''}
+              ready={first !== undefined}
             />
           )}
         </Loaded>
@@ -58,7 +59,16 @@ export default function Optimizers() {
   );
 }
 
-function List({ configs, searching }: { configs: readonly Config[]; searching: boolean }) {
+function List({
+  configs,
+  searching,
+  ready,
+}: {
+  configs: readonly Config[];
+  searching: boolean;
+  /** Whether there is an agent to keep one for. */
+  ready: boolean;
+}) {
   const [, go] = useLocation();
   const open = (index: number) => {
     const config = configs[index];
@@ -68,13 +78,21 @@ function List({ configs, searching }: { configs: readonly Config[]; searching: b
   if (configs.length === 0)
     return (
       <Empty title={searching ? 'None is called so' : 'No optimizer is kept yet'}>
-        {!searching &&
-          'One that is kept can be run again with one click, by a schedule, and over HTTP.'}
+        {!searching && (
+          <>
+            <p>One that is kept can be run again with one click, by a schedule, and over HTTP.</p>
+            {!ready && (
+              <Link className="btn small" href="/agents?new=1">
+                Make the agent that it improves
+              </Link>
+            )}
+          </>
+        )}
       </Empty>
     );
   return (
     <div className="table-wrap">
-      <table className="table">
+      <table className="table table-cards">
         <thead>
           <tr>
             <th>Name</th>
@@ -97,26 +115,26 @@ function List({ configs, searching }: { configs: readonly Config[]; searching: b
                 open(index);
               }}
             >
-              <td>
+              <td data-label="Name">
                 <Link href={placeOf(config)} onClick={(event) => event.stopPropagation()}>
                   {config.name}
                 </Link>{' '}
                 <span className="muted small">version {config.version}</span>
               </td>
-              <td>{config.agent_name}</td>
-              <td>
+              <td data-label="Agent">{config.agent_name}</td>
+              <td data-label="Optimizer">
                 <span className="badge accent">{String(config.config.optimizer)}</span>
               </td>
-              <td className="small">
+              <td data-label="Runs" className="small">
                 {cronWords(
                   config.config.schedule as string | null,
                   config.config.schedule_timezone as string,
                 )}
               </td>
-              <td>
+              <td data-label="Next">
                 <Time at={config.next_run_at} />
               </td>
-              <td>
+              <td data-label="Last run">
                 <LastRun config={config} />
               </td>
             </tr>

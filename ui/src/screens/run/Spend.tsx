@@ -1,6 +1,14 @@
 import { Card } from '@/components/Card';
 import { Money } from '@/components/Numbers';
-import { cachedShare, count, duration, money, percent, tokensInAndOut } from '@/lib/format';
+import {
+  cachedShare,
+  count,
+  counted,
+  duration,
+  money,
+  percent,
+  tokensInAndOut,
+} from '@/lib/format';
 import type { RunView } from './view';
 
 /** What was spent for what, and what is left of the budget. */
@@ -52,7 +60,7 @@ export function Spend({ run }: { run: RunView }) {
                   <span>{one.label}</span>
                   <span className="muted">
                     {one.cost === null ? 'price not known' : money(one.cost)} ·{' '}
-                    {tokensInAndOut(one.usage)} · {count(one.calls)} calls
+                    {tokensInAndOut(one.usage)} · {counted(one.calls, 'call')}
                   </span>
                 </div>
                 <Bar share={one.share} says={`${one.label}: ${percent(one.share)} of the spend`} />

@@ -1,6 +1,6 @@
 import type { Schemas } from '@/api/client';
 import { chance, comparedItems, missingWords } from '@/lib/evidence';
-import { count, score } from '@/lib/format';
+import { count, counted, score } from '@/lib/format';
 import type { RunView } from './view';
 
 type Evidence = Schemas['Evidence'];
@@ -34,7 +34,7 @@ export function evidenceWords(evidence: Evidence, compression = false): Evidence
       `95% interval ${points(evidence.ci_low)} to ${points(evidence.ci_high)} points, ` +
       chance(evidence.p_value),
     items:
-      `${count(evidence.fixed)} items fixed, ${count(evidence.broken)} broken` +
+      `${counted(evidence.fixed, 'item')} fixed, ${count(evidence.broken)} broken` +
       (evidence.missing ? `. ${missingWords(evidence.missing)}` : ''),
   };
 }
@@ -52,7 +52,7 @@ export function errorWords(run: Pick<RunView, 'baseline' | 'best'>): string[] {
       ? `, ${count(side.missing)} of them for reasons outside it, which count in no score`
       : '';
     return [
-      `${name}: ${count(side.errors)} of ${count(side.items)} runs ended in an error${outside}.`,
+      `${name}: ${count(side.errors)} of ${counted(side.items, 'run')} ended in an error${outside}.`,
     ];
   });
 }

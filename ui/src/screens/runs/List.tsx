@@ -3,8 +3,15 @@ import { CardHead, List, NameCell } from '@/components/list/List';
 import { Change, Money, Score } from '@/components/Numbers';
 import { Status } from '@/components/Status';
 import { Duration, Time } from '@/components/Time';
-import { count, duration, score } from '@/lib/format';
-import { direction, nextOrder, type RunLine, type RunOrder, type SortColumn } from './filters';
+import { count, counted, duration } from '@/lib/format';
+import {
+  bestOf,
+  direction,
+  nextOrder,
+  type RunLine,
+  type RunOrder,
+  type SortColumn,
+} from './filters';
 import { Spark } from './Spark';
 
 interface ListProps {
@@ -155,7 +162,7 @@ function Card({ line, picks }: { line: RunLine; picks: Picks }) {
         <Spark points={line.spark} />
       </div>
       <span className="muted small">
-        {count(line.trials)} trials · <Money value={line.cost_usd} /> · <Took line={line} /> ·{' '}
+        {counted(line.trials, 'trial')} · <Money value={line.cost_usd} /> · <Took line={line} /> ·{' '}
         <Time at={line.created_at} />
       </span>
     </>
@@ -165,16 +172,11 @@ function Card({ line, picks }: { line: RunLine; picks: Picks }) {
 function Best({ line }: { line: RunLine }) {
   const { change } = line;
   if (line.best_score === null) return <span className="muted">–</span>;
-  // Both of the same items: a score of the search beside a change on held-out ones fits neither.
-  const held = change?.held_out ? change.best_score : null;
-  const where =
-    held === null || held === undefined
-      ? 'on the items of the search'
-      : `on ${count(change?.items)} held-out items; ${score(line.best_score)} in the search`;
+  const { value, where } = bestOf(line);
   return (
     <span className="list-pair" title={`The best, ${where}`}>
       <strong>
-        <Score value={held ?? line.best_score} />
+        <Score value={value} />
       </strong>
       {change && (
         <span className="small" title={`Against the baseline, ${where}, 95% interval`}>

@@ -12,6 +12,7 @@ import { idsIn } from './compare/measures';
 import { RunsList } from './List';
 import { useFacets, useRuns } from './useRuns';
 import './runs.css';
+import { counted } from '../../lib/format';
 
 const NewRun = lazy(() => import('./new/Dialog'));
 const MENUS = [
@@ -67,7 +68,7 @@ export default function Runs() {
           <span>
             {picked.length === 1
               ? 'One run is chosen: choose another'
-              : `${picked.length} runs are chosen`}
+              : `${counted(picked.length, 'run')} are chosen`}
           </span>
           {picked.length > 1 && (
             <Link className="btn small primary" href={`/compare?runs=${picked.join(',')}`}>

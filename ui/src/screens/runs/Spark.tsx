@@ -1,4 +1,4 @@
-import { count, score } from '@/lib/format';
+import { counted, score } from '@/lib/format';
 import type { RunLine } from './filters';
 
 const WIDTH = 112;
@@ -14,7 +14,7 @@ export function Spark({ points }: { points: RunLine['spark'] }) {
     points.length === 1
       ? `Baseline ${score(first.score)}`
       : `Best score from ${score(first.score)} to ${score(last.score)} ` +
-        `over ${count(last.evaluations)} evaluations`;
+        `over ${counted(last.evaluations, 'evaluation')}`;
   return (
     <svg className="runs-spark" width={WIDTH} height={HEIGHT} role="img" aria-label={says}>
       <title>{says}</title>

@@ -1,3 +1,4 @@
+import { counted, score } from '@/lib/format';
 import type { Schemas } from '@/api/client';
 
 export type RunLine = Schemas['OptimizationLine'];
@@ -78,4 +79,13 @@ export function direction(
 ): 'ascending' | 'descending' | 'none' {
   if (current === column) return 'ascending';
   return current === `-${column}` ? 'descending' : 'none';
+}
+
+/** The best score, of the items that its change is of: one of the search beside a change on others fits neither. */
+export function bestOf(line: RunLine): { value: number | null; where: string } {
+  const held = line.change?.held_out ? line.change.best_score : null;
+  if (held === null || held === undefined)
+    return { value: line.best_score, where: 'on the items of the search' };
+  const items = counted(line.change?.items, 'held-out item');
+  return { value: held, where: `on ${items}; ${score(line.best_score)} in the search` };
 }

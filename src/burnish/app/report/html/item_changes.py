@@ -6,7 +6,6 @@ from collections import Counter
 
 from burnish.app.report.html.markup import (
     as_text,
-    count,
     definitions,
     excerpt,
     filters,
@@ -17,6 +16,7 @@ from burnish.app.report.html.markup import (
 )
 from burnish.app.report.html.material import Change, ItemChange, ItemComparison, Material, Side
 from burnish.domain import ItemResult
+from burnish.domain.wording import counted
 
 # All texts of all shown items together; the more there are, the shorter each is cut.
 _ALL_TEXT = 1_000_000
@@ -61,7 +61,7 @@ def _intro(material: Material, comparison: ItemComparison) -> str:
     )
     told = ", ".join(f"{comparison.counts[change]:,} {change.value}" for change in Change)
     left_out = total - len(comparison.shown)
-    cut = f" {count(left_out, 'item')} are left out of this page." if left_out else ""
+    cut = f" {counted(left_out, 'item')} are left out of this page." if left_out else ""
     assert material.subject is not None
     return (
         f"<p>Baseline against candidate {material.subject.number} on {total:,} {where}: "

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from burnish.app.report.html.family import Family, family_of
 from burnish.app.report.html.marks import picture
-from burnish.app.report.html.markup import count, details, one_line, row, safe, score, table
+from burnish.app.report.html.markup import details, one_line, row, safe, score, table
 from burnish.app.report.html.material import Material
 from burnish.domain import Candidate
+from burnish.domain.wording import counted
 
 Place = tuple[int, int]
 """Column and row."""
@@ -142,8 +143,8 @@ def lineage_graph(material: Material) -> str:
     goal = material.subject or material.best or material.baseline
     assert goal is not None
     description = (
-        f"{count(family.total, 'candidate')}. Candidate {goal.number} descends from the baseline "
-        f"through {count(len(family.lit) - 1, 'other candidate')}."
+        f"{counted(family.total, 'candidate')}. Candidate {goal.number} descends from the baseline "
+        f"through {counted(len(family.lit) - 1, 'other candidate')}."
     )
     note = "" if family.whole else _note(family, goal)
     drawing = picture("lineage-graph", "Lineage of candidates", description, size, body)
@@ -152,7 +153,8 @@ def lineage_graph(material: Material) -> str:
 
 def _note(family: Family, goal: Candidate) -> str:
     return (
-        f'<p class="soft">Of {family.total:,} candidates the graph shows {len(family.shown):,}: the '
+        f'<p class="soft">Of {counted(family.total, "candidate")} the graph shows '
+        f"{len(family.shown):,}: the "
         f"way to candidate {goal.number} and the best children along it. All of them, with their "
         'parents, are in the <a href="#trials">table of trials</a>.</p>\n'
     )

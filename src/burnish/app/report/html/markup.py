@@ -31,11 +31,6 @@ def probability(value: float) -> str:
     return "p &lt; 0.001" if value < 0.001 else f"p = {value:.3f}"
 
 
-def count(number: int, noun: str) -> str:
-    """`1 item`, `2 items`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def money(cost_usd: float | None) -> str:
     """Dollars; an unknown price is not a price of 0."""
     if cost_usd is None:

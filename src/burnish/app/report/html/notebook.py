@@ -11,7 +11,6 @@ from burnish.app.report.html.marks import Point, frame, legend, mark_size, marks
 from burnish.app.report.html.markup import (
     as_text,
     asset,
-    count,
     excerpt,
     money,
     row,
@@ -26,6 +25,7 @@ from burnish.app.report.html.prompt_changes import prompt_changes
 from burnish.app.report.html.score_chart import score_chart
 from burnish.app.report.html.trial_table import trial_table
 from burnish.domain import Spending, UsageError
+from burnish.domain.wording import counted
 
 if TYPE_CHECKING:
     from burnish.app.evaluate.result import EvaluationResult
@@ -101,11 +101,11 @@ def evaluation_html(result: EvaluationResult) -> str:
     """The numbers, a mark for each run, and the runs, those that did not pass first."""
     rows = result.read(_LOOKED_AT)
     warnings = "".join(f'<p class="warning">{safe(one)}</p>\n' for one in result.warnings)
-    first = "" if len(rows) == result.items else f", of the first {count(len(rows), 'run')}"
+    first = "" if len(rows) == result.items else f", of the first {counted(len(rows), 'run')}"
     shown = sorted(rows, key=lambda one: one["passed"])[:_SHOWN]
     columns = ["Item", "Input", "Output", "Score", "Passed", "Reason", "Cost", "Latency"]
     listed = table("Runs", columns, map(_run, shown), tall=True)
-    note = f'<p class="soft">{len(shown)} of {count(result.items, "run")}{first}.</p>\n'
+    note = f'<p class="soft">{len(shown)} of {counted(result.items, "run")}{first}.</p>\n'
     return _styled(
         f"<header><h1>{safe(result.experiment.name)}</h1></header>\n"
         + boxes(_facts(result))
@@ -123,8 +123,8 @@ def _facts(result: EvaluationResult) -> list[tuple[str, str, str]]:
     identity = f"<code>{safe(experiment.id)}</code>"
     return [
         ("Score", score(result.score), f"95% interval {low:.2f} to {high:.2f}" if known else ""),
-        ("Passed", f"{summary.passed:,} of {summary.runs:,}", f"{result.errors:,} errors"),
-        ("Cost", money(summary.cost_usd), f"{summary.cached:,} runs were reused"),
+        ("Passed", f"{summary.passed:,} of {summary.runs:,}", f"{counted(result.errors, 'error')}"),
+        ("Cost", money(summary.cost_usd), f"{counted(summary.cached, 'run')} reused"),
         ("Latency", "–" if latency is None else f"{latency:,.0f} ms", "mean of a run"),
         ("Status", safe(experiment.status.value), identity),
     ]

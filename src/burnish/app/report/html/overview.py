@@ -8,7 +8,6 @@ from typing import Any
 
 from burnish.app.report.html.marks import Axis
 from burnish.app.report.html.markup import (
-    count,
     definitions,
     measure,
     moment,
@@ -31,6 +30,7 @@ from burnish.app.report.runs.evidence import (
 )
 from burnish.app.report.runs.lines import is_owned, python_call, state_of
 from burnish.domain import Candidate, ExperimentStatus, OptimizationStatus
+from burnish.domain.wording import counted
 from burnish.optimization.outcome import unknown_usage
 
 # Both must hold before a difference is called an improvement.
@@ -161,7 +161,7 @@ def _standing(material: Material) -> tuple[str, ...]:
     phase = (material.record.checkpoint or {}).get("phase")
     where = f"; it is in the phase “{safe(plain(str(phase)))}”" if phase else ""
     done = sum(1 for one in material.trials.values() if one.status.final)
-    reached = f"{count(done, 'trial')} ended, the baseline's among them{where}."
+    reached = f"{counted(done, 'trial')} ended, the baseline's among them{where}."
     baseline, best = material.score_of(material.baseline), material.score_of(material.best)
     if best is None:
         return (reached,)
@@ -176,7 +176,7 @@ def _standing(material: Material) -> tuple[str, ...]:
 
 def _evidence(improvement: Mapping[str, Any]) -> str:
     low, high = signed(improvement["ci_low"]), signed(improvement["ci_high"])
-    fixed, broken = count(improvement["fixed"], "item"), improvement["broken"]
+    fixed, broken = counted(improvement["fixed"], "item"), improvement["broken"]
     return (
         f"The difference is {signed(improvement['delta'])} (95% interval {low} to {high}, "
         f"{probability(improvement['p_value'])}): {fixed} fixed, {broken:,} broken."
@@ -307,18 +307,18 @@ def _work(material: Material) -> Iterator[tuple[str, str, str]]:
     pruned = statuses.count(ExperimentStatus.PRUNED)
     failed = sum(1 for one in statuses if one.final) - completed - pruned
     batches = sum(map(len, material.mini_batches.values()))
-    extra = f" · {count(batches, 'mini-batch')}".replace("batchs", "batches") if batches else ""
+    extra = f" · {counted(batches, 'mini-batch')}".replace("batchs", "batches") if batches else ""
     below = f"{completed:,} completed · {pruned:,} ended early · {failed:,} failed{extra}"
     yield "Trials", f"{len(statuses):,}", below
     evaluations = material.result.get("evaluations", material.events.evaluations)
-    refused = count(len(material.rejections), "proposal")
+    refused = counted(len(material.rejections), "proposal")
     yield "Evaluations", "–" if evaluations is None else f"{evaluations:,}", f"{refused} refused"
 
 
 def _spent(material: Material) -> Iterator[tuple[str, str, str]]:
     total = material.spending.total
     tokens = total.input_tokens + total.output_tokens
-    below = f"{total.token_words} · {count(total.calls, 'call')}"
+    below = f"{total.token_words} · {counted(total.calls, 'call')}"
     yield "Tokens used", f"{tokens:,}", below
     purposes = sorted(material.spending.by_purpose.items())
     by_purpose = " · ".join(f"{safe(name)} {money(one.cost_usd)}" for name, one in purposes)

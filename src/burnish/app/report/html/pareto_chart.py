@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from burnish.app.report.html.marks import Frame, frame, legend, mark_size, marks, picture, ring
 from burnish.app.report.html.marks import Point as Mark
-from burnish.app.report.html.markup import count, details, measure, row, safe, score, table
+from burnish.app.report.html.markup import details, measure, row, safe, score, table
 from burnish.app.report.html.material import Material
 from burnish.app.report.html.score_chart import Chart
+from burnish.domain.wording import counted
 from burnish.optimization.objective import MEASURES, Measures, Point, front
 
 _AXES = {
@@ -129,7 +130,7 @@ def _drawing(
     body += marks("completed", [at[one.number] for one in members if one.number in at], 4, lit=True)
     body += "".join(ring(kind, at[number]) for kind, number in _ringed(material, at).items())
     description = (
-        f"{count(len(at), 'completed trial')}; {len(members):,} of them are on the front: "
+        f"{counted(len(at), 'completed trial')}; {len(members):,} of them are on the front: "
         f"{field.claim}.{_chosen(material, members)}"
     )
     title = f"Score against {field.column.lower()}"

@@ -18,6 +18,7 @@ from burnish.app.report.html.markup import (
 )
 from burnish.app.report.html.material import Material
 from burnish.domain import Candidate, Configuration, Json, canonical_json
+from burnish.domain.wording import counted
 from burnish.models import count_tokens
 
 # A piece of text that both have, that only the first has, or that only the second has.
@@ -195,7 +196,7 @@ def _examples(old: Sequence[Mapping[str, Json]], new: Sequence[Mapping[str, Json
     after = {canonical_json(dict(one)): one for one in new}
     if list(before) == list(after):
         shown = "".join(map(_example, new))
-        return details(f"{len(new):,} examples, unchanged", f"<ol>{shown}</ol>")
+        return details(f"{counted(len(new), 'example')}, unchanged", f"<ol>{shown}</ol>")
     kept = [key for key in before if key in after]
     moved = [key for key in after if key in before] != kept
     told = f"{len(old):,} before, {len(new):,} after, {len(kept):,} in both"

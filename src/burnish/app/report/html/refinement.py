@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from burnish.app.evaluate.result import refinement_of
-from burnish.app.report.html.markup import count, money, row, safe, score, table
+from burnish.app.report.html.markup import money, row, safe, score, table
 from burnish.app.report.html.material import Material, RefinedTrial
 from burnish.app.wiring import Workspace
 from burnish.domain import Candidate, Outcome, UsageError
+from burnish.domain.wording import counted
 from burnish.evaluation.refine.statistics import RefinementStatistics
 
 _COUNTED = (Outcome.FIXED, Outcome.IMPROVED, Outcome.UNCHANGED, Outcome.WORSENED)
@@ -70,7 +71,7 @@ def _outcomes(material: Material, one: RefinedTrial) -> str:
     return row(
         [
             safe(_name(material, one)),
-            f"{found.refined:,} of {count(found.outputs, 'output')}",
+            f"{found.refined:,} of {counted(found.outputs, 'output')}",
             *numbers,
             f"{found.usage.calls:,}",
             money(found.usage.cost_usd),

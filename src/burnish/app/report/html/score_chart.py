@@ -16,8 +16,9 @@ from burnish.app.report.html.marks import (
     picture,
     ring,
 )
-from burnish.app.report.html.markup import count, details, row, score, table
+from burnish.app.report.html.markup import details, row, score, table
 from burnish.app.report.html.material import Material
+from burnish.domain.wording import counted
 from burnish.optimization.objective import TOLERANCE
 
 
@@ -85,7 +86,7 @@ def _drawing(
         body += ring("best", (round(area.x.at(number), 1), round(area.y.at(best), 1), number))
         told = f" The best is trial {number} at {score(best)}."
     description = (
-        f"{count(total, 'trial')}: {len(by_kind['completed']):,} completed, "
+        f"{counted(total, 'trial')}: {len(by_kind['completed']):,} completed, "
         f"{len(by_kind['pruned']):,} ended early, {len(by_kind['failed']):,} failed. "
         f"The baseline scores {score(baseline)}.{told}"
     )

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from burnish.app.report.html.family import ancestors
 from burnish.app.report.html.lineage_graph import parents_of
 from burnish.app.report.html.markup import (
-    count,
     details,
     filters,
     measure,
@@ -25,6 +24,7 @@ from burnish.app.report.html.markup import (
 from burnish.app.report.html.material import Material
 from burnish.app.report.runs.search_report import search_of
 from burnish.domain import Candidate, Rejection, TrialResult, Usage
+from burnish.domain.wording import counted
 from burnish.optimization.objective import Measures
 
 MAX_ROWS = 6_000
@@ -41,7 +41,8 @@ def trial_table(material: Material) -> str:
     note = ""
     if len(shown) < len(material.candidates):
         note = (
-            f'<p class="soft">Of {len(material.candidates):,} candidates these are the way to the '
+            f'<p class="soft">Of {counted(len(material.candidates), "candidate")} these are the '
+            f"way to the "
             f"best and the {MAX_ROWS:,} highest scores.</p>\n"
         )
     counts: dict[str, int] = {}
@@ -149,7 +150,7 @@ def rejections(material: Material) -> str:
     columns = ["Step", "Proposal", "Reason", "What was wrong", "Configuration"]
     rows = (_refused(one) for one in refused[:MAX_REJECTIONS])
     listed = table("Refused proposals", columns, rows, tall=True)
-    return f"<p>{count(len(refused), 'proposal')} refused: {told}.{cut}</p>\n{listed}"
+    return f"<p>{counted(len(refused), 'proposal')} refused: {told}.{cut}</p>\n{listed}"
 
 
 def _refused(one: Rejection) -> str:

@@ -10,6 +10,7 @@ from burnish.app.report.runs.lines import python_call
 from burnish.app.wiring import Workspace
 from burnish.domain import Experiment, OptimizationRecord, OptimizationStatus
 from burnish.domain.optimizations.records import is_shown_worse, too_many_missing
+from burnish.domain.wording import counted
 from burnish.evaluation.looks import level_by_hand
 from burnish.optimization.objective import MEASURES
 
@@ -58,14 +59,16 @@ def error_words(document: Mapping[str, Any]) -> list[str]:
         if errors and not same:
             outside = f", {missing:,} of them for reasons outside it, which count in no score"
             found.append(
-                f"{name}: {errors:,} of {runs:,} runs ended in an error{outside if missing else ''}"
+                f"{name}: {errors:,} of {counted(runs, 'run')} ended in an "
+                f"error{outside if missing else ''}"
             )
     improvement = document.get("improvement") or {}
     items, missing = (improvement.get(name) or 0 for name in ("items", "missing"))
     if missing:
         doubt = too_many_missing(items, missing)
         found.append(
-            f"{missing:,} of {items + missing:,} pairs were left out of the comparison: an answer "
+            f"{missing:,} of {counted(items + missing, 'pair')} were left out of the "
+            f"comparison: an answer "
             "never came, for reasons outside the agent"
             + ("; with so many of them nothing is proven" if doubt else "")
         )
@@ -148,7 +151,8 @@ async def _warning(workspace: Workspace, experiment: Experiment, name: str) -> s
     if number / total < _COLLAPSED or (summary.pass_rate or 0.0) >= _COLLAPSED:
         return None
     return (
-        f"{name} answers {answer!r} to {number} of {total} held-out items: it has collapsed to one "
+        f"{name} answers {answer!r} to {number} of {counted(total, 'held-out item')}: it has "
+        f"collapsed to one "
         "label, so its score says little about the wording"
     )
 
@@ -157,7 +161,7 @@ def held_out_items(test: Mapping[str, Any], noun: str = "held-out item") -> str:
     """How many items were compared, such as `72 of 240 held-out items` for a part of them."""
     items, every = test.get("items") or 0, test.get("of_items") or 0
     part = f"{items:,} of " if every > items else ""
-    return f"{part}{max(items, every):,} {noun}{'' if max(items, every) == 1 else 's'}"
+    return f"{part}{counted(max(items, every), noun)}"
 
 
 def part_words(document: Mapping[str, Any]) -> str | None:

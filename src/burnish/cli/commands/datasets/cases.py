@@ -18,8 +18,9 @@ from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
-from burnish.cli.wording import count, harmless
+from burnish.cli.wording import harmless
 from burnish.domain import Experiment, UsageError
+from burnish.domain.wording import counted
 
 
 def cases(
@@ -150,7 +151,9 @@ def _tell(streams: Streams, stored: StoredUpload, added: int, output: Path | Non
         )
         return
     name = harmless(record.name)
-    streams.say(f"{count(added, 'new case')} in {name}, which has {count(record.items, 'case')}")
+    streams.say(
+        f"{counted(added, 'new case')} in {name}, which has {counted(record.items, 'case')}"
+    )
     if output is not None:
         streams.say(f"wrote {output}")
     streams.say(f"run them: burnish eval --set suite.dataset=stored:{name}")

@@ -23,7 +23,8 @@ from burnish.cli.commands.init import require_free, write_files
 from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.wording import count, harmless, one_line
+from burnish.cli.wording import harmless, one_line
+from burnish.domain.wording import counted
 from burnish.evaluation.datasets import Dataset
 from burnish.integrations.imports import ForeignProject, Kind, guess_kind, read_foreign
 from burnish.integrations.imports.traces import Selection, known_texts
@@ -220,11 +221,11 @@ def _tell(
     findings = project.findings
     by_content = " (by its content)" if guessed else ""
     streams.say(
-        f"{project.kind}{by_content}: {count(len(project.rows), 'row')}",
+        f"{project.kind}{by_content}: {counted(len(project.rows), 'row')}",
         harmless(f"made {', '.join(files)} in {folder}"),
     )
     if project.unchecked:
-        there = count(len(project.unchecked), "row")
+        there = counted(len(project.unchecked), "row")
         streams.say(f"! {there} that nothing here can grade: data/unchecked.jsonl")
     streams.say(*(f"- {one_line(note, 300)}" for note in findings.notes))
     for one in findings.not_taken[:_LISTED]:
@@ -315,9 +316,9 @@ def _settings_text(project: ForeignProject, source: str, name: str) -> str:
 def _told(project: ForeignProject, source: str) -> str:
     findings = project.findings
     lines = [f"# Imported from {one_line(source, 200)} ({project.kind})", ""]
-    lines.append(f"{count(len(project.rows), 'row')} in data/.")
+    lines.append(f"{counted(len(project.rows), 'row')} in data/.")
     if project.unchecked:
-        there = count(len(project.unchecked), "row")
+        there = counted(len(project.unchecked), "row")
         lines.append(f"{there} that nothing here can grade in data/unchecked.jsonl.")
     lines += ["", "## Notes", ""]
     lines += [f"- {one_line(note, 400)}" for note in findings.notes] or ["None."]

@@ -15,8 +15,9 @@ from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
-from burnish.cli.wording import count, harmless, money
+from burnish.cli.wording import harmless, money
 from burnish.domain import UsageError
+from burnish.domain.wording import counted
 
 
 def synthesize(
@@ -101,7 +102,7 @@ def _tell(streams: Streams, made: SyntheticRows, output: Path) -> None:
         )
         return
     cost = "cost unknown" if usage.cost_usd is None else money(usage.cost_usd)
-    spent = f"{count(usage.calls, 'call')}, {cost}"
-    streams.say(f"{count(len(made.rows), 'row')} in {harmless(str(output))}: {spent}")
+    spent = f"{counted(usage.calls, 'call')}, {cost}"
+    streams.say(f"{counted(len(made.rows), 'row')} in {harmless(str(output))}: {spent}")
     streams.say(*(f"- refused: {times:,} {why}" for why, times in made.refused.items()))
     streams.say("look at them, then add them to the dataset: they are for training only")

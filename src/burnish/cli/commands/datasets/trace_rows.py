@@ -11,8 +11,9 @@ from burnish.cli.commands.init import require_free, write_files
 from burnish.cli.console import Streams
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
-from burnish.cli.wording import count, harmless
+from burnish.cli.wording import harmless
 from burnish.domain import UsageError
+from burnish.domain.wording import counted
 from burnish.integrations.imports.traces import (
     Selection,
     Trace,
@@ -107,6 +108,6 @@ def _tell_traces(
             }
         )
         return
-    streams.say(f"{kind.value}: {count(added, 'row')} in {harmless(str(target))}")
+    streams.say(f"{kind.value}: {counted(added, 'row')} in {harmless(str(target))}")
     streams.say(*(f"- left out: {number:,} {why}" for why, number in left.items()))
     streams.say(*(f"- redacted: {number:,} × {name}" for name, number in found.redacted.items()))

@@ -18,8 +18,9 @@ from burnish.app.images.documents import progress_percent, stage_message
 from burnish.app.images.models import model_label
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.wording import cost_words, count, duration, harmless, one_line, short_id
+from burnish.cli.wording import cost_words, duration, harmless, one_line, short_id
 from burnish.domain.images.runs import ImageRun, ImageRunStatus, Rubric, Variant, VariantStatus
+from burnish.domain.wording import counted
 
 STATUS_STYLES = {
     ImageRunStatus.COMPLETED: "green",
@@ -163,7 +164,7 @@ def _facts(run: ImageRun, sheet: Path | None) -> list[tuple[str, Text]]:
     request, total = run.request, run.spending.total
     rows = [
         ("written by", Text(request.text_model or "templates")),
-        ("spent", Text(f"{count(total.calls, 'call')} · {cost_words(total.cost_usd)}")),
+        ("spent", Text(f"{counted(total.calls, 'call')} · {cost_words(total.cost_usd)}")),
         ("project", Text(request.project_id)),
         ("run", Text(run.run_id)),
     ]

@@ -39,9 +39,10 @@ from burnish.cli.display.rows import print_rows, print_steps
 from burnish.cli.options import Config, Db, Json, given
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.running import run
-from burnish.cli.wording import count, duration, harmless, money, one_line, short_id
+from burnish.cli.wording import duration, harmless, money, one_line, short_id
 from burnish.domain import UsageError
 from burnish.domain.images.runs import ImageRun, ObjectivePreset, Quality
+from burnish.domain.wording import counted
 from burnish.images.rounds import ImageOptimizationResult, RoundsBudget
 from burnish.support.ids import new_id
 
@@ -209,7 +210,7 @@ def _print_rounds(
     verdict = ("better", "green") if result.improved else ("nothing was better", "yellow")
     console.print(
         Text.assemble(
-            (count(len(result.rounds), "round"), "bold"),
+            (counted(len(result.rounds), "round"), "bold"),
             (f"  {verdict[0]}", verdict[1]),
             (f" in {duration(seconds)}", "dim"),
         )
@@ -225,7 +226,7 @@ def _print_rounds(
         ("best", Text("not scored" if best is None else f"{best:.4f}", style="bold cyan")),
         ("prompt", Text(one_line(result.best_prompt, _WHOLE))),
         ("stopped by", Text(harmless(f"{result.ended.value}: {result.why}"))),
-        ("drawn", Text(count(result.images, "picture"))),
+        ("drawn", Text(counted(result.images, "picture"))),
         ("spent", Text(money(result.spending.total.cost_usd))),
     ]
     if sheet is not None:

@@ -13,10 +13,11 @@ from burnish.app.suite_fit import check_fit
 from burnish.app.wiring import ModelPool, build_agent, build_suite
 from burnish.cli.console import Streams
 from burnish.cli.display.rows import print_rows
-from burnish.cli.wording import count, harmless, money
+from burnish.cli.wording import harmless, money
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of
 from burnish.config.served_project import models_in
+from burnish.domain.wording import counted
 from burnish.evaluation.power import detectable_words
 
 _ASKING = "sub-agents are asked"
@@ -81,18 +82,18 @@ def _rows(plan: RunPlan) -> list[tuple[str, str]]:
         if work.confirmation
         else "none held out: the result will not be confirmed"
     )
-    in_all = "no limit" if work.about is None else f"about {count(work.about, 'evaluation')}"
+    in_all = "no limit" if work.about is None else f"about {counted(work.about, 'evaluation')}"
     if work.most is not None:
-        in_all = f"at most {count(work.most, 'evaluation')}"
+        in_all = f"at most {counted(work.most, 'evaluation')}"
     rows = [
         ("items", splits),
-        ("baseline", count(work.each_trial, "evaluation")),
+        ("baseline", counted(work.each_trial, "evaluation")),
         (
             "each trial",
-            f"up to {count(work.each_trial, 'evaluation')}; racing {search.racing_in_effect}",
+            f"up to {counted(work.each_trial, 'evaluation')}; racing {search.racing_in_effect}",
         ),
         ("confirmation", held_out),
-        *([("power", detectable_words(held, "held-out items"))] if held else []),
+        *([("power", detectable_words(held, "held-out item"))] if held else []),
         ("in all", in_all),
     ]
     if work.max_trials is not None:

@@ -16,8 +16,9 @@ from rich.text import Text
 
 from burnish.cli.display.evaluation_progress import Pace
 from burnish.cli.search import EndedTrial, SearchWatch, Standing
-from burnish.cli.wording import count, duration, money, one_line, rationale_words
+from burnish.cli.wording import duration, money, one_line, rationale_words
 from burnish.domain import ExperimentStatus
+from burnish.domain.wording import counted
 from burnish.optimization.checkpoint import Phase
 
 _FRAMES_A_SECOND = 6
@@ -58,15 +59,21 @@ def frame(watch: SearchWatch, pace: Pace) -> RenderableType:
         return Text(f"{watch.title or 'preparing'} …", style="dim")
     share, used = _used(watch, standing)
     head = Table.grid(padding=(0, 2))
+    head.add_column(no_wrap=True)
+    head.add_column(no_wrap=True)
+    head.add_column(max_width=_BAR_WIDTH)
     cells: list[RenderableType] = [Text(watch.title, style="bold"), Text(_phase(standing))]
     if share is not None:
-        cells.append(ProgressBar(total=1.0, completed=min(share, 1.0), width=_BAR_WIDTH))
-    head.add_row(*cells, Text(used), Text("  ".join(_pace(standing, pace, share)), style="dim"))
+        cells.append(ProgressBar(total=1.0, completed=min(share, 1.0)))
+    head.add_row(*cells)
+    # A line of its own: beside the bar it would break in a terminal of 80 columns.
+    pace_words = "".join(f"  {words}" for words in _pace(standing, pace, share))
+    spent = Text.assemble(used, (pace_words, "dim"))
     facts = Text(_leader(watch, standing), style="bold cyan")
     facts.append(f"  {_trials(standing)}", style="dim")
     if standing.cost_usd:
         facts.append(f"  {money(standing.cost_usd)}", style="dim")
-    rows: list[RenderableType] = [head, facts]
+    rows: list[RenderableType] = [head, spent, facts]
     rows += [Text(words, style="yellow") for words in standing.waiting]
     best = standing.best
     if best is not None and best.number and best.candidate_id in standing.candidates:
@@ -187,11 +194,11 @@ def _used(watch: SearchWatch, standing: Standing) -> tuple[float | None, str]:
     )
     share = max((used / limit for limit, used in spent if limit), default=None)
     if budget.max_evaluations:
-        words = f"{standing.evaluations:,}/{budget.max_evaluations:,} evaluations"
+        words = f"{standing.evaluations:,}/{counted(budget.max_evaluations, 'evaluation')}"
     else:
-        words = count(standing.evaluations, "evaluation")
+        words = counted(standing.evaluations, "evaluation")
     if budget.max_trials:
-        words += f", {len(standing.trials)}/{budget.max_trials} trials"
+        words += f", {len(standing.trials)}/{counted(budget.max_trials, 'trial')}"
     return share, words
 
 

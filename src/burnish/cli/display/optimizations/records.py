@@ -14,7 +14,7 @@ from rich.tree import Tree
 
 from burnish.app.optimize.run_spec import objective_of
 from burnish.cli.display.optimizations.results import MEASURE_TITLES, measure_words
-from burnish.cli.wording import count, harmless, money, one_line, rationale_words
+from burnish.cli.wording import harmless, money, one_line, rationale_words
 from burnish.domain import (
     Candidate,
     Event,
@@ -25,6 +25,7 @@ from burnish.domain import (
     Rejection,
     TrialResult,
 )
+from burnish.domain.wording import counted
 from burnish.optimization.objective import Measures
 
 TRIAL_STYLES = {
@@ -122,7 +123,7 @@ def _about(trial: TrialResult, candidate: Candidate, *, best: bool) -> str:
     errors = trial.summary.error_items
     error = f" — {one_line(trial.error, 120)}" if trial.error else ""
     if errors and not error:
-        error = f" — {errors:,} of {trial.summary.total_items:,} runs ended in an error"
+        error = f" — {errors:,} of {counted(trial.summary.total_items, 'run')} ended in an error"
     return f"{'best: ' if best else ''}{words}{error}"
 
 
@@ -223,7 +224,9 @@ def print_rejections(console: Console, rejections: Sequence[Rejection]) -> None:
         return
     reasons = Counter(one.reason_code for one in rejections)
     words = ", ".join(f"{number} {reason}" for reason, number in reasons.most_common())
-    console.print(Text.assemble((count(len(rejections), "proposal"), "bold"), f" refused: {words}"))
+    console.print(
+        Text.assemble((counted(len(rejections), "proposal"), "bold"), f" refused: {words}")
+    )
     for one in rejections:
         line = Text.assemble(
             (f"  step {one.step_index:>3}  ", "dim"),

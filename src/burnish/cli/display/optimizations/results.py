@@ -29,9 +29,10 @@ from burnish.cli.display.differences import print_difference
 from burnish.cli.display.evaluation import p_words, traffic_rows
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
-from burnish.cli.wording import cost_words, count, duration, harmless, money, one_line, short_id
+from burnish.cli.wording import cost_words, duration, harmless, money, one_line, short_id
 from burnish.domain import ExperimentStatus, OptimizationStatus, Spending
 from burnish.domain.optimizations.records import too_many_missing
+from burnish.domain.wording import counted
 from burnish.optimization.objective import MEASURES, Objective
 
 _STATUS_STYLES = {OptimizationStatus.COMPLETED: "green", OptimizationStatus.FAILED: "bold red"}
@@ -168,7 +169,9 @@ def spending_rows(result: OptimizationResult) -> list[tuple[str, Text]]:
     document = result.document
     rows = [("trials", Text(_trials(result))), ("evaluations", Text(f"{result.evaluations:,}"))]
     for purpose, usage in Spending.of(result.usage["by_purpose"]).by_purpose.items():
-        words = f"{count(usage.calls, 'call')} · {usage.token_words} · {cost_words(usage.cost_usd)}"
+        words = (
+            f"{counted(usage.calls, 'call')} · {usage.token_words} · {cost_words(usage.cost_usd)}"
+        )
         rows.append((purpose, Text(words)))
     if len(result.usage["by_purpose"]) > 1:
         rows.append(("cost", Text(money(result.usage["cost_usd"]), style="bold")))
@@ -255,7 +258,7 @@ def search_verdict(document: Mapping[str, Any]) -> Text:
 def _unproven(improvement: Mapping[str, Any], items: str) -> Text:
     missing = improvement.get("missing") or 0
     if too_many_missing(improvement.get("items") or 0, missing):
-        answers = f"{count(missing, 'answer')} of the comparison never came, more than 5%."
+        answers = f"{counted(missing, 'answer')} of the comparison never came, more than 5%."
         return _said("not proven", f"{answers} Run it again once everything answers.", "yellow")
     return _said(
         "probably better, not proven" if improvement["p_value"] <= _LIKELY else "not proven",
@@ -328,9 +331,9 @@ def objective_warnings(document: Mapping[str, Any]) -> list[str]:
     objective = document.get("objective") or {}
     warnings = list(objective.get("notes") or ())
     if objective.get("unmeasured"):
-        trials = count(objective["unmeasured"], "trial")
-        counted = " or ".join(counted_measures(document))
-        warnings.append(f"{trials} could not win by {counted}, which is unknown there")
+        trials = counted(objective["unmeasured"], "trial")
+        measures = " or ".join(counted_measures(document))
+        warnings.append(f"{trials} could not win by {measures}, which is unknown there")
     return warnings
 
 
@@ -357,7 +360,7 @@ def print_front(console: Console, front: Sequence[Mapping[str, Any]], chosen: st
         marks = ["chosen"] if best else []
         marks += ["baseline"] if one["number"] == 0 else []
         table.add_row(*cells, ", ".join(marks), style="bold cyan" if best else "")
-    words = f"the front: {count(len(front), 'candidate')} that no other beats on all of these"
+    words = f"the front: {counted(len(front), 'candidate')} that no other beats on all of these"
     console.print(Text(words, style="bold"), soft_wrap=not console.is_terminal)
     console.print(table)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from burnish.domain import placeholders
+from burnish.domain.wording import counted
 from burnish.integrations.imports.files import (
     YAML,
     Beside,
@@ -146,7 +147,7 @@ def _fill_missing(project: ForeignProject, names: list[str]) -> None:
             row[name] = ""
         if missing and name != "input":
             project.findings.note(
-                f"{{{{{name}}}}} is empty in {len(missing)} rows: nothing gives it"
+                f"{{{{{name}}}}} is empty in {counted(len(missing), 'row')}: nothing gives it"
             )
 
 

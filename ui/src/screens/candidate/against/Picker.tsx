@@ -4,6 +4,7 @@ import { Loaded } from '@/components/States';
 import { Status } from '@/components/Status';
 import { isFull, usePoints } from '@/screens/run/points';
 import { findChoices, inOrder, type Choice } from './against';
+import { counted } from '../../../lib/format';
 
 const SHOWN = 60;
 
@@ -95,7 +96,7 @@ export function CandidatePicker({
             ? 'No candidate is like that.'
             : found.length > SHOWN
               ? `The first ${SHOWN} of ${found.length}: type to narrow it.`
-              : `${found.length} candidates`}
+              : counted(found.length, 'candidate')}
         </span>
       )}
     </div>

@@ -4,7 +4,7 @@ import { SearchInput } from '@/components/list/SearchBox';
 import { Empty, Failure, Loading } from '@/components/States';
 import { Segmented } from '@/components/Tabs';
 import { useAddress } from '@/lib/address';
-import { count } from '@/lib/format';
+import { counted } from '@/lib/format';
 import { useComparedItems, useComparison, type On, type Pair, type RunCandidate } from '../data';
 import { heldOut } from '../roles';
 import { ItemList } from './List';
@@ -108,7 +108,7 @@ function Matrix({ pair, candidate, other }: { pair: Pair; candidate: RunCandidat
               onChange={(q) => address.set({ q })}
             />
             <span className="muted small" role="status">
-              {list.isFetching ? '…' : total === 1 ? '1 item' : `${count(total)} items`}
+              {list.isFetching ? '…' : counted(total, 'item')}
             </span>
           </div>
           {rows.length === 0 && !list.isFetching ? (

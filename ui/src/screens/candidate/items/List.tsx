@@ -4,6 +4,7 @@ import { Change, Score } from '@/components/Numbers';
 import { useRows } from '@/lib/rows';
 import type { ComparedItem } from '../data';
 import { CELL_SIGNS, CELL_WORDS, cellKind } from './matrix';
+import { counted } from '../../../lib/format';
 
 const ROW = 58;
 const AHEAD = 20;
@@ -157,7 +158,7 @@ function Side({ side }: { side: ComparedItem['before'] }) {
     <span className="candidate-side">
       <span className={`small ${side.passed ? 'good' : 'bad'}`}>
         <Score value={side.score} /> {side.passed ? 'passed' : 'failed'}
-        {side.runs > 1 && <span className="muted"> · {side.runs} runs</span>}
+        {side.runs > 1 && <span className="muted"> · {counted(side.runs, 'run')}</span>}
       </span>
       <span className={`small mono candidate-preview ${side.error ? 'bad' : ''}`}>
         {side.error ?? (side.output || '(empty)')}

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Diff } from '@/components/Diff';
 import { Money, Score } from '@/components/Numbers';
 import { Segmented } from '@/components/Tabs';
-import { milliseconds, tokensInAndOut } from '@/lib/format';
+import { counted, milliseconds, tokensInAndOut } from '@/lib/format';
 import { outputText, roundsOf, type Round } from './answers';
 import type { ItemRun, ItemSide } from '../data';
 import { RunTrace } from './TraceView';
@@ -103,9 +103,7 @@ function Rounds({ rounds }: { rounds: readonly Round[] }) {
   if (rounds.length === 0) return null;
   return (
     <details className="configuration-part" open={rounds.length > 1}>
-      <summary className="configuration-head">
-        {rounds.length === 1 ? '1 round' : `${rounds.length} rounds`}
-      </summary>
+      <summary className="configuration-head">{counted(rounds.length, 'round')}</summary>
       <ol className="candidate-rounds">
         {rounds.map((one, index) => (
           <li key={one.round}>

@@ -1,5 +1,5 @@
 import { useRef, useState, type KeyboardEvent } from 'react';
-import { count } from '@/lib/format';
+import { count, counted } from '@/lib/format';
 import type { ComparedItem } from '../data';
 import { CELL_SIGNS, CELL_WORDS, cellKind, moveInGrid, type CellKind } from './matrix';
 
@@ -36,7 +36,7 @@ export function ItemStrip({
         className="candidate-strip"
         ref={box}
         role="group"
-        aria-label={`${count(total)} items; arrow keys move between them, Enter opens one`}
+        aria-label={`${counted(total, 'item')}; arrow keys move between them, Enter opens one`}
         onKeyDown={onKey}
       >
         {items.map((item, index) => (

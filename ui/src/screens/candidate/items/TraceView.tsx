@@ -1,6 +1,7 @@
 import { TranscriptDiff, TranscriptView } from '@/components/trajectory/Transcript';
 import { jsonText } from '@/lib/configurations';
 import { failingSteps, transcriptOf } from '@/lib/transcripts';
+import { counted } from '../../../lib/format';
 
 interface Run {
   output: { trace?: unknown } | null;
@@ -32,10 +33,7 @@ function TraceView({ trace }: { trace: unknown }) {
   return (
     <details className="configuration-part">
       <summary className="configuration-head">
-        Trace{' '}
-        <span className="muted small">
-          {nodes.length === 1 ? '1 step' : `${nodes.length} steps`}
-        </span>
+        Trace <span className="muted small">{counted(nodes.length, 'step')}</span>
       </summary>
       <div className="candidate-trace">
         <Nodes nodes={nodes} open />
@@ -132,7 +130,7 @@ function leaf(label: string, value: unknown): TraceNode {
 }
 
 function hintOf(value: object): string {
-  if (Array.isArray(value)) return value.length === 1 ? '1 entry' : `${value.length} entries`;
+  if (Array.isArray(value)) return counted(value.length, 'entry', 'entries');
   const short = Object.entries(value)
     .filter(([, one]) => typeof one !== 'object' || one === null)
     .map(([name, one]) => `${name}: ${String(one).replace(/\s+/g, ' ')}`)

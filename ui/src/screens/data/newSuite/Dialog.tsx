@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { answer, api, ApiError } from '@/api/client';
 import { Choice } from '@/components/form/Choice';
 import { Field } from '@/components/form/Field';
@@ -24,6 +24,7 @@ import {
   type SuiteBody,
   type SuiteView,
 } from './form';
+import { counted } from '../../../lib/format';
 
 /** A suite on a stored dataset: which items, judged how. */
 export default function NewSuite({
@@ -85,12 +86,18 @@ export default function NewSuite({
             { value: '', label: 'Choose…' },
             ...(datasets.data?.items ?? []).map((one) => ({
               value: one.dataset_id,
-              label: `${one.name} (${one.items} items)`,
+              label: `${one.name} (${counted(one.items, 'item')})`,
             })),
           ]}
           onChange={(dataset) => change({ dataset })}
         />
       </div>
+      {datasets.data?.items.length === 0 && (
+        <p className="muted">
+          No dataset is stored, and a suite takes its items from one.{' '}
+          <Link href="/suites?new=dataset">Upload one</Link>
+        </p>
+      )}
       <h3>Scorers</h3>
       {form.scorers.map((scorer, index) => (
         <ScorerFields

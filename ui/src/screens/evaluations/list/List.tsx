@@ -3,7 +3,7 @@ import { CardHead, List, NameCell } from '@/components/list/List';
 import { Money, Score } from '@/components/Numbers';
 import { Status } from '@/components/Status';
 import { Duration, Time } from '@/components/Time';
-import { count, interval, percent } from '@/lib/format';
+import { count, counted, interval, percent } from '@/lib/format';
 import { useEvaluation } from '../data';
 import { isLive, resultOf, type EvaluationLine, type EvaluationResult } from '../result';
 
@@ -121,7 +121,7 @@ function State({ line, result }: { line: EvaluationLine; result: EvaluationResul
       <Status value={line.status} />
       {isLive(line.status) && line.planned_items !== null && (
         <span className="small muted">
-          {`${count(result?.items ?? 0)} of ${count(line.planned_items)} items`}
+          {`${count(result?.items ?? 0)} of ${counted(line.planned_items, 'item')}`}
         </span>
       )}
     </span>
@@ -146,7 +146,7 @@ function Passed({ result }: { result: EvaluationResult }) {
     <span className="list-pair">
       <span>{percent(result.pass_rate)}</span>
       <span className="muted small">
-        {`${count(result.items - result.failed)} of ${count(result.items)} items`}
+        {`${count(result.items - result.failed)} of ${counted(result.items, 'item')}`}
       </span>
     </span>
   );
@@ -161,7 +161,8 @@ function Refined({ line, result }: { line: EvaluationLine; result: EvaluationRes
       </span>
     );
   const found = result?.refinement;
-  if (!found) return <span className="muted small">up to {line.refine.limit} rounds</span>;
+  if (!found)
+    return <span className="muted small">up to {counted(line.refine.limit, 'round')}</span>;
   return (
     <span className="list-pair left">
       <span>

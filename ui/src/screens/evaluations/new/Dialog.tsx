@@ -22,6 +22,7 @@ import {
 } from './form';
 import { RefineFields } from './RefineFields';
 import { judgesOf, type SuiteView } from '../suite';
+import { counted } from '../../../lib/format';
 
 const TITLE = 'New evaluation';
 
@@ -222,7 +223,7 @@ function useStart() {
 }
 
 function SuiteHint({ suite }: { suite: SuiteView }) {
-  const scorers = suite.scorers.length === 1 ? '1 scorer' : `${suite.scorers.length} scorers`;
+  const scorers = counted(suite.scorers.length, 'scorer');
   const repeats = suite.repeats > 1 ? `, each item ${suite.repeats} times` : '';
   // The mode says whether judges are asked: without one it says nothing.
   const mode = suite.mode === 'schema' ? 'Schema mode, ' : 'LLM mode, ';

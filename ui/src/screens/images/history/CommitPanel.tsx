@@ -6,7 +6,7 @@ import { Dialog } from '@/components/Dialog';
 import { Failure } from '@/components/States';
 import { Time } from '@/components/Time';
 import { say } from '@/components/shell/Toasts';
-import { count, score, shortId } from '@/lib/format';
+import { count, counted, score, shortId } from '@/lib/format';
 import { BeforeAfterDialog } from '../picture/BeforeAfter';
 import { images } from '../client';
 import { useLookAgain } from '../data';
@@ -226,7 +226,7 @@ function DeleteDialog({
       <p>
         It leaves the history for good; the file of its picture stays on the server’s disk.{' '}
         {offspring > 0 &&
-          `${offspring === 1 ? 'One commit was' : `${count(offspring)} commits were`} made from it and will stay.`}
+          `${offspring === 1 ? 'One commit was' : `${counted(offspring, 'commit')} were`} made from it and will stay.`}
       </p>
       {remove.error && <Failure error={remove.error} />}
     </Dialog>

@@ -6,6 +6,7 @@ import { WAYS } from '@/components/graph/keys';
 import { lineOf, type History } from './history';
 import { nextCommit, NODE, usePlaces, type PlacedHistory } from './places';
 import { NODE_TYPES, RunFromContext, type CommitNode } from './CommitNode';
+import { counted } from '../../../lib/format';
 
 interface GraphProps {
   history: History;
@@ -62,7 +63,7 @@ function Graph(props: GraphProps) {
     <RunFromContext value={onRun}>
       <ReactFlow
         className="lineage-flow history-flow"
-        aria-label={`History of ${history.commits.size} commits. Arrow keys move, e runs an eval from the chosen one, f fits, b goes to the best.`}
+        aria-label={`History of ${counted(history.commits.size, 'commit')}. Arrow keys move, e runs an eval from the chosen one, f fits, b goes to the best.`}
         tabIndex={0}
         onKeyDown={onKeyDown}
         data-nodes={nodes.length}

@@ -5,7 +5,7 @@ import { Field } from '@/components/form/Field';
 import { rememberedPerson, rememberPerson } from '@/components/form/SignFields';
 import { Page } from '@/components/shell/Page';
 import { Failure, Loading } from '@/components/States';
-import { count } from '@/lib/format';
+import { count, counted } from '@/lib/format';
 import { useShortcuts } from '@/lib/keys';
 import { Labelling, keyOf, WINDOW, type Value, type View } from './labelling';
 import { TaskCard } from './TaskCard';
@@ -171,7 +171,7 @@ function Work({
           <div className="empty" data-done={view.labelled >= head.total}>
             <h2>{view.labelled >= head.total ? 'All done' : 'That was the last item'}</h2>
             <p>
-              {count(view.labelled)} of {count(head.total)} items are labelled and kept.
+              {count(view.labelled)} of {counted(head.total, 'item')} are labelled and kept.
             </p>
             <Link className="btn primary" href={`/labels/${encodeURIComponent(name)}`}>
               Show agreement

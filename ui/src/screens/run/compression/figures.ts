@@ -1,5 +1,5 @@
 import type { Schemas } from '@/api/client';
-import { change, count, interval, percent } from '@/lib/format';
+import { change, counted, interval, percent } from '@/lib/format';
 
 type Report = Schemas['CompressionView'];
 
@@ -30,7 +30,7 @@ export function heldOutWords(report: Pick<Report, 'held_out' | 'refuted' | 'conf
     return { tone: 'warn', text: `Not checked on held-out items: ${report.confirmation}.` };
   const range = interval(seen.ci_low, seen.ci_high);
   const text =
-    `${change(seen.delta ?? seen.best_score - seen.baseline_score)} on ${count(seen.items)} items ` +
+    `${change(seen.delta ?? seen.best_score - seen.baseline_score)} on ${counted(seen.items, 'item')} ` +
     `that no cut was chosen on${range && ` (95% interval ${range})`}.`;
   if (report.refuted)
     return { tone: 'bad', text: `Worse: ${text} The short prompt should not be used.` };

@@ -3,7 +3,7 @@ import { Link, useLocation } from 'wouter';
 import { ChartFrame } from '@/components/ChartFrame';
 import { Empty } from '@/components/States';
 import { useAddress } from '@/lib/address';
-import { count, score } from '@/lib/format';
+import { count, counted, score } from '@/lib/format';
 import { counts, type PointSet, type PanelProps } from '../points';
 import {
   ancestry,
@@ -77,7 +77,7 @@ export default function LineagePanel({ runId, set, running }: PanelProps) {
             <div className="lineage-area">
               <LineageGraph
                 {...{ shown, set, path, range, best, current, acts }}
-                label={`Lineage of ${family.points.size} candidates. Arrow keys move, Enter opens, space folds, f fits, b goes to the best.`}
+                label={`Lineage of ${counted(family.points.size, 'candidate')}. Arrow keys move, Enter opens, space folds, f fits, b goes to the best.`}
                 onCurrent={(id) => address.set({ node: id })}
                 onOpen={openCandidate}
               />
@@ -169,7 +169,7 @@ function Key({
       <span className="grow" />
       {shown < all && (
         <span>
-          {count(shown)} of {count(all)} candidates in sight: best path, front, newest; +n shows
+          {count(shown)} of {counted(all, 'candidate')} in sight: best path, front, newest; +n shows
           more
         </span>
       )}

@@ -6,7 +6,7 @@ import { Change } from '@/components/Numbers';
 import { Empty } from '@/components/States';
 import { Segmented } from '@/components/Tabs';
 import { useAddress } from '@/lib/address';
-import { interval, score } from '@/lib/format';
+import { counted, interval, score } from '@/lib/format';
 import {
   choosesModel,
   front,
@@ -80,7 +80,7 @@ export default function ParetoPanel({ runId, set, running }: PanelProps) {
                 <svg width="20" height="16" viewBox="0 0 20 16" aria-hidden="true">
                   <path d="M1 12 H8 V5 H19" className="pareto-front" />
                 </svg>
-                Front: {members.length === 1 ? 'one candidate' : `${members.length} candidates`}
+                Front: {counted(members.length, 'candidate')}
               </li>
             </Legend>
           }
@@ -153,7 +153,7 @@ function ParetoChart({
   const step = (ticks[1] ?? 0) - (ticks[0] ?? 0);
   return (
     <Plot
-      label={`Score against ${measure}, ${marks.length} candidates`}
+      label={`Score against ${measure}, ${counted(marks.length, 'candidate')}`}
       marks={marks}
       scales={scales}
       best={set.best}

@@ -1,4 +1,13 @@
-import { change, interval, milliseconds, money, percent, score, tokens } from '@/lib/format';
+import {
+  change,
+  counted,
+  interval,
+  milliseconds,
+  money,
+  percent,
+  score,
+  tokens,
+} from '@/lib/format';
 import type { Point } from '../points';
 
 export function nameOf(point: Point): string {
@@ -19,7 +28,7 @@ export function sentence(point: Point, baseline: number | null, best: string | n
       parts.push(`${change(point.score - baseline)} against the baseline`);
     if (point.status !== 'completed') parts.push(point.status);
   }
-  if (point.items > 0) parts.push(`${point.passed} of ${point.items} items passed`);
+  if (point.items > 0) parts.push(`${point.passed} of ${counted(point.items, 'item')} passed`);
   return parts.join(', ');
 }
 

@@ -3,7 +3,7 @@ import { Link, useLocation } from 'wouter';
 import { Card } from '@/components/Card';
 import { Empty } from '@/components/States';
 import { useAddress } from '@/lib/address';
-import { count } from '@/lib/format';
+import { counted } from '@/lib/format';
 import { choosesModel, type PointSet, type PanelProps } from '../points';
 import { asColumns } from './columns';
 import { download, trialsCsv } from './csv';
@@ -42,7 +42,7 @@ export default function TrialsPanel({ runId, set, running }: PanelProps) {
       actions={
         <>
           <span className="small muted" role="status">
-            {rows.length === 1 ? '1 row' : `${count(rows.length)} rows`}
+            {counted(rows.length, 'row')}
           </span>
           <Compare runId={runId} set={set} chosen={chosen} />
           <button

@@ -1,4 +1,4 @@
-import { change, count, duration, interval, money, score } from '@/lib/format';
+import { change, count, counted, duration, interval, money, score } from '@/lib/format';
 import { stopWords } from '@/screens/run/words';
 import type { RunView } from '@/screens/run/view';
 
@@ -83,7 +83,7 @@ function scored(one: RunView['best']): string {
 function heldOut(run: RunView): string {
   const evidence = run.evidence;
   if (!evidence?.held_out) return '–';
-  return `${score(evidence.best_score)} on ${count(evidence.items)} items`;
+  return `${score(evidence.best_score)} on ${counted(evidence.items, 'item')}`;
 }
 
 function gained(run: RunView): string {

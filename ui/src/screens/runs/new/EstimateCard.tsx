@@ -1,4 +1,4 @@
-import { count, money, tokens } from '@/lib/format';
+import { count, counted, money, tokens } from '@/lib/format';
 import type { Schemas } from '@/api/client';
 
 type Estimate = Schemas['Estimate'];
@@ -24,12 +24,12 @@ export function EstimateCard({
         <Part
           label="Trials, at most"
           value={evaluations.max_trials === null ? 'no limit' : count(evaluations.max_trials)}
-          hint={`${count(evaluations.each_trial)} evaluations each`}
+          hint={`${counted(evaluations.each_trial, 'evaluation')} each`}
         />
         <Part
           label={evaluations.max === null ? 'Evaluations, about' : 'Evaluations, at most'}
           value={evaluations.about === null ? 'no limit' : count(evaluations.about)}
-          hint={`of ${count(splits.validation)} items, then ${count(splits.test)} held out`}
+          hint={`of ${counted(splits.validation, 'item')}, then ${count(splits.test)} held out`}
         />
         <Part
           label="Model calls, about"
@@ -67,7 +67,7 @@ export function EstimateLine({ estimate }: { estimate: Estimate | undefined }) {
   const { evaluations, total } = estimate;
   const cost = span(total, 'cost_usd', money);
   const parts = [
-    evaluations.about === null ? null : `${count(evaluations.about)} evaluations`,
+    evaluations.about === null ? null : counted(evaluations.about, 'evaluation'),
     total?.least.calls == null ? null : `${span(total, 'calls', count)} calls`,
     cost === UNKNOWN ? 'cost not known' : cost,
   ].filter((part) => part !== null);
