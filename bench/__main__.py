@@ -38,6 +38,7 @@ COMMANDS = {
     "qwen-tools": "bench.qwen.tools",
     "races": "bench.races",
     "real": "bench.real.command",
+    "soft": "bench.real.soft",
 }
 
 
