@@ -18,8 +18,6 @@ import dspy
 from dspy.teleprompt import BootstrapFewShotWithRandomSearch, MIPROv2
 from real_job import ANSWERS, REFLECTOR, found, serve
 
-# dspy's own number of candidates where more could be paid.
-_MOST_CANDIDATES = 16
 # Bootstrapping asks until so many answers of the teacher are right: about so many calls a candidate.
 _BOOTSTRAP_CALLS = 8
 _OURS = {"message", "label"}
@@ -78,8 +76,6 @@ def bootstrap(job: dict[str, Any], student: Any, rows: dict[str, list[Any]]) -> 
     size = len(rows["validation"])
     # Without examples, with labels only, and the unshuffled one come before the candidates.
     count = (job["evaluations"] - 3 * size - _BOOTSTRAP_CALLS) // (size + _BOOTSTRAP_CALLS)
-    if count >= _MOST_CANDIDATES:
-        count = max(_MOST_CANDIDATES, count)
     optimizer = BootstrapFewShotWithRandomSearch(
         metric=exact_match,
         num_candidate_programs=max(count, 1),
@@ -96,8 +92,8 @@ def mipro(
 ) -> dict[str, Any]:
     """As many sets of demos and instructions as `auto="light"` takes, all rows in each trial."""
     size = len(rows["validation"])
-    spare = _DEMO_SETS * 2 * _BOOTSTRAP_CALLS
-    trials = (job["evaluations"] - spare - size) // size
+    # Trials of the same pair are remembered, so more of them are made than would be paid else.
+    trials = 2 * (job["evaluations"] - _DEMO_SETS * _BOOTSTRAP_CALLS - size) // size
     optimizer = MIPROv2(
         metric=exact_match,
         prompt_model=asked,

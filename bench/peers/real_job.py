@@ -27,7 +27,7 @@ def found(
     system: str,
     user: str = SLOT,
     examples: Sequence[tuple[str, str]] = (),
-    validation: Sequence[float],
+    validation: Sequence[float | None],
     usable: int = 0,
     note: str = "",
 ) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def found(
         "system": system,
         "user": user,
         "examples": [list(one) for one in examples],
-        "validation": [float(one) for one in validation],
+        "validation": list(validation),
         "usable": usable,
         "note": note,
     }

@@ -108,7 +108,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     return found(
         system=DEFAULT_SYS_PROMPT,
         user=f"{best.construct_prompt()}\n{SLOT}",
-        validation=[float("nan"), max(map(float, optimizer.scores), default=float("nan"))],
+        validation=[None, max(map(float, optimizer.scores), default=None)],
         usable=len(first) - 1,
         note=f"{meta.asked} questions, first population {len(first)}",
     )

@@ -31,7 +31,8 @@ def section(runs: Sequence[Run]) -> Section:
         notes=[
             "Accuracies on held-out rows with the task's first prompt and with the winner; "
             "SmolLM2-135M answers with a label, Qwen2.5-Coder-1.5B is asked by those that ask. "
-            "Tasks are public (banking77 CC-BY-4.0, clinc CC-BY-3.0, BIG-bench Hard MIT); no row of them is kept here.",
+            "Tasks are public (banking77 CC-BY-4.0, clinc CC-BY-3.0, BIG-bench Hard MIT); no row of "
+            "them is kept here.",
             "“Said on a third” is what a run would say if a third of the test rows were all that is "
             "held out; “right” is what all other held-out rows say to that.",
             *(_mean_lines(shown)),
