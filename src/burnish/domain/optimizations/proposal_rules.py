@@ -12,7 +12,7 @@ from burnish.domain.configuration import Configuration, placeholders
 from burnish.domain.optimizations.optimizer import ReasonCode, SearchSpace
 
 # Settings of the prompt agent that follow a changed wording and are not model parameters.
-_FREE_PARAMETERS = frozenset({"label_words"})
+_FREE_PARAMETERS = frozenset({"label_words", "label_bias"})
 
 
 @dataclass(frozen=True, slots=True)
