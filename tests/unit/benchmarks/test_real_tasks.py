@@ -122,6 +122,20 @@ def test_finished_runs_are_taken_and_the_rest_is_run(tmp_path):
     assert len(jobs[0]["key"]) == 1 + len(KEY)
 
 
+def test_what_a_run_cannot_depend_on_makes_no_other_run(tmp_path):
+    write_task(tmp_path)
+    names = "few_shot,joint_hard,dspy_bootstrap,dspy_mipro,gepa_package"
+    told = ["--data", str(tmp_path), "--contestants", names, "--seeds", "1"]
+
+    few, more = (plan(parse([*told, "--reflections", count])) for count in ("5", "40"))
+
+    assert [job["contestant"] for job in few] == names.split(",")
+    assert [job["key"] == other["key"] for job, other in zip(few, more, strict=True)] == [
+        *(True, True, True),
+        *(False, False),
+    ]
+
+
 def test_a_task_that_is_not_there_is_named(tmp_path):
     write_task(tmp_path)
 
