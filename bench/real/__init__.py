@@ -40,8 +40,8 @@ Without a key: contestants that ask nobody, with 1,000 evaluations, seeds 0 to 2
 - `auto` without a model that writes; `joint` and `auto` ask for probabilities of labels, which change
   no answer by themselves.
 - Other libraries (`dspy_bootstrap`, `dspy_mipro`, `capo`, `opro`, `opik_few_shot`, see `foreign.py`)
-  run in environments of their own, on an endpoint of ours, with as many task calls; a request that was made
-  before costs nothing. Those that ask get `--reflections`; it says how many they asked.
+  run in environments of their own, on an endpoint of ours, with as many task calls; a request that was
+  made before costs nothing. Those that ask get `--reflections`; it says how many they asked.
 - Verdicts: a third of the test rows says what a run would say; all other held-out rows, with up to 150
   that nobody used, say whether that was right. Where the first prompt was kept, they are asked about
   the best other prompt of the search.

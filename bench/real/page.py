@@ -90,7 +90,7 @@ def _mean_lines(runs: Sequence[Run]) -> list[str]:
         ]
         mean, interval = mean_interval(gains)
         found.append(
-            f"{name}, {calls:,} calls, {len(gains)} runs: mean gain {mean:+.3f} "
+            f"{name}, {calls:,} calls, runs: {len(gains)}; mean gain {mean:+.3f} "
             f"({interval.low:+.3f} to {interval.high:+.3f} over runs), lowest {min(gains):+.3f}."
         )
     return found
