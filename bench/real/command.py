@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,7 @@ def run_all(jobs: Sequence[Run], processes: int) -> list[Run]:
             if "error" in run:
                 say(f"{name}: {run['error']}")
                 return
+            run["measured"] = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
             made.append(run)
             keep(run)
             gain, seconds = run["gain"], run["seconds"]

@@ -49,13 +49,13 @@ def section(runs: Sequence[Run]) -> Section:
 
 
 def of_one_code(runs: Sequence[Run]) -> tuple[list[Run], int]:
-    """Runs of the code as it is now; of a contestant without any those of its largest other set."""
+    """Runs of the code as it is now; of a contestant without any those of its newest code."""
     found: list[Run] = []
     for place in sorted({(one["contestant"], one["evaluations"]) for one in runs}):
         mine = [one for one in runs if (one["contestant"], one["evaluations"]) == place]
-        codes = [one["code"] for one in mine]
+        newest = max(mine, key=lambda one: (one.get("measured", ""), one["code"]))["code"]
         now = code_of(place[0])
-        chosen = now if now in codes else max(sorted(set(codes)), key=codes.count)
+        chosen = now if any(one["code"] == now for one in mine) else newest
         found += [one for one in mine if one["code"] == chosen]
     return found, len(runs) - len(found)
 

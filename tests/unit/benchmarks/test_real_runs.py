@@ -69,13 +69,18 @@ def test_a_run_is_another_once_the_code_of_its_optimizer_is():
 def test_results_of_two_states_of_the_code_never_stand_in_one_mean():
     now, before = run_of(), [run_of(code="earlier", seed=seed) for seed in (0, 1)]
 
-    shown, left_out = of_one_code([now, *before, run_of("few_shot", code="earlier")])
+    few_shot = [
+        run_of("few_shot", code="oldest", measured="2026-11-17 20:00"),
+        run_of("few_shot", code="earlier", measured="2026-11-18 20:00"),
+    ]
+
+    shown, left_out = of_one_code([now, *before, *few_shot])
 
     assert [(one["contestant"], one["code"]) for one in shown] == [
         ("few_shot", "earlier"),
         ("joint", code_of("joint")),
     ]
-    assert left_out == 2
+    assert left_out == 3
     assert [row[-1] for row in section(shown).rows] == ["earlier (earlier)", "now"]
 
 
