@@ -39,6 +39,7 @@ COMMANDS = {
     "qwen-tools": "bench.qwen.tools",
     "races": "bench.races",
     "real": "bench.real.command",
+    "soft": "bench.real.soft",
 }
 
 

@@ -1,4 +1,4 @@
-"""Real tasks with real models: a small one answers, a larger one reflects.
+"""Real tasks with real models: a small one answers, a larger one reflects where it is asked.
 
 The protocol, written down before the first run that is reported:
 
@@ -26,7 +26,25 @@ The protocol, written down before the first run that is reported:
 bbh_hyperbaton,bbh_sports_understanding,bbh_navigate
 
 Five reflections, because one costs about 40 seconds of a CPU and 100 evaluations 13 (`banking77_eight`)
-to 27 (`bbh_navigate`): 24 runs end within 100 minutes on two quiet cores. Finished runs stand in
-`build/bench/real.jsonl`, all answers in `build/bench/real-calls.db`: a command that was killed goes on.
+to 27 (`bbh_navigate`). Finished runs stand in `build/bench/real.jsonl`, all answers in
+`build/bench/real-calls.db`: a command that was killed goes on. What it ended with is merged into
+`bench/results/real.jsonl` (figures and digests only, committed), which counts as finished on any
+machine as long as the code that decides a contestant's result is the same, and into the results page.
 `--show` prints what is finished.
+
+Without a key: contestants that ask nobody, with 1,000 evaluations, seeds 0 to 2, the same rows.
+
+    python -m bench real --data DIR --evaluations 1000 --seeds 3 --tasks … \
+        --contestants auto,joint,few_shot,edits,dspy_bootstrap
+
+- `auto` without a model that writes; `joint` and `auto` ask for probabilities of labels, which change
+  no answer by themselves.
+- Other libraries (`dspy_bootstrap`, `dspy_mipro`, `capo`, `opro`, `opik_few_shot`, see `foreign.py`)
+  run in environments of their own, on an endpoint of ours, with as many task calls; a request that was
+  made before costs nothing. Those that ask get `--reflections`; it says how many they asked.
+- Verdicts: a third of the test rows says what a run would say; all other held-out rows, with up to 150
+  that nobody used, say whether that was right. Where the first prompt was kept, they are asked about
+  the best other prompt of the search.
+
+`python -m bench soft --data DIR` measures what probabilities of labels save: `joint` with and without.
 """

@@ -16,7 +16,10 @@ class KeptCalls:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._connection = sqlite3.connect(path, timeout=60, isolation_level=None)
+        # One thread at a time uses it, but not always the one that made it.
+        self._connection = sqlite3.connect(
+            path, timeout=60, isolation_level=None, check_same_thread=False
+        )
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.execute(

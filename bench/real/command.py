@@ -3,41 +3,44 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench.mixtures import code_of, seeds_of
+from bench.mixtures import seeds_of
 from bench.processes import ROOT
+from bench.real.foreign import FOREIGN
+from bench.real.job import HARD
+from bench.real.page import section
 from bench.real.report import report
+from bench.real.runs import COMMITTED, KEPT, Run, code_of, finished, keep, publish, read_runs
 from bench.real.tasks import load_task, task_names
+from bench.results import save
 from burnish.benchmarks.batches import Batch, end_batches, run_batch
 from burnish.benchmarks.contestants import Contestant, contestants
 
-KEPT = ROOT / "build" / "bench" / "real.jsonl"
 CALLS = ROOT / "build" / "bench" / "real-calls.db"
 # What a finished run has to agree in, beside task, seed and contestant, to be taken as it is.
 KEY = ("evaluations", "reflections", "test", "model", "reflector")
+_ASKING = ("gepa", "meta_prompt", "evolve")
 # On a busy machine; what was answered until then is on disk.
 _DEADLINE_SECONDS = 4 * 3_600.0
-Run = dict[str, Any]
 
 
 def main(arguments: Sequence[str]) -> None:
     """Run the plan; a command that was killed goes on where it was."""
     options = parse(arguments)
     jobs = plan(options)
-    KEPT.parent.mkdir(parents=True, exist_ok=True)
-    lines = KEPT.read_text(encoding="utf-8").splitlines() if KEPT.exists() else []
-    done, missing = finished(jobs, lines)
+    done, missing = finished(jobs, read_runs(COMMITTED, KEPT))
     if not options.show:
         done += run_all(missing, options.jobs)
-    report(done, [name for name, _ in named(options.contestants)])
+        save(section(publish()))
+    report(done, list(options.contestants.split(",")))
     if len(done) < len(jobs):
         print(f"\n{len(jobs) - len(done)} of {len(jobs)} runs are not finished")
 
@@ -60,8 +63,22 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def named(names: str) -> list[tuple[str, Contestant]]:
-    return [(one.name, one) for one in contestants(names.split(","))]
+def settings_of(names: str) -> dict[str, dict[str, Any]]:
+    """Contestants by name with what they are set to: ours, and those of other libraries."""
+    wanted = names.split(",")
+    ours = {name: name.removesuffix(HARD) for name in wanted if name not in FOREIGN}
+    known = {one.name: dict(one.settings) for one in contestants(list(ours.values()) or ["auto"])}
+    return {
+        name: dict(FOREIGN[name].settings) if name in FOREIGN else known[ours[name]]
+        for name in wanted
+    }
+
+
+def asks(contestant: str) -> bool:
+    """Whether a contestant asks the reflector; of the others its settings make no other run."""
+    if contestant in FOREIGN:
+        return FOREIGN[contestant].asks
+    return contestant.startswith(_ASKING)
 
 
 def plan(options: argparse.Namespace) -> list[Run]:
@@ -82,31 +99,19 @@ def plan(options: argparse.Namespace) -> list[Run]:
             "task": task,
             "seed": seed,
             "contestant": name,
-            "settings": dict(one.settings),
-            "code": code_of(one),
-            "key": [digests[task], *(getattr(options, name) for name in KEY)],
+            "settings": settings,
+            "code": code_of(name),
+            "key": [digests[task], *(_told(options, one, name) for one in KEY)],
         }
         for seed in seeds_of(options.seeds)
         for task in wanted
-        for name, one in named(options.contestants)
+        for name, settings in settings_of(options.contestants).items()
     ]
 
 
-def identity(run: Mapping[str, Any]) -> str:
-    return json.dumps([run[name] for name in ("task", "seed", "contestant", "key", "code")])
-
-
-def finished(jobs: Sequence[Run], lines: Iterable[str]) -> tuple[list[Run], list[Run]]:
-    """Results that the lines have already, made by the code as it is now, and jobs to do."""
-    found: dict[str, Run] = {}
-    for line in lines:
-        try:
-            run = json.loads(line)
-        except ValueError:  # Half a line, of a command that was killed.
-            continue
-        found[identity(run)] = run
-    done = [found[identity(job)] for job in jobs if identity(job) in found]
-    return done, [job for job in jobs if identity(job) not in found]
+def _told(options: argparse.Namespace, option: str, contestant: str) -> Any:
+    told = getattr(options, option)
+    return None if option.startswith("reflect") and not asks(contestant) else told
 
 
 def run_all(jobs: Sequence[Run], processes: int) -> list[Run]:
@@ -122,10 +127,9 @@ def run_all(jobs: Sequence[Run], processes: int) -> list[Run]:
             if "error" in run:
                 say(f"{name}: {run['error']}")
                 return
+            run["measured"] = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
             made.append(run)
-            with KEPT.open("a", encoding="utf-8") as file:
-                # The first line end closes what an earlier command was writing when it was killed.
-                file.write("\n" + json.dumps(run) + "\n")
+            keep(run)
             gain, seconds = run["gain"], run["seconds"]
             say(f"{name}: {gain:+.3f}, {seconds:.0f} s; {len(made)} of {len(jobs)} done")
 

@@ -12,14 +12,17 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import burnish
 from bench.real.calls import CountedModel, KeptCalls
+from bench.real.foreign import FOREIGN, with_foreign
 from bench.real.tasks import Row, Split, Task, load_task, split
+from bench.real.verdicts import SAID_ON, second_look, verdict
 from burnish.benchmarks.burnish_runner import build_for
 from burnish.benchmarks.contestants import PEERS
 from burnish.benchmarks.peers.peer_jobs import serve
@@ -35,6 +38,8 @@ _REFLECTION_TOKENS = 1_024
 _FIRST_REFLECTIONS = 2
 # Those that go by the probability of the right label too.
 SOFT = ("auto", "joint")
+# Behind a name of ours: the same without probabilities, to measure what they save.
+HARD = "_hard"
 # One process a model; results must not depend on how busy the machine is.
 _PATIENT = ModelSettings(workers=1, timeout_seconds=3_600, queue_seconds=36_000)
 
@@ -98,9 +103,9 @@ class Setting:
         )
         return asyncio.run(self.reflect.complete(request)).text
 
-    def test_scores(self, configuration: Configuration) -> list[float]:
-        """On the rows that no search sees."""
-        return [self.score(self.answer_with(configuration, row), row)[0] for row in self.rows.test]
+    def scores(self, configuration: Configuration, rows: Sequence[Row]) -> list[float]:
+        """On rows that no search sees."""
+        return [self.score(self.answer_with(configuration, row), row)[0] for row in rows]
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
@@ -114,35 +119,69 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     setting = Setting(task, split(task, job["seed"], job["test"]), model, reflector)
     started = time.perf_counter()
     try:
-        search = with_package if job["contestant"].startswith("gepa_package") else with_burnish
-        found = search(setting, job)
+        found = search_of(job["contestant"])(setting, job)
         seconds = time.perf_counter() - started
-        before = setting.test_scores(setting.configuration(setting.sections))
-        after = setting.test_scores(Configuration.of(found["configuration"]))
+        measured = measure(setting, found)
     finally:
         asyncio.run(model.close())
         asyncio.run(reflector.close())
         calls.close()
-    change = paired_permutation_test(before, after, seed=0)
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    kept = ("task", "seed", "contestant", "code", "key")
+    kept = ("task", "seed", "contestant", "code", "key", "evaluations")
     return {
         **{name: job[name] for name in kept},
-        "items": [len(setting.train), len(setting.validation), len(before)],
-        "before": sum(before) / len(before),
-        "after": sum(after) / len(after),
+        **measured,
+        "asked": reflector.calls,
+        "seconds": seconds,
+        "cpu_seconds": sum(one.ru_utime + one.ru_stime for one in used),
+        "from_disk": [model.from_disk, reflector.from_disk],
+        **{"made" if name == "evaluations" else name: value for name, value in found.items()},
+    }
+
+
+def search_of(contestant: str) -> Callable[[Setting, Mapping[str, Any]], dict[str, Any]]:
+    """What runs a contestant."""
+    if contestant in FOREIGN:
+        return with_foreign
+    return with_package if contestant.startswith("gepa_package") else with_burnish
+
+
+def measure(setting: Setting, found: Mapping[str, Any]) -> dict[str, Any]:
+    """Both prompts on the test rows, what a third of these says, and what all others say to that."""
+    test, spare = setting.rows.test, setting.rows.spare
+    first = setting.configuration(setting.sections)
+    winner = Configuration.of(found["configuration"])
+    is_new = asked_apart(winner) != asked_apart(first)
+    before = setting.scores(first, test)
+    after = setting.scores(winner, test)
+    change = paired_permutation_test(before, after, seed=0)
+    part = len(test) // SAID_ON
+    second = None
+    other = found["configuration"] if is_new else found.get("challenger")
+    if other is not None:
+        old = [*before[part:], *setting.scores(first, spare)]
+        new = setting.scores(Configuration.of(other), [*test[part:], *spare])
+        second = second_look(old, new)
+    return {
+        "items": [len(setting.train), len(setting.validation), len(test)],
+        "before": fmean(before),
+        "after": fmean(after),
         "gain": change.delta,
         "low": change.ci_low,
         "high": change.ci_high,
         "p_value": change.p_value,
         "fixed": change.improved,
         "broken": change.worsened,
-        "asked": reflector.calls,
-        "seconds": seconds,
-        "cpu_seconds": sum(one.ru_utime + one.ru_stime for one in used),
-        "from_disk": [model.from_disk, reflector.from_disk],
-        **found,
+        "said": verdict(before[:part], after[:part], is_new=is_new),
+        "second": second,
     }
+
+
+def asked_apart(configuration: Configuration) -> dict[str, Any]:
+    """A configuration without what changes no answer."""
+    told = configuration.to_json()
+    kept = {name: one for name, one in told["parameters"].items() if name != "label_logprobs"}
+    return {**told, "parameters": kept}
 
 
 def with_burnish(setting: Setting, job: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,6 +195,8 @@ def with_burnish(setting: Setting, job: Mapping[str, Any]) -> dict[str, Any]:
             "evaluations_per_reflection": job["evaluations"] / rest,
             **settings,
         }
+    if job["contestant"].endswith(HARD):
+        settings = {"soft_scores": False, **settings}
     if job["contestant"] == "auto":
         settings = {"model": None, **settings}  # Without a key, so without a writer.
     splits = {"train": setting.train, "validation": setting.validation}
@@ -172,7 +213,7 @@ def with_burnish(setting: Setting, job: Mapping[str, Any]) -> dict[str, Any]:
                 scorers=[setting.scorer],
                 split="field",
             ),
-            optimizer=build_for(setting, job["contestant"], settings),
+            optimizer=build_for(setting, job["contestant"].removesuffix(HARD), settings),
             budget=burnish.Budget(max_evaluations=job["evaluations"]),
             seed=job["seed"],
             db=Path(folder) / "real.db",
@@ -188,13 +229,26 @@ def with_burnish(setting: Setting, job: Mapping[str, Any]) -> dict[str, Any]:
         "usable": setting.reflect.calls - sum(tally.get("kinds", {}).values()),
         "unusable": tally,
         "note": result.stop_reason or "",
+        "challenger": _challenger(result),
     }
+
+
+def _challenger(result: burnish.OptimizationResult) -> dict[str, Any] | None:
+    """Where the first prompt was kept, the best other one that the search had run as a whole."""
+    first = result.baseline.candidate_id
+    if result.best.candidate_id != first:
+        return None
+    others = [one for one in result.trials if one.counts and one.candidate_id != first]
+    if not others:
+        return None
+    best = max(others, key=lambda one: one.objective_score or 0.0)
+    return result.candidates[best.candidate_id].configuration.to_json()
 
 
 def _asking(setting: Setting, contestant: str) -> Configuration:
     """With probabilities of labels for those that read them; an answer is the same without."""
     plain = setting.configuration(setting.sections)
-    if contestant not in SOFT or not setting.task.labels:
+    if contestant.removesuffix(HARD) not in SOFT or not setting.task.labels:
         return plain
     return Configuration.of({**plain.to_json(), "parameters": {"label_logprobs": True}})
 

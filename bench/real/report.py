@@ -10,7 +10,7 @@ from burnish.evaluation.statistics import Interval, bootstrap_interval
 Run = Mapping[str, Any]
 _COLUMNS = (
     *("task", "seed", "contestant", "before", "after", "gain, 95% interval"),
-    *("test", "evaluations", "asked", "usable", "seconds"),
+    *("test", "calls made", "asked", "usable", "seconds"),
 )
 
 
@@ -35,7 +35,7 @@ def lines(runs: Sequence[Run], contestants: Sequence[str]) -> list[str]:
     means = [(name, _gains(runs, name)) for name in contestants]
     rows = [[name, len(gains), _with_interval(gains)] for name, gains in means if gains]
     found += [*_table(("contestant", "runs", "mean gain, 95% interval over runs"), rows), ""]
-    found += [_compared(runs, contestants[0], other) for other in contestants[1:]]
+    found += [compared(runs, contestants[0], other) for other in contestants[1:]]
     return [*found, *_verdicts([(name, gains) for name, gains in means if gains])]
 
 
@@ -57,7 +57,7 @@ def _cells(run: Run) -> list[Any]:
         f"{run['after']:.3f}",
         f"{run['gain']:+.3f} ({run['low']:+.3f} to {run['high']:+.3f})",
         run["items"][-1],
-        run["evaluations"],
+        run.get("made", ""),
         run["asked"],
         run["usable"],
         round(run["seconds"]),
@@ -69,7 +69,7 @@ def _with_interval(values: Sequence[float]) -> str:
     return f"{mean:+.4f} ({interval.low:+.4f} to {interval.high:+.4f})"
 
 
-def _compared(runs: Sequence[Run], one: str, other: str) -> str:
+def compared(runs: Sequence[Run], one: str, other: str) -> str:
     """Pairs of one task and seed."""
     places: dict[tuple[str, int], dict[str, float]] = {}
     for run in runs:

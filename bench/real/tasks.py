@@ -12,6 +12,7 @@ from pathlib import Path
 # What the search keeps of a small task, and what it takes at most of a large one.
 LEAST_FOR_SEARCH = 60
 MOST_A_SPLIT = 75
+MOST_SPARE = 150
 
 Row = dict[str, str]
 
@@ -30,11 +31,12 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """Rows to learn from, to choose by, and to measure with."""
+    """Rows to learn from, to choose by, and to measure with; `spare` are others, to check verdicts."""
 
     train: list[Row]
     validation: list[Row]
     test: list[Row]
+    spare: list[Row]
 
 
 def task_names(folder: Path) -> list[str]:
@@ -72,4 +74,5 @@ def split(task: Task, seed: int, test: int) -> Split:
         test=rows[:held_out],
         train=rows[held_out : held_out + each],
         validation=rows[held_out + each : held_out + 2 * each],
+        spare=rows[held_out + 2 * each :][:MOST_SPARE],
     )

@@ -5,8 +5,9 @@ import json
 
 import pytest
 from bench.real.calls import CountedModel, KeptCalls
-from bench.real.command import KEY, finished, parse, plan
+from bench.real.command import KEY, parse, plan
 from bench.real.report import lines, mean_interval
+from bench.real.runs import finished, read_runs
 from bench.real.tasks import load_task, split, task_names
 
 from burnish.domain import InvariantError, ModelRequest
@@ -32,7 +33,7 @@ def run_of(job, gain=0.1):
         "gain": gain,
         "low": gain - 0.1,
         "high": gain + 0.1,
-        "evaluations": 700,
+        "made": 700,
         "asked": 4,
         "usable": 3,
         "seconds": 12.3,
@@ -64,7 +65,9 @@ def test_a_split_shares_no_row_and_leaves_small_tasks_something_to_search_with(
     made, again, other = split(task, 1, 150), split(task, 1, 150), split(task, 2, 150)
 
     assert (len(made.train), len(made.validation), len(made.test)) == sizes
-    used = [row["message"] for part in (made.train, made.validation, made.test) for row in part]
+    parts = (made.train, made.validation, made.test, made.spare)
+    used = [row["message"] for part in parts for row in part]
+    assert len(made.spare) == (150 if rows == 600 else 0)
     assert len(set(used)) == len(used)
     assert made == again
     assert made != other
@@ -106,7 +109,9 @@ def test_finished_runs_are_taken_and_the_rest_is_run(tmp_path):
         json.dumps(run_of(jobs[3]))[:40],
     ]
 
-    done, missing = finished(jobs, kept)
+    (tmp_path / "kept.jsonl").write_text("\n".join(kept))
+
+    done, missing = finished(jobs, read_runs(tmp_path / "kept.jsonl"))
 
     assert [(job["contestant"], job["seed"]) for job in jobs] == [
         *(("gepa", 0), ("gepa_package", 0)),
@@ -115,6 +120,20 @@ def test_finished_runs_are_taken_and_the_rest_is_run(tmp_path):
     assert done == [run_of(jobs[0])]
     assert missing == jobs[1:]
     assert len(jobs[0]["key"]) == 1 + len(KEY)
+
+
+def test_what_a_run_cannot_depend_on_makes_no_other_run(tmp_path):
+    write_task(tmp_path)
+    names = "few_shot,joint_hard,dspy_bootstrap,dspy_mipro,gepa_package"
+    told = ["--data", str(tmp_path), "--contestants", names, "--seeds", "1"]
+
+    few, more = (plan(parse([*told, "--reflections", count])) for count in ("5", "40"))
+
+    assert [job["contestant"] for job in few] == names.split(",")
+    assert [job["key"] == other["key"] for job, other in zip(few, more, strict=True)] == [
+        *(True, True, True),
+        *(False, False),
+    ]
 
 
 def test_a_task_that_is_not_there_is_named(tmp_path):

@@ -17,7 +17,7 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.evaluation.agents import PromptAgent, PythonAgent, as_output
-from burnish.evaluation.agents.prompt_agent import read_label
+from burnish.evaluation.agents.prompt_agent import label_bias, read_label
 from burnish.evaluation.item_runner import describe
 from burnish.evaluation.views import ItemView
 from burnish.models.catalog import CachedModel
@@ -154,6 +154,47 @@ async def test_probabilities_of_label_words_are_told_by_label():
     output = await agent.run(agent.configuration, ITEM, repeat=0)
 
     assert output.trace["label_logprobs"] == {"positive": -0.1, "negative": -2.0}
+
+
+async def test_a_bias_is_added_before_the_likeliest_label_is_the_answer():
+    asked = []
+
+    def answer(request):
+        asked.append(request.parameters)
+        return ModelResponse(text="good", label_logprobs={"good": -0.1, "bad": -2.0})
+
+    model = ScriptedModel(answer)
+    agent = prompt_agent(
+        model,
+        {"user": "{{review}}"},
+        labels=("positive", "negative"),
+        parameters={
+            "label_words": {"positive": "good", "negative": "bad"},
+            "label_bias": {"positive": -1.0, "negative": 1.0},
+        },
+    )
+
+    output = await agent.run(agent.configuration, ITEM, repeat=0)
+
+    assert output.text == "negative"
+    assert output.trace["answer"] == "good"
+    assert asked == [{"label_logprobs": True}]
+
+
+async def test_a_bias_needs_a_model_that_tells_how_likely_labels_are():
+    labels = ("positive", "negative")
+    agent = prompt_agent(
+        ScriptedModel(["positive"]),
+        {"user": "{{review}}"},
+        labels=labels,
+        parameters={"label_bias": {"positive": -1.0}},
+    )
+
+    with pytest.raises(UsageError, match="label_bias"):
+        await agent.run(agent.configuration, ITEM, repeat=0)
+    for given in ([1], {"other": 1.0}, {"positive": "much"}, {"positive": True}):
+        with pytest.raises(UsageError, match="label_bias"):
+            label_bias(labels, {"label_bias": given})
 
 
 async def test_an_output_schema_is_passed_on_and_its_answer_parsed():

@@ -8,12 +8,15 @@ import pytest
 
 import burnish
 from burnish.app.report.runs.search_report import search_of
-from burnish.domain import AgentOutput, ItemResult
+from burnish.domain import AgentOutput, Configuration, ItemResult, ModelResponse
+from burnish.models.scripted import ScriptedModel
 from burnish.optimizers import Joint
+from burnish.optimizers.joint.calibration import Calibration, likeliest, shares_of
 from burnish.optimizers.joint.optimizer import balanced_order
 from burnish.optimizers.joint.race import Entrant, item_values, next_block, probability, worths
 
 LABELS = ("north", "south", "west")
+FAVOUR = 5.0
 
 
 def entrant(number, values):
@@ -87,6 +90,47 @@ class TestSoftScores:
         assert soft.by_item["i"] == pytest.approx(1.0)
 
 
+def favouring(item, label):
+    """The right label is a little likelier than it was, and one label is far likelier than all."""
+    told = {one: (FAVOUR if one == "north" else 0.0) + (one == label) for one in LABELS}
+    return ItemResult(
+        item_id=item,
+        score=float(label == "north"),
+        passed=label == "north",
+        output=AgentOutput(text="north", trace={"label_logprobs": told}),
+    )
+
+
+class TestCalibration:
+    right = {f"i{n}": LABELS[n % 3] for n in range(12)}  # noqa: RUF012
+    plain = Configuration.of({"sections": {"system": "Name it.", "user": "{{text}}"}})
+
+    def test_a_label_that_is_said_for_its_own_sake_is_weighed_back(self):
+        results = {item: favouring(item, label) for item, label in self.right.items()}
+        rule = Calibration(labels=self.right, shares=shares_of(LABELS, dict.fromkeys(LABELS, 4)))
+
+        bias = rule.fitted(self.plain, results)
+
+        assert sum(bias.values()) == pytest.approx(0, abs=1e-3)
+        foretold = item_values(results, self.right, bias, foretold=True).by_item
+        assert sum(item_values(results, self.right).by_item.values()) < 7
+        assert min(foretold.values()) > 0.5
+
+    def test_nothing_is_foretold_where_the_score_is_not_that_of_the_likeliest_label(self):
+        results = {item: favouring(item, label) for item, label in self.right.items()}
+        results["i1"] = ItemResult(
+            item_id="i1", score=0.5, passed=False, output=results["i1"].output
+        )
+        rule = Calibration(labels=self.right, shares=shares_of(LABELS, {}))
+
+        assert rule.fitted(self.plain, results) is None
+        assert rule.fitted(self.plain, {"i0": said(1.0, {"north": 0.0})}) is None
+
+    def test_labels_keep_the_shares_that_they_have_among_training_items(self):
+        assert shares_of(("a", "b"), {"a": 8}) == {"a": 0.9, "b": 0.1}
+        assert likeliest({"a": -1.0, "b": -1.5}, {"b": 1.0}) == "b"
+
+
 def answer(configuration, item):
     """Both the words of the text and the examples help; either alone does half."""
     listed = all(one in configuration["sections"]["system"] for one in LABELS)
@@ -146,3 +190,36 @@ def test_no_examples_are_shown_where_none_may_be(tmp_path):
 
     assert not any(one.configuration.examples for one in result.candidates.values())
     assert result.best.score > result.baseline.score
+
+
+def test_a_prompt_that_says_one_label_to_everything_wins_with_its_labels_weighed(tmp_path):
+    def one_label_to_all(request):
+        label = request.messages[-1].content.split()[-1]
+        told = {one: (FAVOUR if one == "north" else 0.0) + (one == label) for one in LABELS}
+        return ModelResponse(text="north", label_logprobs=told)
+
+    rows = [{"text": f"sign {n} {LABELS[n % 3]}", "label": LABELS[n % 3]} for n in range(60)]
+    result = burnish.optimize(
+        agent=burnish.Agent(
+            name="signs",
+            configuration={
+                "sections": {"system": "Name the direction.", "user": "{{text}}"},
+                "parameters": {"label_logprobs": True},
+            },
+            model=ScriptedModel(one_label_to_all),
+            labels=LABELS,
+        ),
+        suite=burnish.Suite(
+            dataset=rows,
+            scorers=[{"kind": "exact_match", "field": "label"}],
+            split={"train": 0.5, "validation": 0.5},
+        ),
+        optimizer=Joint(),
+        budget=burnish.Budget(max_evaluations=200),
+        seed=2,
+        db=tmp_path / "x.db",
+    )
+
+    assert result.baseline.score < 0.5
+    assert result.best.score == 1.0
+    assert result.best.configuration.parameters["label_bias"]["north"] < -2

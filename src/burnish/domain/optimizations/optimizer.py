@@ -327,10 +327,11 @@ class SearchSpace:
 
     `sections` are those that may change; None means every section of the baseline. `locked` ones
     may not. `parameters` has, by name, a list of choices or {low, high}; those that are not named
-    must stay as they are in the baseline, but `label_words`, which is the agent's own and always
-    free. Choices of `model` are declared models. `max_section_chars` is how long a section may grow,
-    `max_examples` how many examples may be shown. With `own_placeholders` each section is filled from
-    fields of its own: it keeps its placeholders, and those of another section mean nothing in it.
+    must stay as they are in the baseline, but `label_words` and `label_bias`, which are the agent's
+    own and always free. Choices of `model` are declared models. `max_section_chars` is how long a
+    section may grow, `max_examples` how many examples may be shown. With `own_placeholders` each
+    section is filled from fields of its own: it keeps its placeholders, and those of another section
+    mean nothing in it.
     """
 
     sections: tuple[str, ...] | None = None

@@ -13,7 +13,7 @@ from burnish.domain.optimizations.optimizer import ReasonCode, SearchSpace
 from burnish.domain.wording import counted
 
 # Settings of the prompt agent that follow a changed wording and are not model parameters.
-_FREE_PARAMETERS = frozenset({"label_words"})
+_FREE_PARAMETERS = frozenset({"label_words", "label_bias"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
+from math import isfinite
 
 from burnish.domain import (
     AgentOutput,
@@ -29,8 +30,10 @@ from burnish.evaluation.agents.model_choice import ModelChoice
 
 # The score from which outputs of this prompt are not refined, where the suite sets none.
 REFINE_THRESHOLD = "refine_threshold"
+# What is added to the log probability of each label before the likeliest one is the answer.
+LABEL_BIAS = "label_bias"
 # Parameters that this agent reads itself; all others go to the model.
-OWN_PARAMETERS = frozenset({"label_words", REFINE_THRESHOLD, MODEL})
+OWN_PARAMETERS = frozenset({"label_words", LABEL_BIAS, REFINE_THRESHOLD, MODEL})
 _EDGES = " \t\r\n.,;:!?\"'`*()[]{}<>"
 _ROLES = ("system", "developer", "user", "assistant")
 
@@ -59,18 +62,21 @@ class PromptAgent:
         self.output_schema = output_schema
         self._order = tuple(configuration.sections)
         label_words(self.labels, configuration.parameters)
+        label_bias(self.labels, configuration.parameters)
         self.fingerprint: str | None = self.fingerprint_under(configuration)
 
     async def run(self, configuration: Configuration, item: Item, *, repeat: int) -> AgentOutput:
         """One call of the model."""
         words = label_words(self.labels, configuration.parameters)
+        bias = label_bias(self.labels, configuration.parameters)
+        parameters = {
+            key: value
+            for key, value in configuration.parameters.items()
+            if key not in OWN_PARAMETERS
+        }
         request = ModelRequest(
             messages=chat_messages(configuration, item, order=self._order, answers=words),
-            parameters={
-                key: value
-                for key, value in configuration.parameters.items()
-                if key not in OWN_PARAMETERS
-            },
+            parameters={**parameters, "label_logprobs": True} if bias else parameters,
             labels=tuple(words.values()),
             schema=self.output_schema,
             repeat=repeat,
@@ -79,6 +85,8 @@ class PromptAgent:
         # A label that a refusal happens to name is no answer.
         read = (response.text, None) if response.refused else self._read(response.text, words)
         text, data = read
+        if bias and not response.refused:
+            text = _weighed(self.models.of(configuration).name, response, words, bias)
         return AgentOutput(
             text=text,
             data=data,
@@ -149,13 +157,45 @@ def label_words(labels: Sequence[str], parameters: Mapping[str, Json]) -> dict[s
     chosen = parameters.get("label_words") or {}
     if not isinstance(chosen, Mapping):
         raise _invalid(f"it is a {type(chosen).__name__}, not an object of label to word")
-    unknown = [label for label in chosen if label not in labels]
-    if unknown:
+    if unknown := [label for label in chosen if label not in labels]:
         raise _invalid(f"{unknown[0]!r} is not one of the labels {', '.join(labels)}")
     words = {label: str(chosen.get(label, label)) for label in labels}
     if len(set(words.values())) < len(words) or not all(words.values()):
         raise _invalid("two labels share a word, or a word is empty")
     return words
+
+
+def label_bias(labels: Sequence[str], parameters: Mapping[str, Json]) -> dict[str, float]:
+    """What is added to each label's log probability; empty where the model's word is taken."""
+    given = parameters.get(LABEL_BIAS) or {}
+    if not isinstance(given, Mapping):
+        raise _invalid_bias(f"it is a {type(given).__name__}, not an object of label to number")
+    if unknown := [label for label in given if label not in labels]:
+        raise _invalid_bias(f"{unknown[0]!r} is not one of the labels {', '.join(labels)}")
+    for label, one in given.items():
+        if isinstance(one, bool) or not isinstance(one, (int, float)) or not isfinite(one):
+            raise _invalid_bias(f"that of {label!r} is {one!r}, not a number")
+    return {label: float(one) for label, one in given.items() if isinstance(one, (int, float))}
+
+
+def _weighed(
+    model: str, response: ModelResponse, words: Mapping[str, str], bias: Mapping[str, float]
+) -> str:
+    """The label that is likeliest with the bias; of equals the first."""
+    told = response.label_logprobs
+    if not told or any(word not in told for word in words.values()):
+        raise _invalid_bias(f"{model} does not tell how likely each label is")
+    return max(words, key=lambda label: told[words[label]] + bias.get(label, 0.0))
+
+
+def _invalid_bias(why: str) -> UsageError:
+    return UsageError(
+        what=f"the parameter {LABEL_BIAS} cannot be used",
+        why=why,
+        fix='write a number a label, such as {"positive": -0.5}, with an embedded model, or leave it '
+        "out",
+        code="parameter_out_of_range",
+    )
 
 
 def read_label(text: str, words: Mapping[str, str]) -> str | None:

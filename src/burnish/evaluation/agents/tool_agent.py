@@ -24,6 +24,7 @@ from burnish.domain import (
 )
 from burnish.evaluation.agents.model_choice import ModelChoice
 from burnish.evaluation.agents.prompt_agent import (
+    LABEL_BIAS,
     OWN_PARAMETERS,
     chat_messages,
     label_words,
@@ -119,7 +120,7 @@ class ToolAgent:
             parameters={
                 key: value
                 for key, value in configuration.parameters.items()
-                if key not in OWN_PARAMETERS
+                if key not in OWN_PARAMETERS - {LABEL_BIAS}  # Refused there: it would do nothing.
             },
             limits=self.limits,
             repeat=repeat,

@@ -2,12 +2,14 @@
 
 After CAPO (Zehle et al.): instructions and examples are searched together, candidates race block by
 block, and longer prompts have to earn their length. Where a model tells the probabilities of labels,
-the race also goes by the probability of the right one, which tells two prompts apart with fewer items.
+the race also goes by the probability of the right one, which tells two prompts apart with fewer items,
+and leaders are tried with a label bias, which takes back what a prompt says for its own sake.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 from burnish.domain import (
     Item,
@@ -22,8 +24,9 @@ from burnish.domain.configuration import MODEL
 from burnish.optimizers.edits.edit_catalog import EditCatalog
 from burnish.optimizers.examples.search import ExamplePool, find_answer_field
 from burnish.optimizers.gepa.evidence import Evidence, Items, Memo
-from burnish.optimizers.joint.race import item_values
-from burnish.optimizers.joint.race_step import RaceStep
+from burnish.optimizers.joint.calibration import Calibration, own_bias, shares_of
+from burnish.optimizers.joint.race import Values, item_values
+from burnish.optimizers.joint.race_step import Foretold, RaceStep
 from burnish.optimizers.joint.variants import Variants
 from burnish.optimizers.shared.facts import RunFacts
 from burnish.optimizers.shared.search_status import (
@@ -47,7 +50,8 @@ class Joint(HistorySearch):
     Up to `max_examples` training items are shown, labels in balance. Candidates run `block` items at a
     time and go on while they may be the best; the last of the budget completes the leaders. The
     longest prompt of the race counts as `length_penalty` worse than it scored, others in proportion.
-    `soft_scores` lets the probability of the right label count too, where the model tells it.
+    `soft_scores` lets the probability of the right label count too, where the model tells it, and
+    weighs labels (`label_bias`) where that makes a leader better.
     `target` ends the search, and so do `patience` generations without a better candidate where no
     number of evaluations is set. `population_size` is how many candidates run side by side.
     """
@@ -139,14 +143,17 @@ class Joint(HistorySearch):
         labels = self._labels(facts, await history.load_items(validation))
         # Some models tell probabilities and others don't: then they would not compare.
         soft = self.soft_scores and MODEL not in facts.space.parameters
-        values = {
-            one.id: item_values(one.results, labels if soft else {})
+        labels_told = labels if soft else {}
+        own = {
+            one.id: item_values(one.results, labels_told, own_bias(one.candidate.configuration))
             for one in evidence.known.values()
         }
+        foretold = self._foretold(evidence, facts, pool, labels_told, own)
         step = RaceStep(
             variants=Variants(EditCatalog.of(facts), pool, most_examples=self.max_examples),
             known=evidence.known,
-            values={one: values[one].by_item for one in values},
+            values={one: values.by_item for one, values in own.items()},
+            foretold=foretold,
             order=balanced_order(validation, labels, facts.seed),
             block=self.block,
             repeats=items.repeats,
@@ -155,7 +162,30 @@ class Joint(HistorySearch):
             left=history.evaluations_left,
             tried=tried_hashes(history),
         )
-        return step, any(one.soft for one in values.values())
+        return step, any(one.soft for one in own.values())
+
+    def _foretold(
+        self,
+        evidence: Evidence,
+        facts: RunFacts,
+        pool: ExamplePool,
+        labels: Mapping[str, str],
+        own: Mapping[str, Values],
+    ) -> dict[str, Foretold]:
+        """What a label bias would make of candidates, where that is better than what they are."""
+        counts = {kind: len(places) for kind, places in pool.kinds.items()}
+        if not labels or not facts.baseline.parameters.get("label_logprobs"):
+            return {}
+        rule = Calibration(labels=labels, shares=shares_of(facts.labels, counts))
+        found = {}
+        for one in evidence.known.values():
+            bias = rule.fitted(one.candidate.configuration, one.results)
+            if bias is None or bias == own_bias(one.candidate.configuration):
+                continue
+            values = item_values(one.results, labels, bias, foretold=True).by_item
+            if fmean(values.values()) > fmean(own[one.id].by_item.values()):
+                found[one.id] = Foretold(values=values, bias=bias)
+        return found
 
     def _labels(self, facts: RunFacts, rows: Sequence[Item]) -> dict[str, str]:
         """The right label of each item, where answers are labels."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from statistics import fmean, pvariance
 
 from burnish.domain import ItemResult
+from burnish.optimizers.joint.calibration import likeliest, log_probabilities, weighed
 
 _ROUNDS = 8
 _LEAST_VARIANCE = 1e-4
@@ -105,25 +106,37 @@ class Values:
     soft: bool
 
 
-def item_values(results: Mapping[str, ItemResult], labels: Mapping[str, str]) -> Values:
-    """The mean of score and probability where both are known, else the score."""
+def item_values(
+    results: Mapping[str, ItemResult],
+    labels: Mapping[str, str],
+    bias: Mapping[str, float] | None = None,
+    *,
+    foretold: bool = False,
+) -> Values:
+    """The mean of score and probability where both are known, else the score.
+
+    `bias` is added to the log probabilities; `foretold` values are those that it would lead to, where
+    the results came about without it.
+    """
     found: dict[str, float] = {}
     soft = False
     for item, result in results.items():
-        chance = probability(result, labels.get(item))
+        chance = probability(result, labels.get(item), bias or {})
         soft = soft or chance is not None
-        found[item] = result.score if chance is None else (result.score + chance) / 2
+        score = result.score
+        if foretold and chance is not None and item in labels:
+            score = float(likeliest(log_probabilities(result) or {}, bias or {}) == labels[item])
+        found[item] = score if chance is None else (score + chance) / 2
     return Values(by_item=found, soft=soft)
 
 
-def probability(result: ItemResult, label: str | None) -> float | None:
+def probability(
+    result: ItemResult, label: str | None, bias: Mapping[str, float] | None = None
+) -> float | None:
     """How likely the right label was against the likeliest other one; None where nobody tells."""
-    trace = None if result.output is None else result.output.trace
-    told = trace.get("label_logprobs") if isinstance(trace, Mapping) else None
-    if label is None or not isinstance(told, Mapping):
+    known = log_probabilities(result)
+    if known is None or label not in known or len(known) < 2:
         return None
-    numbers = {name: one for name, one in told.items() if isinstance(one, (int, float))}
-    others = [one for name, one in numbers.items() if name != label]
-    if label not in numbers or not others:
-        return None
-    return 1.0 / (1.0 + math.exp(min(max(others) - numbers[label], 50.0)))
+    told = weighed(known, bias or {})
+    others = [one for name, one in told.items() if name != label]
+    return 1.0 / (1.0 + math.exp(min(max(others) - told[label], 50.0)))

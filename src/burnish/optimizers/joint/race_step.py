@@ -6,11 +6,13 @@ import json
 import math
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from burnish.domain import CandidateProposal, Configuration
 from burnish.models.tokens import count_tokens
 from burnish.optimizers.gepa.evidence import Known
+from burnish.optimizers.joint.calibration import with_bias
 from burnish.optimizers.joint.race import Entrant, Worth, blocks, next_block, worths
 from burnish.optimizers.joint.variants import Child, Variant, Variants
 from burnish.optimizers.shared.gradient import Gradient, Observation, Prior
@@ -19,6 +21,14 @@ from burnish.optimizers.shared.seeded_random import generator
 _PARENTS = 3
 _FIRST = 12
 _FINALISTS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foretold:
+    """What a candidate's items would be worth with a label bias, and the bias."""
+
+    values: Mapping[str, float]
+    bias: Mapping[str, float]
 
 
 class RaceStep:
@@ -34,6 +44,7 @@ class RaceStep:
         variants: Variants,
         known: Mapping[str, Known],
         values: Mapping[str, Mapping[str, float]],
+        foretold: Mapping[str, Foretold],
         order: Sequence[str],
         block: int,
         repeats: int,
@@ -52,13 +63,21 @@ class RaceStep:
         self._generation = generation
         self._left = math.inf if left is None else left
         self._tried = tried
-        self.entrants = [
+        self._foretold = foretold
+        # What they are, by which the winner is chosen, and what they can be, by which they race.
+        self._shown = self._entering(values)
+        self.entrants = self._entering(
+            {**values, **{name: one.values for name, one in foretold.items()}}
+        )
+
+    def _entering(self, values: Mapping[str, Mapping[str, float]]) -> list[Entrant]:
+        return [
             Entrant(
                 id=one.id,
                 number=one.candidate.number,
-                values={item: value for item, value in values[one.id].items() if item in order},
+                values={i: value for i, value in values[one.id].items() if i in self._items},
             )
-            for one in known.values()
+            for one in self._known.values()
         ]
 
     def moves(self, places: int) -> list[CandidateProposal]:
@@ -68,17 +87,22 @@ class RaceStep:
             for one in self.entrants
             if self.is_complete(one) and not self._had_trial(one)
         ][:places]
-        # What begins should be able to end: room for a trial is kept from the first block on.
-        trial = len(self._items) * self._repeats
-        spare = self._left - max(sum(map(self._missing, self._finalists)), trial)
+        # What begins should be able to end: room for a trial is kept from the first block on, and
+        # for one more where weighing labels may pay.
+        kept = max(sum(map(self._missing, self._finalists)), self._trial_cost)
+        spare = self._left - kept - (self._trial_cost if self._foretold else 0)
         if spare < len(self._parts[0]) * self._repeats:
-            return found + self._finals(places - len(found))
+            finals = self._finals(places - len(found))
+            return found + (finals or self._weighed())
+        if math.isinf(self._left):
+            found = [*self._weighed(), *found][:places]
         return found + self._blocks(places - len(found), spare)
 
     def winner(self) -> str | None:
         """Of those that had their trial, the one that is worth most; None without any."""
-        had = [one for one in self.entrants if self._known[one.id].trial_score is not None]
-        return max(had, key=lambda one: (self.worths[one.id].mean, -one.number)).id if had else None
+        had = [one for one in self._shown if self._known[one.id].trial_score is not None]
+        own = worths(self._shown)
+        return max(had, key=lambda one: (own[one.id].mean, -one.number)).id if had else None
 
     def is_complete(self, one: Entrant) -> bool:
         """Whether it ran every item."""
@@ -96,6 +120,34 @@ class RaceStep:
             (one for one in self.entrants if one.id in self.worths),
             key=lambda one: (self._cost(one) - self.worths[one.id].mean, one.number),
         )
+
+    def _weighed(self) -> list[CandidateProposal]:
+        """A trial of the best leader that ran everything and would be better with a label bias."""
+        if self._trial_cost > self._left:
+            return []
+        for one in self._ranked[:_FINALISTS]:
+            foretold = self._foretold.get(one.id)
+            if foretold is None or not self.is_complete(one):
+                continue
+            proposal = self._trial(one)
+            made = with_bias(self._known[one.id].candidate.configuration, foretold.bias)
+            variant = self._variant(one)
+            if made.hash not in self._tried and variant is not None:
+                said = self._variants.describe(variant)
+                return [
+                    replace(
+                        proposal,
+                        configuration=made,
+                        parent_candidate_ids=(one.id,),
+                        rationale=f"{said} Weigh the labels, so that none is said for its own sake.",
+                        metadata=self._variants.metadata(variant),
+                    )
+                ]
+        return []
+
+    @property
+    def _trial_cost(self) -> int:
+        return len(self._items) * self._repeats
 
     @property
     def _finalists(self) -> list[Entrant]:
@@ -191,10 +243,13 @@ class RaceStep:
     def _options(self, place: int) -> list[Child]:
         """Changes of the leaders, the most promising by a drawn gradient first."""
         chance = generator(self._facts.seed, "children", self._generation, place)
-        read = [
-            (one.id, variant) for one in self._ranked if (variant := self._variant(one)) is not None
-        ]
-        children = list(self._variants.children(read[:_PARENTS], chance))
+        read: dict[Variant, str] = {}
+        for one in self._ranked:
+            variant = self._variant(one)
+            if variant is not None:  # With a label bias it is the same variant.
+                read.setdefault(variant, one.id)
+        leaders = [(name, variant) for variant, name in read.items()][:_PARENTS]
+        children = list(self._variants.children(leaders, chance))
         drawn = self._gradient.draw(self._facts.seed, "worth", self._generation, place)
         children.sort(key=lambda one: -drawn(self._variants.features(one.variant)))
         return children
