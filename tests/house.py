@@ -36,7 +36,8 @@ SOURCE = ROOT / "src"
 # MCP server, a pytest plugin and Markdown (800), agents made and tried in the browser (700); steps 6 to
 # 8: vendors, presets, prices, batches and fakes of vendors (7,000), models as a parameter (500), agents
 # with tools, trajectories, conversations, pictures, commands and frameworks (7,500), judges (2,500),
-# traces and synthetic rows (1,200), labels of people (2,200), gates of single items and cases (1,500).
+# traces and synthetic rows (1,200), labels of people (2,200), gates of single items and cases (1,500),
+# batches of searches and Gemini (500), DSPy whole (600), label bias (250).
 MOST_FILES, MOST_LINES = 830, 130_500
 LONGEST, FULLEST = 400, 20
 MOST_SINGLES = 39
