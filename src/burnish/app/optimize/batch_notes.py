@@ -6,6 +6,7 @@ import math
 
 from burnish.config.search import SearchSpec
 from burnish.domain import Agent
+from burnish.domain.wording import counted
 from burnish.evaluation.batch_waves import asks_in_batches
 from burnish.evaluation.suite import Suite
 from burnish.optimization.racing import Racing, RacingMode
@@ -18,6 +19,6 @@ def batch_notes(agent: Agent, suite: Suite, search: SearchSpec, items: int) -> t
         return ()
     waves = math.ceil(items / size)
     return (
-        f"racing looks after every {size} of {items} items, and each look waits for a batch: up to "
+        f"racing looks after every {size} of {counted(items, 'item')}, and each look waits for a batch: up to "
         f'{waves} batches one after the other for a step; racing = "off" makes that one',
     )
