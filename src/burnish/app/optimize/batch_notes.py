@@ -19,6 +19,6 @@ def batch_notes(agent: Agent, suite: Suite, search: SearchSpec, items: int) -> t
         return ()
     waves = math.ceil(items / size)
     return (
-        f"racing looks after every {size} of {counted(items, 'item')}, and each look waits for a batch: up to "
-        f'{waves} batches one after the other for a step; racing = "off" makes that one',
+        f"racing looks after every {size} of {counted(items, 'item')}, and each look waits for a "
+        f'batch: up to {waves} batches one after the other for a step; racing = "off" makes that one',
     )
