@@ -44,7 +44,7 @@ def evaluate(
     db: str | Path | None = None,
     progress: Progress | bool | None = None,
     on_event: OnEvent | None = None,
-    budget: Budget | None = None,
+    budget: Budget | Mapping[str, Any] | None = None,
     baseline: str | Path | None = None,
     batch: bool = False,
 ) -> EvaluationResult:
@@ -87,11 +87,12 @@ async def evaluate_async(
     db: str | Path | None = None,
     progress: Progress | bool | None = None,
     on_event: OnEvent | None = None,
-    budget: Budget | None = None,
+    budget: Budget | Mapping[str, Any] | None = None,
     baseline: str | Path | None = None,
     batch: bool = False,
 ) -> EvaluationResult:
     """`evaluate` for callers that have an event loop of their own."""
+    limits = None if budget is None else Budget.of(budget)
     location = database_location(Path.cwd(), None if db is None else str(db))
     async with Workspace.open(location, models={"batch": batch}) as workspace:
         before = None if baseline is None else await read_baseline(workspace.experiments, baseline)
@@ -106,7 +107,7 @@ async def evaluate_async(
         try:
             async with watched_evaluation(title, counters, wanted, on_event):
                 result = await evaluation.run(
-                    Selection(split=split, limit=limit), name=name, progress=counters, budget=budget
+                    Selection(split=split, limit=limit), name=name, progress=counters, budget=limits
                 )
             if before is not None:
                 result = await compared_with(workspace.experiments, result, before)
@@ -119,7 +120,7 @@ def optimize(
     agent: AgentSpec,
     suite: SuiteSpec,
     optimizer: str | Optimizer = "edits",
-    budget: Budget | None = None,
+    budget: Budget | Mapping[str, Any] | None = None,
     seed: int | None = None,
     **options: Any,
 ) -> OptimizationResult:
@@ -135,7 +136,7 @@ async def optimize_async(
     agent: AgentSpec,
     suite: SuiteSpec,
     optimizer: str | Optimizer = "edits",
-    budget: Budget | None = None,
+    budget: Budget | Mapping[str, Any] | None = None,
     seed: int | None = None,
     *,
     settings: Mapping[str, Any] | None = None,
@@ -201,7 +202,7 @@ async def optimize_async(
             agent,
             suite,
             search,
-            budget or Budget(),
+            Budget.of(budget),
             make_adapter=make_adapter,
             repository=own,
         )
@@ -233,7 +234,7 @@ def _make_own(adapter: ExperimentAdapter, choice: RunnerChoice) -> MakeAdapter:
 def compress(
     agent: AgentSpec,
     suite: SuiteSpec,
-    budget: Budget | None = None,
+    budget: Budget | Mapping[str, Any] | None = None,
     seed: int | None = None,
     **options: Any,
 ) -> CompressionResult:

@@ -147,6 +147,20 @@ class Budget:
             if not math.isfinite(value) or value < 0:
                 raise _bad_limit(limit.name, f"{value} is not a finite number from 0 up")
 
+    @classmethod
+    def of(cls, limits: Budget | Mapping[str, Any] | None) -> Budget:
+        """The limits by name; none where nothing is given."""
+        if isinstance(limits, cls):
+            return limits
+        known = [one.name for one in fields(cls)]
+        if limits is not None and not isinstance(limits, Mapping):
+            raise _bad_limit("limits", f"{limits!r:.80} holds none by name")
+        if unknown := [name for name in limits or {} if name not in known]:
+            raise _bad_limit(
+                str(unknown[0]), f"there is no such limit; there are {', '.join(known)}"
+            )
+        return cls(**(limits or {}))
+
     def exhausted(
         self,
         usage: Usage,

@@ -50,6 +50,15 @@ def test_a_reached_limit_is_named(limit, spent):
     assert Budget(**limit).exhausted(Usage(), **dict.fromkeys(spent, 0)) is None
 
 
+def test_a_budget_may_be_limits_by_name():
+    assert Budget.of({"max_calls": 4}) == Budget.of(Budget(max_calls=4)) == Budget(max_calls=4)
+    assert Budget.of(None) == Budget()
+    with pytest.raises(UsageError, match="max_call cannot be used.*there is no such limit"):
+        Budget.of({"max_call": 4})
+    with pytest.raises(UsageError, match="4 holds none by name"):
+        Budget.of(4)
+
+
 def test_calls_tokens_and_dollars_count_what_was_used():
     usage = Usage(calls=4, input_tokens=6, output_tokens=5, cost_usd=0.1)
 

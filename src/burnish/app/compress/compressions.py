@@ -184,7 +184,7 @@ class CompressionTags:
 async def compress_async(
     agent: AgentSpec,
     suite: SuiteSpec,
-    budget: Budget | None = None,
+    budget: Budget | Mapping[str, Any] | None = None,
     seed: int | None = None,
     *,
     model: Any = None,
@@ -254,7 +254,7 @@ async def compress_async(
             agent,
             suite if eval_runs is None else replace(suite, repeats=eval_runs),
             SearchSpec(optimizer=optimizer, seed=seed, space=_space_of(space)),
-            budget or Budget(),
+            Budget.of(budget),
             make_adapter=choice.make_adapter(location, Path.cwd()),
         )
         result = await run_prepared(
