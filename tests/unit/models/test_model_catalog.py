@@ -51,6 +51,8 @@ def test_an_openai_model_keeps_slashes_in_its_name():
         ("gpt-4o", "openai/NAME"),
         ("openai/", "openai/NAME"),
         ("mystery/x", "replay/FILE"),
+        # NEW-42: whoever has a server that we don't know is told how to point at it.
+        ("mystery/x", 'with its base_url in [models."openai/x"]'),
         ("scripted/nope", "scripted/echo"),
     ],
 )
