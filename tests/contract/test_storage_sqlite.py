@@ -295,6 +295,29 @@ class TestFailures:
 
         assert done.stderr.strip() == "[]"
 
+    def test_a_dataset_of_few_rows_needs_no_orm(self, sqlite_template, tmp_path):
+        path = shutil.copy(sqlite_template, tmp_path / "burnish.db")
+        heavy = ("sqlalchemy.orm", "sqlalchemy.ext.asyncio", "aiosqlite")
+        script = (
+            "import asyncio, sys\n"
+            "from burnish.domain import Item\n"
+            "from burnish.storage import Database\n"
+            "from burnish.storage.experiments.datasets import SqlDatasetRepository\n"
+            "async def store():\n"
+            f"    async with await Database.open({str(path)!r}) as database:\n"
+            "        items = [Item(id=str(n), data={'n': n}) for n in range(499)]\n"
+            "        record = await SqlDatasetRepository(database).ensure_dataset('d', 'f', items)\n"
+            "        assert record.items == 499\n"
+            "asyncio.run(store())\n"
+            f"sys.exit(repr([one for one in {heavy} if one in sys.modules]))"
+        )
+
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=False
+        )
+
+        assert done.stderr.strip() == "[]"
+
     async def test_a_path_below_a_file_is_unavailable(self, tmp_path):
         (tmp_path / "file").write_text("")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from sqlalchemy import ColumnElement, Integer, and_, bindparam, or_, select, update
@@ -97,25 +97,40 @@ class SqlDatasetRepository:
             last = page[-1].position
 
     async def _add(self, name: str, fingerprint: str, items: Iterable[Item]) -> None:
-        """Write a dataset in one transaction, unless somebody else is or was quicker."""
-        dataset_id = new_id()
+        """Write a dataset in one transaction, unless somebody else is or was quicker.
+
+        Few rows are one write like any other; many are read while they are written.
+        """
         row = {
-            "id": dataset_id,
+            "id": new_id(),
             "name": name,
             "fingerprint": fingerprint,
             "items": 0,
             "created_at": self._database.stamp(),
         }
+        source = iter(items)
+        first = list(islice(source, _BATCH))
+        if len(first) < _BATCH:
+            await self._add_few({**row, "items": len(first)}, first)
+            return
         async with self._database.transaction() as connection:
             # Whoever comes second waits here until the first one is through.
             async with self._database.deadline():
                 claimed = await connection.execute(_claim[connection.dialect.name], row)
             if not claimed.rowcount:
                 return
-            count = await self._write_items(connection, dataset_id, items)
+            count = await self._write_items(connection, row["id"], chain(first, source))
             await connection.execute(
-                update(datasets).where(datasets.c.id == dataset_id).values(items=count)
+                update(datasets).where(datasets.c.id == row["id"]).values(items=count)
             )
+
+    async def _add_few(self, row: Mapping[str, Any], items: Sequence[Item]) -> None:
+        async def work(connection: AsyncConnection) -> None:
+            claimed = await connection.execute(_claim[connection.dialect.name], row)
+            if claimed.rowcount:
+                await _insert_items(connection, _rows_of(row["id"], items, 0))
+
+        await self._database.write(work)
 
     async def _write_items(
         self, connection: AsyncConnection, dataset_id: str, items: Iterable[Item]
@@ -123,14 +138,17 @@ class SqlDatasetRepository:
         source = iter(items)
         count = 0
         while batch := list(islice(source, _BATCH)):
-            rows = [
-                (dataset_id, count + offset, item.id, item.hash, item.split, item.data)
-                for offset, item in enumerate(batch)
-            ]
             async with self._database.deadline():
-                await _insert_items(connection, rows)
+                await _insert_items(connection, _rows_of(dataset_id, batch, count))
             count += len(batch)
         return count
+
+
+def _rows_of(dataset_id: str, items: Sequence[Item], first: int) -> list[tuple[Any, ...]]:
+    return [
+        (dataset_id, first + offset, item.id, item.hash, item.split, item.data)
+        for offset, item in enumerate(items)
+    ]
 
 
 async def require_dataset(connection: AsyncConnection, dataset_id: str) -> AnyRow:
