@@ -201,7 +201,7 @@ def _load() -> None:
         package = importlib.import_module(name)
         for module in pkgutil.walk_packages(package.__path__, f"{name}."):
             importlib.import_module(module.name)
-    for name in ("aiosqlite", "httpx2", "sqlalchemy.dialects.sqlite.aiosqlite"):
+    for name in ("httpx2", "sqlalchemy.dialects.sqlite.pysqlite"):
         importlib.import_module(name)
     assert threading.active_count() == 1
     # Nothing of this is looked at again by a command's collector, so that its pages stay shared.

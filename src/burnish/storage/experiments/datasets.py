@@ -101,7 +101,7 @@ class SqlDatasetRepository:
 
         Few rows are one write like any other; many are read while they are written.
         """
-        row = {
+        row: dict[str, Any] = {
             "id": new_id(),
             "name": name,
             "fingerprint": fingerprint,
