@@ -66,7 +66,7 @@ class Filling:
         body = {
             "name": "Reflection on tickets",
             "optimizer": {"name": "gepa", "settings": {"model": "openai/reflector"}},
-            "budget": {"max_trials": 26, "max_evaluations": 2500},
+            "budget": {"max_trials": 26, "max_evaluations": 1000},
             "seed": 11,
         }
         run = self._ended(self._start(body), "completed")
@@ -222,4 +222,4 @@ class Filling:
                 return view
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{view['name']} is still {view['status']}")
-            time.sleep(0.05)
+            time.sleep(0.25)
