@@ -59,7 +59,6 @@ def pytest_collection():
         return (yield)
     finally:
         sys.dont_write_bytecode = True
-        gc.collect()
         gc.freeze()
         gc.enable()
 
