@@ -165,6 +165,8 @@ def test_promoting_asks_first_and_then_makes_a_version(here, tmp_path):
     )
     assert (promoted["agent"], promoted["version"], promoted["note"]) == ("tickets", 2, "why")
     assert here.document(project, "show", identity)["active_version"] == 2
+    shown = " ".join(here.out(project, "show", identity).split())
+    assert f"uses version 2, candidate {candidate} of this run" in shown
     assert prompt.read_text() == promoted["configuration"]["sections"]["system"] + "\n"
     assert promoted["written"] == [str(prompt)]
 

@@ -53,6 +53,19 @@ def test_labels_that_no_answer_can_match_are_told(here, tmp_path, row, words):
     assert words in found["warnings"][0]
 
 
+def test_asserts_that_cannot_be_used_are_told(here, tmp_path):
+    rows = [
+        {"text": "a", "assert": [{"type": "regex", "value": "a"}]},
+        {"text": "b", "assert": [{"kind": "contains"}]},
+    ]
+    config = CONFIG.replace('{ kind = "exact_match", field = "label" }', '"asserts"')
+
+    (told,) = here.document(project(tmp_path, rows, config), "validate")["warnings"]
+
+    assert "'assert', which a scorer reads, cannot be used (assert 1: it has no `type`)" in told
+    assert told.endswith("in 1 of 2 rows, first in line 2")
+
+
 def test_a_path_into_a_text_is_refused(here, tmp_path):
     config = CONFIG.replace("{{text}}", "{{text}} {{label.x}}")
 

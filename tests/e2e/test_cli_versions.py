@@ -57,6 +57,19 @@ def test_versions_are_listed_and_gone_back_to(here, promoted):
     assert "was not changed" in here.err(project, "revert", "1", code=3)
 
 
+def test_the_model_of_burnish_toml_is_no_difference(here, tmp_path):
+    project = make_project(tmp_path / "p")
+    prompted = CONFIG.replace('run = "agent:answer"', 'model = "scripted/echo"')
+    (project / "burnish.toml").write_text(prompted)
+    result = here.document(project, "optimize", "--max-trials", "1")
+    here.run(project, "promote", result["optimization_id"], "1", "--yes")
+
+    told = " ".join(here.out(project, "versions").split())
+
+    assert "differs from the active version in section" in told
+    assert "parameter model" not in told
+
+
 def test_a_search_from_a_version_is_written_against_what_the_files_hold(here, promoted):
     project, _ = promoted
     result = here.document(project, "optimize", "--max-trials", "2", "--agent-version", "active")

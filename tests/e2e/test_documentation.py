@@ -13,18 +13,20 @@ from pathlib import Path
 import pytest
 import yaml
 
-from burnish.cli.app import load_command
+from burnish.cli.app import COMMANDS, load_command
 
 ROOT = Path(__file__).parents[2]
 SKILL = ROOT / "skills" / "burnish" / "SKILL.md"
+PAGES = [ROOT / "README.md", SKILL, *sorted((ROOT / "docs").rglob("*.md"))]
+# A command with what stands behind it, in a block or between backticks.
+COMMAND = re.compile(r"\bburnish ([a-z]+)(?: ([a-z]+))?([^`\n#|]*)")
 BLOCK = re.compile(r"^```(python|sh)(?: needs=(\w+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Commands that set up or test this checkout itself; their targets are run by CI.
 SETS_UP = re.compile(r"^\s*(make|git clone)\b", re.MULTILINE)
 
 
 def blocks():
-    pages = [ROOT / "README.md", SKILL, *sorted((ROOT / "docs").rglob("*.md"))]
-    for page in pages:
+    for page in PAGES:
         for number, found in enumerate(BLOCK.finditer(page.read_text(encoding="utf-8")), start=1):
             yield pytest.param(
                 found.group(1),
@@ -75,10 +77,19 @@ def test_the_skill_has_what_the_format_of_agent_skills_asks_for():
     assert len(body.splitlines()) < 500
 
 
-def test_the_skill_names_commands_and_options_that_there_are():
-    told = re.findall(r"^burnish (\w+)(.*)$", SKILL.read_text(encoding="utf-8"), re.MULTILINE)
-    for name, rest in told:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_page_names_options_that_there_are(page):
+    for name, below, rest in COMMAND.findall(page.read_text(encoding="utf-8")):
+        if name not in COMMANDS:
+            continue
         command = load_command(name)
-        known = {option for one in command.params for option in one.opts}
-        given = set(re.findall(r"(?<=\s)-{1,2}[a-z][a-z-]*", rest.split("#")[0]))
-        assert given <= known, f"burnish {name} has no {given - known}"
+        command = getattr(command, "commands", {}).get(below, command)
+        known = {text for one in command.params for text in (*one.opts, *one.secondary_opts)}
+        given = set(re.findall(r"(?<=\s)-{1,2}[a-z][a-z-]*", rest))
+        assert given <= {*known, "-h", "--help"}, f"burnish {name} has no {given - known}"
+
+
+def test_the_skill_names_commands_that_there_are():
+    told = re.findall(r"^burnish (\w+)", SKILL.read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert told and set(told) <= set(COMMANDS)

@@ -157,8 +157,10 @@ def _key(
 ) -> Key:
     default = schema.get("default")
     unless = "must be given" if needed else NONE if default in (None, ()) else value(default)
-    # The first sentence is about the table as a whole.
-    words = " ".join(one for one in sentences(of)[1:] if f"`{name}`" in one).removesuffix(";")
+    # The first sentence is about the table as a whole; one that begins with another key is about that.
+    told = [one for one in sentences(of)[1:] if f"`{name}`" in one]
+    own = [one for one in told if one.startswith(f"`{name}`") or not one.startswith("`")]
+    words = " ".join(own or told).removesuffix(";")
     return Key(name, takes(schema), unless, given.get(name), words)
 
 

@@ -15,6 +15,7 @@ from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec
 from burnish.domain import Budget
 from burnish.evaluation.refine.policy import RefinePolicy
+from burnish.evaluation.scorers.assert_checks import known_types
 from burnish.models.settings import ModelSettings
 
 ROOT = DOCS.parent
@@ -141,6 +142,12 @@ def test_the_help_of_optimize_names_all_optimizers_and_the_meta_model():
 
     assert [one for one in optimizers.built_in() if one not in option.help] == []
     assert "--set optimizer.model=" in option.help
+
+
+def test_every_type_of_assert_is_in_the_docs():
+    told = (DOCS / "imports.md").read_text(encoding="utf-8")
+
+    assert [one for one in known_types() if f"`{one}`" not in told] == []
 
 
 def test_every_page_is_in_the_navigation():

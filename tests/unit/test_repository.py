@@ -27,6 +27,23 @@ def container_commands():
     return [yaml.safe_load(served), *(one["command"] for one in services if "command" in one)]
 
 
+def test_the_readme_says_how_to_install_before_anything_else():
+    beginning = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
+
+    assert "pip install 'burnish[local]'" in beginning
+
+
+def test_the_download_of_the_demo_has_one_size():
+    templates = (ROOT / "src/burnish/cli/templates").glob("*/README.md")
+    pages = [ROOT / "README.md", ROOT / "docs/guide.md", *templates]
+    pages.append(ROOT / "src/burnish/cli/commands/demo.py")
+    told = {size for page in pages for size in re.findall(r"\b(\d\d) MB\b", page.read_text())}
+    models = ROOT / "src/burnish/models/local/files/models.toml"
+    bytes_ = tomllib.loads(models.read_text(encoding="utf-8"))["models"][0]["size_bytes"]
+
+    assert told == {f"{bytes_ / 1e6:.0f}"}
+
+
 def test_the_citation_is_of_this_version():
     assert loaded("CITATION.cff")["version"] == burnish.__version__
 

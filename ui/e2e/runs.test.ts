@@ -67,6 +67,7 @@ describe('the list of runs', () => {
     await dialog.getByLabel('Max trials').fill('5');
     const estimate = dialog.getByRole('group', { name: 'Estimate' });
     await expect.poll(() => estimate.innerText()).toMatch(/Trials, at most\s+5\b/);
+    expect(await estimate.innerText()).toMatch(/Cost, about/);
     expect(await accessible(page)).toEqual([]);
 
     await page.keyboard.press('Escape');

@@ -9,6 +9,7 @@ from typing import Any
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.cli.options import assigned
 from burnish.domain import Budget, UsageError
+from burnish.domain.wording import p_relation
 from burnish.evaluation.broken_items import RERUNS, BrokenItems
 from burnish.evaluation.statistics import PairedComparison
 
@@ -152,7 +153,7 @@ def regression_gate(change: PairedComparison) -> Gate:
     """Whether it is not worse than the baseline beyond chance."""
     relation = "is worse than" if change.regressed else "is not clearly worse than"
     words = (
-        f"it {relation} the baseline: {change.delta:+.4g}, p = {change.p_value:.3g}, "
+        f"it {relation} the baseline: {change.delta:+.4g}, {p_relation(change.p_value)}, "
         f"{change.worsened} worsened and {change.improved} improved"
     )
     return Gate("no_regression", not change.regressed, words)

@@ -56,7 +56,7 @@ def test_sixty_columns_break_no_words():
     for text in (printed(print_listing, listed), printed(print_optimizations, [record])):
         lines = [line for line in text.splitlines() if line.strip()]
         assert len(lines) == 4, "title, head, rule and one line"
-        assert "interrupted" in lines[-1]
+        assert " of long tickets" in lines[-1] and "interrupted" in lines[-1]
     assert "planned" not in text
     assert "trials" in printed(print_optimizations, [record], width=100)
 

@@ -175,6 +175,16 @@ def test_a_winner_is_written_as_a_whole_and_comments_stay(project):
     assert sorted(path.name for path in project.parent.iterdir()) == ["burnish.toml", "system.md"]
 
 
+def test_a_byte_order_mark_is_no_change_of_a_file(project):
+    prompt = project.parent / "system.md"
+    prompt.write_bytes(b"\xef\xbb\xbf" + prompt.read_bytes())
+
+    with staged(planned(project, changed(sections={"system": "New."}))):
+        pass
+
+    assert prompt.read_bytes() == b"New.\r\n"
+
+
 @pytest.mark.parametrize(
     ("place", "text"),
     [

@@ -1,11 +1,11 @@
-"""Counts in words, and that no text of the package writes `1 items`."""
+"""Numbers in words, and that no text of the package writes `1 items`."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from burnish.domain.wording import counted
+from burnish.domain.wording import counted, p_relation, p_words
 
 SOURCE = Path(__file__).parents[3] / "src" / "burnish"
 NOUNS = (
@@ -37,6 +37,11 @@ def test_a_noun_may_name_its_plural():
         "1 batch",
         "2 batches",
     )
+
+
+def test_a_p_value_is_never_0():
+    assert (p_words(0.0004), p_words(0.0214)) == ("< 0.001", "0.021")
+    assert (p_relation(0.0004), p_relation(0.0214)) == ("p < 0.001", "p = 0.021")
 
 
 def test_no_text_puts_a_number_before_a_fixed_plural():

@@ -6,18 +6,20 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from burnish.domain import Agent, Item, Json, UsageError, lookup
+from burnish.domain import Agent, Item, UsageError, lookup
 from burnish.domain.configuration import malformed_placeholders
 from burnish.domain.experiments.items import MESSAGES, TURN
 from burnish.domain.wording import counted
 from burnish.evaluation.agents import PromptAgent
+from burnish.evaluation.scorers.assert_checks import BadAssertError
+from burnish.evaluation.scorers.asserts import Asserts
 from burnish.evaluation.scorers.fields import FieldComparison, MissingFieldError, read_field
 from burnish.evaluation.suite import Suite
 
 # Beyond so many different values a column holds texts.
 _MOST_LABELS = 100
 # Reads what a placeholder or a scorer takes from a row, or raises.
-_Reader = Callable[[Item], Json]
+_Reader = Callable[[Item], object]
 
 
 @dataclass(slots=True)
@@ -78,6 +80,9 @@ class RowChecks:
             except (UsageError, MissingFieldError):
                 self._note(item, f"{what} is missing", fatal=True)
                 continue
+            except BadAssertError as error:
+                self._note(item, f"{what} cannot be used ({error})", fatal=False)
+                continue
             if value is None and null_fails:
                 self._note(item, f"{what} is null", fatal=True)
         label = item.row.get(self._compared) if self._compared else None
@@ -120,12 +125,10 @@ def _readers(agent: Agent, suite: Suite) -> Iterator[tuple[tuple[str, bool], _Re
         for one in suite.scorers.scorers
         if isinstance(one, FieldComparison) and not one.accepts_null
     }
+    checks = {one.field: one.checks_of for one in suite.scorers.scorers if isinstance(one, Asserts)}
     for field in suite.scorers.fields_needed:
         what = f"the field {field!r}, which a scorer reads,"
-        yield (
-            (what, field in strict),
-            lambda item, field=field: read_field(item, field),  # type: ignore[misc]
-        )
+        yield (what, field in strict), checks.get(field, _column(field))
 
 
 def _column(name: str) -> _Reader:

@@ -19,7 +19,7 @@ from burnish.config.schema import Settings
 from burnish.config.settings import CONFIG_NAME, load_settings
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import ExperimentStatus
-from burnish.domain.wording import counted
+from burnish.domain.wording import counted, p_relation
 from burnish.evaluation.broken_items import RERUNS
 from burnish.evaluation.datasets import Dataset
 from burnish.support.sync_calls import run_sync
@@ -153,7 +153,8 @@ def _headline(result: EvaluationResult, before: Baseline, *, keep_passing: bool)
         found.append(
             f"{name} is worse than the baseline {before.id}: "
             f"{change.delta:+.3f} (95% {change.ci_low:+.3f} to {change.ci_high:+.3f}), "
-            f"p = {change.p_value:.3g}, {change.worsened} of {counted(change.items, 'item')} worsened"
+            f"{p_relation(change.p_value)}, "
+            f"{change.worsened} of {counted(change.items, 'item')} worsened"
         )
     if keep_passing and broken is not None and not broken.passed:
         found.append(f"{name} breaks what the baseline {before.id} passes: {broken.in_words()}")

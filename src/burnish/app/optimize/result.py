@@ -14,7 +14,7 @@ from burnish.domain import (
     OptimizationStatus,
     TrialResult,
 )
-from burnish.domain.wording import counted
+from burnish.domain.wording import counted, p_relation
 from burnish.evaluation.looks import SIGNIFICANT
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class OptimizationResult(Tabular):
             where = "held-out items" if proof.held_out else "items of the search"
             lines.append(
                 f"{proof.delta:+.3f} on {proof.items:,} {where} (95% interval {proof.ci_low:+.3f} to "
-                f"{proof.ci_high:+.3f}, p = {proof.p_value:.3f})"
+                f"{proof.ci_high:+.3f}, {p_relation(proof.p_value)})"
             )
         cost = cost_words(self.usage["cost_usd"])
         lines.append(

@@ -30,7 +30,7 @@ def diff(
 ) -> None:
     """Show what changed between two candidates, by section; else between baseline and best.
 
-    With A alone, the baseline is compared with A.
+    With A alone, the baseline is compared with A. Two runs or experiments: `burnish compare`.
     """
     before, after = (BASELINE, a or BEST) if b is None else (a or BASELINE, b)
     streams: Streams = context.obj

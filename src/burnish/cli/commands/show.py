@@ -356,7 +356,7 @@ async def _show_summary(
         if ranking.objective.measures and front:
             print_front(streams.console, front, record.best_candidate_id)
     if active is not None:
-        print_version(streams.console, active, record)
+        print_version(streams.console, active, record, by_id)
 
 
 def _candidates_json(

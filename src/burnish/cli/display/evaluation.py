@@ -27,7 +27,7 @@ from burnish.cli.wording import (
     short_id,
 )
 from burnish.domain import ErrorKind, Experiment, ExperimentStatus, ItemResult, Json, Outcome, Round
-from burnish.domain.wording import counted
+from burnish.domain.wording import counted, p_words
 from burnish.evaluation.looks import level_by_hand, look_words
 from burnish.evaluation.refine.statistics import RefinementStatistics
 from burnish.evaluation.scorers.assert_checks import BadAssertError, read_asserts
@@ -207,11 +207,6 @@ def comparison_rows(comparison: PairedComparison) -> list[tuple[str, Text]]:
     p_value = Text(p_words(comparison.p_value))
     p_value.append("  how likely chance alone does this", style="dim")
     return [("change", delta), ("items", items), ("p-value", p_value)]
-
-
-def p_words(p_value: float) -> str:
-    """A p-value as papers print it."""
-    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
 
 
 def refinement_rows(found: RefinementStatistics | None) -> list[Row]:

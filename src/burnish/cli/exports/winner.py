@@ -18,6 +18,7 @@ from burnish.app.wiring import Workspace
 from burnish.cli.exports.formats import Format
 from burnish.cli.project_location import ProjectLocation
 from burnish.domain import Configuration, OptimizationRecord, UsageError
+from burnish.domain.wording import p_relation
 
 _FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 _WIDTH = 100
@@ -107,7 +108,7 @@ def _proof(found: Promotion) -> Iterator[str]:
     scores = f"{test['best_score']:.3f}, baseline {test['baseline_score']:.3f}"
     yield f"- Score on {test['items']} held-out items: {scores}"
     interval = f"95% {evidence['ci_low']:+.3f} to {evidence['ci_high']:+.3f}"
-    yield f"- Change there: {evidence['delta']:+.3f} ({interval}), p = {evidence['p_value']:.3g}"
+    yield f"- Change there: {evidence['delta']:+.3f} ({interval}), {p_relation(evidence['p_value'])}"
 
 
 def labels_of(record: OptimizationRecord) -> list[str]:

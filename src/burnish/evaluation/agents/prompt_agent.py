@@ -133,7 +133,7 @@ def require_placeholder(name: str, configuration: Configuration) -> None:
         else f"{meant} is no placeholder: its name is not of ASCII letters, digits, _ and dots",
         fix='add one, such as user = "{{message}}"'
         if meant is None
-        else "rename the column and the placeholder, such as {{ticket_text}}",
+        else "write a column's name alone, such as {{text}}; rename columns of other characters",
         code="no_placeholder",
     )
 

@@ -76,7 +76,7 @@ class Asserts:
     async def score(self, output: AgentOutput, item: Item) -> Score:
         """The weighted share of passed asserts; the reason names those that failed."""
         try:
-            checks = read_asserts(read_filled(item, self.field))
+            checks = self.checks_of(item)
         except MissingFieldError as error:
             return error_score(self.name, str(error))
         except BadAssertError as error:
@@ -96,10 +96,14 @@ class Asserts:
             outcome.spending,
         )
 
+    def checks_of(self, item: Item) -> CheckSet:
+        """What the item's output is to pass; BadAssertError where that cannot be used."""
+        return read_asserts(read_filled(item, self.field))
+
     def judges_of(self, item: Item) -> Iterator[LLMJudge]:
         """The judges that this item's asserts will ask."""
         try:
-            checks = read_asserts(read_filled(item, self.field))
+            checks = self.checks_of(item)
         except (MissingFieldError, BadAssertError):
             return
         for check in _each(checks):

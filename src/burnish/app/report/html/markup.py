@@ -11,6 +11,7 @@ from importlib import resources
 from typing import Any
 
 from burnish.domain import Json
+from burnish.domain.wording import p_relation
 
 
 def score(value: float | None) -> str:
@@ -28,7 +29,7 @@ def signed(value: float) -> str:
 
 def probability(value: float) -> str:
     """A p-value with its relation."""
-    return "p &lt; 0.001" if value < 0.001 else f"p = {value:.3f}"
+    return escape(p_relation(value))
 
 
 def money(cost_usd: float | None) -> str:

@@ -102,7 +102,8 @@ def _print(
     active = next((one for one in found if one.active), None)
     if written is None or active is None or written.same_as(active.configuration, model):
         return
-    parts = ", ".join(changed_parts(difference(written.naming(model), active.configuration)))
+    change = difference(written.naming(model), active.configuration.naming(model))
+    parts = ", ".join(changed_parts(change))
     console.print(
         Text(
             f"burnish.toml differs from the active version in {harmless(parts)}: `burnish eval` runs "

@@ -26,13 +26,13 @@ from burnish.app.report.runs.evidence import (
 )
 from burnish.app.report.runs.search_report import search_of
 from burnish.cli.display.differences import print_difference
-from burnish.cli.display.evaluation import p_words, traffic_rows
+from burnish.cli.display.evaluation import traffic_rows
 from burnish.cli.display.rows import print_indented, print_rows, print_steps
 from burnish.cli.project_location import ProjectLocation
 from burnish.cli.wording import cost_words, duration, harmless, money, one_line, short_id
 from burnish.domain import ExperimentStatus, OptimizationStatus, Spending
 from burnish.domain.optimizations.records import too_many_missing
-from burnish.domain.wording import counted
+from burnish.domain.wording import counted, p_relation, p_words
 from burnish.optimization.objective import MEASURES, Objective
 
 _STATUS_STYLES = {OptimizationStatus.COMPLETED: "green", OptimizationStatus.FAILED: "bold red"}
@@ -243,7 +243,6 @@ def search_verdict(document: Mapping[str, Any]) -> Text:
     items = held_out_items(document["test"])
     if counted_measures(document):
         return _by_objective(document, items)
-    p_value = _equals(improvement["p_value"])
     if improvement["delta"] <= 0:
         return _said(
             "not better",
@@ -252,7 +251,11 @@ def search_verdict(document: Mapping[str, Any]) -> Text:
         )
     if not is_proven(document):
         return _unproven(improvement, items)
-    return _said("better", f"proven on {items} that the search never saw (p {p_value}).", "green")
+    return _said(
+        "better",
+        f"proven on {items} that the search never saw ({p_relation(improvement['p_value'])}).",
+        "green",
+    )
 
 
 def _unproven(improvement: Mapping[str, Any], items: str) -> Text:
@@ -262,7 +265,7 @@ def _unproven(improvement: Mapping[str, Any], items: str) -> Text:
         return _said("not proven", f"{answers} Run it again once everything answers.", "yellow")
     return _said(
         "probably better, not proven" if improvement["p_value"] <= _LIKELY else "not proven",
-        f"the gain on {items} may be chance (p {_equals(improvement['p_value'])}). "
+        f"the gain on {items} may be chance ({p_relation(improvement['p_value'])}). "
         "More test items would tell.",
         "yellow",
     )
@@ -286,11 +289,6 @@ def _by_objective(document: Mapping[str, Any], items: str) -> Text:
 
 def _said(headline: str, words: str, colour: str) -> Text:
     return Text.assemble((f"{headline}: ", f"bold {colour}"), words)
-
-
-def _equals(p_value: float) -> str:
-    words = p_words(p_value)
-    return words if words.startswith("<") else f"= {words}"
 
 
 def objective_rows(document: Mapping[str, Any]) -> list[tuple[str, Text]]:

@@ -145,10 +145,17 @@ def resumable(code: str) -> bool:
     return code != "unmeasured_objective"
 
 
-def print_version(console: Console, active: AgentVersion, record: OptimizationRecord) -> None:
-    """Which version of the agent is in use."""
+def print_version(
+    console: Console,
+    active: AgentVersion,
+    record: OptimizationRecord,
+    candidates: Mapping[str, Candidate],
+) -> None:
+    """Which version of the agent is in use, and which candidate of the run it is, if it is one."""
     here = active.origin.get("optimization_id") == record.id
-    origin = f", candidate {active.origin.get('candidate_id')} of this one" if here else ""
+    own = candidates.get(str(active.origin.get("candidate_id"))) if here else None
+    name = "" if own is None else f"candidate {own.number}" if own.number else "the baseline"
+    origin = f", {name} of this run" if name else ""
     words = f"{harmless(active.agent_name)} uses version {active.version}{origin}"
     console.print(Text(f"{words}, promoted {age(active.created_at)}", style="dim"), soft_wrap=True)
 
