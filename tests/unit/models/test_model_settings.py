@@ -1,6 +1,3 @@
-from dataclasses import fields
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,9 +69,3 @@ def test_any_table_gives_settings_or_a_usage_error(table):
         assert error.exit_code == 2
     else:
         assert all(getattr(settings, name) == value for name, value in table.items())
-
-
-def test_every_setting_stands_in_the_documentation():
-    page = (Path(__file__).parents[3] / "docs" / "agents.md").read_text()
-
-    assert [one.name for one in fields(ModelSettings) if f"`{one.name}`" not in page] == []
