@@ -15,7 +15,6 @@ from burnish.models.endpoint.vendor import Stream, Vendor
 from burnish.models.failures import (
     BadAnswerError,
     ErrorAnswer,
-    RefusedRequestError,
     clean_message,
     refuse_reserved,
 )
@@ -67,7 +66,8 @@ class ConverseWire:
 
     def __init__(self, model: str, settings: ModelSettings) -> None:
         self._model = model
-        self.caches = settings.prompt_cache and any(maker in model for maker in _CACHING)
+        self._marks = settings.prompt_cache and any(maker in model for maker in _CACHING)
+        self.caches = self._marks
         self.path = f"model/{quote(model, safe='')}/converse"
         self.forces_tools = True
 
@@ -90,13 +90,13 @@ class ConverseWire:
             _mark_stable(body, tools="anthropic." in self._model)
         return body | _parameters(request.parameters)
 
-    def learn(self, said: str, request: ModelRequest) -> bool:
-        """Whether a refusal says what the model cannot do, which it is not asked for again."""
-        if self.caches and "cach" in said:
+    def learn(self, error: ErrorAnswer, request: ModelRequest) -> bool:
+        """Whether the model knows no cache points, or lets no tool be forced."""
+        said = error.message.lower()
+        if self._marks and "cach" in said:
             self.caches = False
             return True
-        unforced = any(words in said for words in _UNFORCED)
-        if request.schema is None or not unforced or not self.forces_tools:
+        if request.schema is None or not any(words in said for words in _UNFORCED):
             return False
         self.forces_tools = False
         return True
@@ -144,19 +144,8 @@ class ConverseWire:
 class BedrockModel(EndpointModel):
     """`bedrock/MODEL-ID`."""
 
-    _wire: ConverseWire
-
     def __init__(self, vendor: Vendor, name: str, settings: ModelSettings) -> None:
         super().__init__(vendor, ConverseWire, name, settings)
-
-    async def complete(self, request: ModelRequest) -> ModelResponse:
-        """One answer; what the model cannot do is left out from the first refusal on."""
-        while True:
-            try:
-                return await super().complete(request)
-            except RefusedRequestError as error:
-                if not self._wire.learn(error.said.message.lower(), request):
-                    raise
 
 
 def _instructs(message: Message) -> bool:
