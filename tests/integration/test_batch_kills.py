@@ -3,10 +3,11 @@
 import asyncio
 
 import pytest
-from batch_runs import VENDORS, SkippingClock, World, serving
+from batch_runs import VENDORS, SkippingClock, World, agent, serving
 from kills import die_at_write, killed
 
 import burnish
+from burnish.app.evaluate.evaluations import Evaluation, keep_batches
 from burnish.cli.invocation import run_command
 from burnish.models.batches import model as batched
 from burnish.testing.vendors.batches import OpenAIBatchServer
@@ -90,6 +91,32 @@ def test_a_run_has_the_same_result_with_and_without_batches_whatever_happens(tmp
     half = batched_result.summary.spending.total
     assert half.cost_usd == pytest.approx(whole.cost_usd / 2)
     assert (half.calls, half.input_tokens) == (whole.calls, whole.input_tokens)
+
+
+async def goes_on(world, experiment_id):
+    """As `burnish resume` does, whatever burnish.toml says of batches by now."""
+    async with world.open(batch=False) as workspace:
+        await keep_batches(workspace, experiment_id)
+        return await Evaluation(workspace, agent("openai"), world.suite).resume(experiment_id)
+
+
+def test_a_run_that_waits_for_a_batch_is_not_continued_in_single_calls(tmp_path):
+    with serving(looks=4) as server:
+        world = World(tmp_path, server)
+        experiment_id = asyncio.run(world.evaluate())
+
+        def work():
+            die_at_write("note_look:after", 1)
+            asyncio.run(world.evaluate(experiment_id))
+
+        killed(work)
+        with pytest.raises(burnish.ConflictError) as raised:
+            asyncio.run(world.evaluate(experiment_id, batch=False))
+        result = asyncio.run(goes_on(world, experiment_id))
+
+    assert raised.value.code == "batch_under_way"
+    assert not server.called
+    assert (set(server.paid.values()), result.summary.runs) == ({1}, ITEMS)
 
 
 def test_a_server_without_batches_is_told_from_a_wrong_model(tmp_path):
