@@ -82,3 +82,11 @@ class TestBedrock(ModelContract):
     def region(self, monkeypatch):
         monkeypatch.setenv("AWS_REGION", "eu-central-1")
         monkeypatch.delenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", raising=False)
+
+    async def test_an_answer_that_claude_s_filter_kept_back_is_an_outcome(self, vendor, open_at):
+        said = "The model returned the following errors: Output blocked by content filtering policy"
+        vendor.plan(vendor.failing(400, said))
+
+        response = await open_at().complete(HELLO)
+
+        assert (response.finish_reason, response.text) == ("content_filter", "")

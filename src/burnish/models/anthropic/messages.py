@@ -11,6 +11,7 @@ from burnish.domain import Clock, Json, Message, ModelRequest, ModelResponse, Us
 from burnish.models.endpoint.answers import (
     Answer,
     counted_tokens,
+    kept_back,
     parse_body,
     storable_text,
     token_count,
@@ -130,9 +131,7 @@ class MessagesWire:
 
     def outcome(self, error: ErrorAnswer) -> ModelResponse | None:
         """An answer that the filter kept back."""
-        if error.status != 400 or "content filtering policy" not in error.message:
-            return None
-        return ModelResponse(text="", finish_reason="content_filter")
+        return kept_back(error)
 
     def learn(self, error: ErrorAnswer, request: ModelRequest) -> bool:
         """Whether the model always thinks, so that no tool can be forced."""

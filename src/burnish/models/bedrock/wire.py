@@ -9,7 +9,13 @@ from urllib.parse import quote
 
 from burnish.domain import Json, Message, ModelRequest, ModelResponse, Picture, Usage, UsageError
 from burnish.models.bedrock.vendor import read_usage
-from burnish.models.endpoint.answers import Answer, schema_words, storable_text, tool_calls_of
+from burnish.models.endpoint.answers import (
+    Answer,
+    kept_back,
+    schema_words,
+    storable_text,
+    tool_calls_of,
+)
 from burnish.models.endpoint.model import EndpointModel
 from burnish.models.endpoint.vendor import Stream, Vendor
 from burnish.models.failures import (
@@ -130,8 +136,8 @@ class ConverseWire:
         raise NotImplementedError
 
     def outcome(self, error: ErrorAnswer) -> ModelResponse | None:
-        """None: what is filtered comes as an answer."""
-        return None
+        """An answer of Claude's that its filter kept back; what guardrails stop comes as an answer."""
+        return kept_back(error)
 
     def _counted(self, request: ModelRequest, text: str) -> Usage:
         return Usage(
