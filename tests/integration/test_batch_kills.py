@@ -1,6 +1,7 @@
 """Batch runs that are killed: wherever it happens, nothing is paid twice and nothing is lost."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 from batch_runs import VENDORS, SkippingClock, World, agent, serving
@@ -9,6 +10,8 @@ from kills import die_at_write, killed
 import burnish
 from burnish.app.evaluate.evaluations import Evaluation, keep_batches
 from burnish.cli.invocation import run_command
+from burnish.domain import BatchRecord, ModelRequest
+from burnish.models import ModelSettings, open_model
 from burnish.models.batches import model as batched
 from burnish.testing.vendors.batches import OpenAIBatchServer
 from burnish.testing.vendors.batches.server import RefusedError
@@ -117,6 +120,25 @@ def test_a_run_that_waits_for_a_batch_is_not_continued_in_single_calls(tmp_path)
     assert raised.value.code == "batch_under_way"
     assert not server.called
     assert (set(server.paid.values()), result.summary.runs) == ({1}, ITEMS)
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_a_batch_is_sent_by_a_key_that_came_meanwhile(monkeypatch, vendor):
+    with serving(vendor) as server:
+        model = open_model(f"{vendor}/small", ModelSettings(base_url=server.base_url))
+        endpoint = model.open_batches()
+        record = BatchRecord(
+            id="b", model=model.name, fingerprint="f", requests=1, created_at=datetime.now(UTC)
+        )
+        server.keys = {"the-next-key"}
+        monkeypatch.setenv(f"{vendor.upper()}_API_KEY", "the-next-key")
+
+        body = endpoint.body(ModelRequest.text("hello"))
+        sent = await endpoint.submit(record, await endpoint.prepare(record, {"b-0": body}))
+
+        assert sent.rpartition("/")[2] in server.batches
+        await endpoint.close()
+        await model.close()
 
 
 def test_a_server_without_batches_is_told_from_a_wrong_model(tmp_path):
