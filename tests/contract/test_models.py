@@ -1,5 +1,6 @@
 """Providers of models keep to one contract, against fakes that check requests by the vendors' SDKs."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -31,6 +32,9 @@ class TestOpenAIResponses(ModelContract):
     settings = {"api": "responses"}  # noqa: RUF012
 
 
+THINKS = "Thinking may not be enabled when tool_choice forces tool use."
+
+
 class TestAnthropic(ModelContract):
     vendor_class = FakeAnthropic
     name = "anthropic/claude-haiku-4-5"
@@ -38,8 +42,7 @@ class TestAnthropic(ModelContract):
     has_logprobs = False
 
     async def test_a_model_that_always_thinks_is_asked_without_forced_tools(self, vendor, open_at):
-        said = "Thinking may not be enabled when tool_choice forces tool use."
-        vendor.plan(vendor.failing(400, said))
+        vendor.plan(vendor.failing(400, THINKS))
         vendor.script = ModelResponse(text='{"score": 1}')
         model, request = open_at(), replace(HELLO, schema=SCHEMA)
 
@@ -48,6 +51,16 @@ class TestAnthropic(ModelContract):
         assert texts == ['{"score": 1}'] * 2
         assert ["tool_choice" in one.body for one in vendor.seen] == [True, False, False]
         assert vendor.seen[-1].body["output_config"]["format"]["schema"] == SCHEMA
+
+    async def test_calls_at_the_same_time_learn_of_it_alike(self, vendor, open_at):
+        vendor.plan(*[vendor.failing(400, THINKS)] * 3)
+        vendor.script = ModelResponse(text='{"score": 1}')
+        model, request = open_at(), replace(HELLO, schema=SCHEMA)
+
+        answers = await asyncio.gather(*(model.complete(request) for _ in range(3)))
+
+        assert [one.text for one in answers] == ['{"score": 1}'] * 3
+        assert vendor.requests == 6
 
 
 class TestGemini(ModelContract):
@@ -69,3 +82,11 @@ class TestBedrock(ModelContract):
     def region(self, monkeypatch):
         monkeypatch.setenv("AWS_REGION", "eu-central-1")
         monkeypatch.delenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", raising=False)
+
+    async def test_an_answer_that_claude_s_filter_kept_back_is_an_outcome(self, vendor, open_at):
+        said = "The model returned the following errors: Output blocked by content filtering policy"
+        vendor.plan(vendor.failing(400, said))
+
+        response = await open_at().complete(HELLO)
+
+        assert (response.finish_reason, response.text) == ("content_filter", "")

@@ -1,13 +1,17 @@
 """Batch runs that are killed: wherever it happens, nothing is paid twice and nothing is lost."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
-from batch_runs import VENDORS, SkippingClock, World, serving
+from batch_runs import VENDORS, SkippingClock, World, agent, serving
 from kills import die_at_write, killed
 
 import burnish
+from burnish.app.evaluate.evaluations import Evaluation, keep_batches
 from burnish.cli.invocation import run_command
+from burnish.domain import BatchRecord, ModelRequest
+from burnish.models import ModelSettings, open_model
 from burnish.models.batches import model as batched
 from burnish.testing.vendors.batches import OpenAIBatchServer
 from burnish.testing.vendors.batches.server import RefusedError
@@ -90,6 +94,51 @@ def test_a_run_has_the_same_result_with_and_without_batches_whatever_happens(tmp
     half = batched_result.summary.spending.total
     assert half.cost_usd == pytest.approx(whole.cost_usd / 2)
     assert (half.calls, half.input_tokens) == (whole.calls, whole.input_tokens)
+
+
+async def goes_on(world, experiment_id):
+    """As `burnish resume` does, whatever burnish.toml says of batches by now."""
+    async with world.open(batch=False) as workspace:
+        await keep_batches(workspace, experiment_id)
+        return await Evaluation(workspace, agent("openai"), world.suite).resume(experiment_id)
+
+
+def test_a_run_that_waits_for_a_batch_is_not_continued_in_single_calls(tmp_path):
+    with serving(looks=4) as server:
+        world = World(tmp_path, server)
+        experiment_id = asyncio.run(world.evaluate())
+
+        def work():
+            die_at_write("note_look:after", 1)
+            asyncio.run(world.evaluate(experiment_id))
+
+        killed(work)
+        with pytest.raises(burnish.ConflictError) as raised:
+            asyncio.run(world.evaluate(experiment_id, batch=False))
+        result = asyncio.run(goes_on(world, experiment_id))
+
+    assert raised.value.code == "batch_under_way"
+    assert not server.called
+    assert (set(server.paid.values()), result.summary.runs) == ({1}, ITEMS)
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_a_batch_is_sent_by_a_key_that_came_meanwhile(monkeypatch, vendor):
+    with serving(vendor) as server:
+        model = open_model(f"{vendor}/small", ModelSettings(base_url=server.base_url))
+        endpoint = model.open_batches()
+        record = BatchRecord(
+            id="b", model=model.name, fingerprint="f", requests=1, created_at=datetime.now(UTC)
+        )
+        server.keys = {"the-next-key"}
+        monkeypatch.setenv(f"{vendor.upper()}_API_KEY", "the-next-key")
+
+        body = endpoint.body(ModelRequest.text("hello"))
+        sent = await endpoint.submit(record, await endpoint.prepare(record, {"b-0": body}))
+
+        assert sent.rpartition("/")[2] in server.batches
+        await endpoint.close()
+        await model.close()
 
 
 def test_a_server_without_batches_is_told_from_a_wrong_model(tmp_path):

@@ -51,6 +51,13 @@ base_url = "http://127.0.0.1:9/v1"
 api_key_env = ""
 max_attempts = 1
 deadline_seconds = 2
+
+[models."openai/patient"]
+base_url = "{batches}"
+api_key_env = ""
+batch = true
+input_price = 2.5
+output_price = 10.0
 """
 # What a model would do, with what it reports: tokens, dollars, time and how it got there.
 _AGENT = '''"""The simulated model of a support desk."""
@@ -114,12 +121,14 @@ def score(output, item):
 '''
 
 
-def write_project(folder: Path, reflector: str) -> None:
+def write_project(folder: Path, reflector: str, batches: str = "http://127.0.0.1:9/v1") -> None:
     """The files; those that are there and the same stay as they are."""
     world = make_world("rules", SEED)
     rows = [*world.train, *world.validation, *world.sample("test", 40)]
     files = {
-        "burnish.toml": _CONFIG.format(system=json.dumps(first_prompt()), reflector=reflector)
+        "burnish.toml": _CONFIG.format(
+            system=json.dumps(first_prompt()), reflector=reflector, batches=batches
+        )
         + refined.models(reflector)
         + image_world.models(reflector),
         "support_agent.py": _AGENT.format(seed=SEED, speed=SPEED),

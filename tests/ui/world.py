@@ -23,6 +23,9 @@ from tests.ui.project_files import SEED, set_speed, write_project
 from tests.ui.served import serving
 
 from burnish.benchmarks.worlds import make_world
+from burnish.testing.vendors.batches import OpenAIBatchServer
+from burnish.testing.vendors.batches.server import TakenBatch
+from burnish.testing.vendors.server import in_thread
 
 # Raise it when what is filled in changes: a folder of another version is filled anew.
 VERSION = 3
@@ -54,9 +57,21 @@ def reflecting(folder: Path) -> Iterator[str]:
         yield server.base_url
 
 
-def prepared(folder: Path, reflector: str, *, trials: int = 0) -> dict[str, Any]:
+class HeldBatches(OpenAIBatchServer):
+    """Batches that go on for as long as a file `hold-batches` is in the world's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._hold = folder / "hold-batches"
+
+    def find(self, batch_id: str, *, look: bool = False) -> TakenBatch:
+        """A look at one that is held does not bring its end nearer."""
+        return super().find(batch_id, look=look and not self._hold.exists())
+
+
+def prepared(folder: Path, reflector: str, batches: str, *, trials: int = 0) -> dict[str, Any]:
     """The ids of what is in the folder, which is filled unless it is."""
-    write_project(folder, reflector)
+    write_project(folder, reflector, batches)
     set_speed(folder, 0.0)
     marker = folder / "filled.json"
     known: dict[str, Any] = json.loads(marker.read_text()) if marker.exists() else {}
@@ -98,8 +113,8 @@ def main() -> None:
         _serve_empty(given.folder, given.port)
         return
     started = time.monotonic()
-    with reflecting(given.folder) as reflector:
-        known = prepared(given.folder, reflector, trials=given.trials)
+    with reflecting(given.folder) as reflector, in_thread(HeldBatches(given.folder)) as held:
+        known = prepared(given.folder, reflector, held.base_url, trials=given.trials)
         if given.fill_only:
             print(json.dumps(known), flush=True)
             return

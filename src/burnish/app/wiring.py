@@ -81,12 +81,12 @@ class ModelPool:
 
         Without `batches` its calls go singly, also where its settings have them go in batches.
         """
-        from burnish.config.settings import model_settings, singly  # noqa: PLC0415
+        from burnish.config.settings import model_settings, with_batch  # noqa: PLC0415
         from burnish.models import as_model  # noqa: PLC0415
 
         settings = model_settings(self.tables, given) if isinstance(given, str) else None
         if isinstance(given, str) and settings is not None and settings.batch and not batches:
-            settings = model_settings(singly(self.tables, given), given)
+            settings = model_settings(with_batch(self.tables, given, False), given)
         asks = settings is not None and settings.batch
         key = (given if isinstance(given, str) else id(given)), asks
         if key not in self._open:

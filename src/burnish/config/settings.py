@@ -62,11 +62,11 @@ def model_settings(models: Mapping[str, Any], name: str) -> ModelSettings:
     return ModelSettings.of(merged)
 
 
-def singly(models: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The same tables, by which this model is asked in single calls."""
+def with_batch(models: Mapping[str, Any], name: str, batch: bool) -> dict[str, Any]:
+    """The same tables, by which this model is asked in batches or in single calls."""
     own = models.get(name)
     table = own if isinstance(own, Mapping) else {}
-    return {**models, name: {**table, "batch": False}}
+    return {**models, name: {**table, "batch": batch}}
 
 
 def read_tables(path: Path) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def open_model(
 
     The provider before the slash is a built-in one, or else that of an installed package. With a
     cache, and unless the settings turn it off, calls are remembered. With `batch` in the settings
-    they go in batches, which `batches` keeps.
+    they go in batches, which `batches` keeps; without it the model is known, and cannot be asked.
     """
     chosen = settings or ModelSettings()
     provider, slash, rest = name.partition("/")
@@ -115,18 +115,13 @@ def _batched(
             code="no_batches",
         )
     if cache is None or batches is None:
-        raise UsageError(
-            what=f"{model.name} cannot be asked in batches",
-            why="there is no database to record them in, so a crash would pay for them twice",
-            fix="open it in a run of burnish, or leave batch out",
-            code="no_batches",
-        )
+        return UnrecordedModel(model)
     return BatchedModel(model, cache, endpoint, batches, max_attempts=settings.max_attempts)
 
 
 def is_batched(model: Model) -> bool:
     """Whether its requests go in batches."""
-    return isinstance(model, CachedModel) and model.batched
+    return isinstance(model, CachedModel | UnrecordedModel) and model.batched
 
 
 def _is_model(value: object) -> TypeGuard[Model]:
@@ -350,6 +345,30 @@ class CachedModel:
             entry["payer"] = payer.name
         await self._cache.put(key, entry)
         return response
+
+
+class UnrecordedModel:
+    """A model that is to be asked in batches where no database records them: for checks and plans."""
+
+    batched = True
+
+    def __init__(self, model: Model) -> None:
+        self.name = model.name
+        self.fingerprint = model.fingerprint
+        self.model = model
+
+    async def complete(self, request: ModelRequest) -> ModelResponse:
+        """Refused: a crash would pay for it twice."""
+        raise UsageError(
+            what=f"{self.name} cannot be asked in batches",
+            why="there is no database to record them in, so a crash would pay for them twice",
+            fix="open it in a run of burnish, or leave batch out",
+            code="no_batches",
+        )
+
+    async def close(self) -> None:
+        """Close the model behind."""
+        await self.model.close()
 
 
 def _result_of(flight: asyncio.Future[ModelResponse]) -> ModelResponse:

@@ -1,5 +1,6 @@
 """Plans of runs in batches: half the price for waves, the whole for questions, and how races wait."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,11 @@ from burnish.app.optimize.run_plan import RunPlan
 from burnish.app.optimize.runners import MailboxRunner
 from burnish.app.wiring import ModelPool, Workspace, build_agent, build_suite
 from burnish.app.worker.shard_worker import shard_evaluator
+from burnish.cli.invocation import run_command
 from burnish.config.schema import Settings
 from burnish.config.search import SearchSpec, build_optimizer_of
 from burnish.config.specs import AgentSpec, SuiteSpec
-from burnish.domain import Budget, UsageError
+from burnish.domain import Budget, ModelRequest, UsageError
 from burnish.models.catalog import is_batched
 
 TABLES = {
@@ -93,3 +95,28 @@ def test_batches_on_workers_are_refused_before_anything_is_stored(judged):
             begin()
         assert refusal.value.code == "batches_on_workers"
         assert ("openai/judge" if judged else "openai/task") in refusal.value.why
+
+
+@pytest.mark.parametrize(
+    "command", [["validate"], ["doctor", "--offline"], ["optimize", "--dry-run"]], ids=" ".join
+)
+def test_what_calls_nothing_needs_no_database_for_batches(command, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    models = (
+        "[agent]\nmodel = 'openai/task'\nsections = { user = '{{x}}' }\n[models]\nbatch = true\n"
+    )
+    scorer = "{ kind = 'exact_match', field = 'label' }"
+    suite = f"[suite]\ndataset = 'rows.jsonl'\nscorers = [{scorer}]\n"
+    search = "[optimizer]\nname = 'edits'\n[budget]\nmax_trials = 2\n"
+    (tmp_path / "burnish.toml").write_text(models + suite + search)
+    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
+
+    assert run_command(command) == 0, capfd.readouterr().err
+
+
+async def test_a_batched_model_without_a_database_is_known_and_not_asked():
+    model = ModelPool({"batch": True}).model("openai/task")
+
+    assert is_batched(model)
+    with pytest.raises(UsageError, match="no database to record them in"):
+        await model.complete(ModelRequest.text("hello"))

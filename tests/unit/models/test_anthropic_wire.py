@@ -14,7 +14,14 @@ from burnish.domain import (
     UsageError,
 )
 from burnish.models.anthropic.messages import ANTHROPIC, MessagesStream, MessagesWire, read_usage
-from burnish.models.failures import BadAnswerError
+from burnish.models.batches.endpoint import BatchAnswer
+from burnish.models.catalog import open_model
+from burnish.models.failures import (
+    BadAnswerError,
+    ErrorAnswer,
+    RefusedRequestError,
+    TransientError,
+)
 from burnish.models.settings import ModelSettings
 
 MARK = {"type": "ephemeral"}
@@ -262,3 +269,19 @@ def test_an_answer_by_a_schema_that_is_cut_is_one_that_is_cut():
 def test_messages_without_text_are_refused():
     with pytest.raises(UsageError, match="no text"):
         body_of(ask(Message("system", " "), Message("user", "")))
+
+
+def test_a_batch_of_a_model_that_always_thinks_is_asked_again_without_forced_tools(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
+    batches = open_model("anthropic/claude").open_batches()
+    request = ask(schema={"type": "object", "properties": {}})
+    said = ErrorAnswer(
+        status=400, message="Thinking may not be enabled when tool_choice forces tool use."
+    )
+    refusal = RefusedRequestError(what="refused", why="it said so", fix="none", said=said)
+
+    assert "tool_choice" in batches.body(request)
+    with pytest.raises(TransientError):
+        batches.read(BatchAnswer("b-0", error=refusal), request, [])
+
+    assert "tool_choice" not in batches.body(request)

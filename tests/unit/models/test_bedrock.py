@@ -12,7 +12,7 @@ from botocore.credentials import Credentials
 from burnish.domain import Message, ModelRequest, Picture, ToolDefinition, UsageError
 from burnish.models.bedrock.wire import ConverseWire
 from burnish.models.catalog import open_model
-from burnish.models.failures import BadAnswerError
+from burnish.models.failures import BadAnswerError, ErrorAnswer
 from burnish.models.settings import ModelSettings
 
 NAME = "bedrock/amazon.nova-lite-v1:0"
@@ -130,11 +130,13 @@ def test_what_a_model_cannot_do_is_learnt_once():
     wire = ConverseWire("anthropic.claude-3-haiku", ModelSettings())
     asked = ModelRequest(messages=ASK.messages, schema=SCHEMA)
 
-    assert wire.learn("your request did not allow prompt caching", ASK)
-    assert not wire.learn("your request did not allow prompt caching", ASK)
-    assert wire.learn("this model doesn't support the toolconfig.toolchoice.tool field.", asked)
+    def learns(message, request):
+        return wire.learn(ErrorAnswer(status=400, message=message), request)
+
+    assert learns("Your request did not allow prompt caching", ASK)
+    assert learns("This model doesn't support the toolConfig.toolChoice.tool field.", asked)
     assert (wire.caches, wire.forces_tools) == (False, False)
-    assert not wire.learn("the input is too long", asked)
+    assert not learns("the input is too long", asked)
 
 
 def test_cached_tokens_are_a_part_of_the_input():

@@ -39,6 +39,41 @@ def test_what_a_model_does_not_take_is_left_out(request, message, param, gone):
     assert sent == {name: value for name, value in GIVEN.items() if name != gone}
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"logprobs": True, "top_logprobs": 3},
+            "Logprobs is not enabled for models/gemini-2.5-pro",
+        ),
+        (
+            {"presence_penalty": 0.1, "frequency_penalty": 0.1},
+            "Penalty is not enabled for models/gemini-2.5-flash",
+        ),
+        ({"reasoning_effort": "low"}, "Thinking level is not supported for this model."),
+        ({"reasoning_effort": "low"}, "thinking_config is not supported"),
+        (
+            {"logit_bias": {}},
+            "Invalid JSON payload received. Unknown name \"logitBias\" at 'generation_config': "
+            "Cannot find field.",
+        ),
+        (
+            {"verbosity": "low"},
+            "Invalid JSON payload received. Unknown name \"verbosity\" at 'generation_config': "
+            "Cannot find field.",
+        ),
+    ],
+)
+def test_what_google_refuses_in_its_own_words_is_left_out(request, given, message):
+    said = ErrorAnswer(status=400, message=message)
+    kept = given
+    for _ in given:
+        assert learn_refusal(request.node.name, "gemini/m", said, kept)
+        kept = accepted(request.node.name, "gemini/m", given)
+
+    assert kept == {}
+
+
 def test_what_has_another_name_is_renamed(request):
     message = "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
 

@@ -88,7 +88,7 @@ class Tries:
         spec = own.model_copy(update={"agent": table}).agent_spec()
         beside = self._workspace.beside(own.models, saved=lambda _: None)
         try:
-            agent = await asyncio.to_thread(build_agent, spec, beside.model)
+            agent = await asyncio.to_thread(build_agent, spec, beside.single_model)
             return await self._answer(
                 agent, configuration, Item(id=exact_hash(data)[:16], data=dict(data))
             )

@@ -12,6 +12,7 @@ from burnish.app.evaluate.leases import leased_evaluation, until_cancelled, was_
 from burnish.app.evaluate.result import EvaluationResult, result_of
 from burnish.app.suite_fit import check_fit
 from burnish.app.wiring import Workspace, build_agent, build_suite
+from burnish.config.settings import model_settings, with_batch
 from burnish.config.specs import AgentSpec, SuiteSpec
 from burnish.domain import (
     Agent,
@@ -26,6 +27,7 @@ from burnish.domain import (
     SystemClock,
     UsageError,
 )
+from burnish.domain.wording import counted
 from burnish.evaluation.batch_waves import items_at_once
 from burnish.evaluation.progress import Progress
 from burnish.evaluation.runner import ExperimentRunner, RunOptions
@@ -68,6 +70,14 @@ class Selection:
         """What is recorded with the experiment."""
         only = sorted(self.only) if self.only is not None else None
         return {"split": self.split, "limit": self.limit, "only": only}
+
+
+async def keep_batches(workspace: Workspace, experiment_id: str) -> None:
+    """Ask models in batches of which the experiment waits for one; before any is open."""
+    tables = workspace.models.tables
+    for batch in await workspace.batches.open_batches(experiment_id):
+        tables = with_batch(tables, batch.model, True)
+    workspace.models.use(tables)
 
 
 class Evaluation:
@@ -154,6 +164,7 @@ class Evaluation:
                 code="configuration_changed",
             )
         self._require_same_refinement(experiment)
+        await self._require_same_batches(experiment_id)
         stored = experiment.metadata.get("selection") or {}
         only = stored.get("only")
         selection = Selection(
@@ -189,6 +200,18 @@ class Evaluation:
                 fix="run `burnish eval` for a new experiment, or undo the change in [suite.refine]",
                 code="refinement_changed",
             )
+
+    async def _require_same_batches(self, experiment_id: str) -> None:
+        """Single calls would pay again for what a batch holds."""
+        for batch in await self._workspace.batches.open_batches(experiment_id):
+            if not model_settings(self._workspace.models.tables, batch.model).batch:
+                raise ConflictError(
+                    what=f"experiment {experiment_id} cannot be continued in single calls",
+                    why=f"a batch of {counted(batch.requests, 'request')} to {batch.model} is under "
+                    "way, and they would be paid for twice",
+                    fix="go on with --batch, or batch = true in [models]",
+                    code="batch_under_way",
+                )
 
     async def _limited(
         self,

@@ -166,7 +166,8 @@ class ImageRuns(ImageHistory):
             # Also where the workspace was opened without `[models]`.
             texts = ModelPool(text_model_tables(settings), lambda: workspace.call_cache)
             stack.push_async_callback(texts.close)
-            pool = models or ImageModels(settings, texts.model)
+            # One question after the other, which no batch saves.
+            pool = models or ImageModels(settings, partial(texts.model, batches=False))
             stack.push_async_callback(pool.close)
             yield cls(workspace, files, pool, allowed_models=allowed_models)
 

@@ -15,7 +15,7 @@ from burnish.app.optimize.tool_steps import (
     tools_tokens,
 )
 from burnish.config.search import SearchSpec
-from burnish.config.settings import model_settings, singly
+from burnish.config.settings import model_settings, with_batch
 from burnish.domain import (
     Agent,
     AgentOutput,
@@ -213,7 +213,7 @@ def estimate_questions(
 
     It asks in single calls, also where others ask the model in batches.
     """
-    tables = singly(tables, model)
+    tables = with_batch(tables, model, False)
     prompt, shown = _prompt_tokens(agent), _SHOWN_ITEMS * (_item_tokens(suite) + _REASON_TOKENS)
     short = call_cost(model, _QUESTION_TOKENS + prompt + shown, prompt + _REASON_TOKENS, tables)
     long = call_cost(

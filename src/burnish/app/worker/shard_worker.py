@@ -156,6 +156,7 @@ class _StoredBenches:
             suite=build_suite(spec, pool.model, agent).for_trials(),
             items=items,
         )
+        require_single_calls(bench.agent, bench.suite)
         return _Kept(bench, pool)
 
     async def _forget_some(self, keep: int = _KEPT) -> None:

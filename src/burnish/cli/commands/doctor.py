@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from burnish import __version__
-from burnish.app.wiring import Workspace
+from burnish.app.wiring import ModelPool, Workspace
 from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import ProjectLocation
@@ -24,9 +24,7 @@ from burnish.cli.running import run
 from burnish.cli.wording import harmless
 from burnish.config.schema import Settings
 from burnish.config.served_project import models_in, naming_models
-from burnish.config.settings import model_settings
 from burnish.domain import BurnishError, ModelRequest
-from burnish.models import as_model
 from burnish.models.local.catalog import KNOWN
 from burnish.models.local.pull import installed
 from burnish.support.entry_points import Seam
@@ -224,16 +222,18 @@ def _used_by(settings: Settings) -> dict[str, str]:
 
 async def _model(location: ProjectLocation, name: str, *, offline: bool) -> str:
     settings: Settings = location.settings()
-    model = as_model(name, model_settings(settings.models, name))
+    models = ModelPool(settings.models)
     try:
+        models.model(name)
         if offline:
             return "known; not called (--offline)"
         started = time.monotonic()
         request = ModelRequest.text("Answer with the word: ok", max_tokens=4)
-        response = await model.complete(_hurried(request))
+        # Also of a model that is asked in batches: those take hours.
+        response = await models.model(name, batches=False).complete(_hurried(request))
         return f"answered {response.text.strip()!r:.40} in {time.monotonic() - started:.1f} s"
     finally:
-        await model.close()
+        await models.close()
 
 
 def _hurried(request: ModelRequest) -> ModelRequest:

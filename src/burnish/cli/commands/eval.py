@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 from burnish.app.agents.versions import VersionChoice
 from burnish.app.datasets.stored import with_stored_rows
 from burnish.app.evaluate.baselines import Baseline, compared_with, read_baseline
-from burnish.app.evaluate.evaluations import Evaluation, Selection
+from burnish.app.evaluate.evaluations import Evaluation, Selection, keep_batches
 from burnish.app.evaluate.reruns import told_apart
 from burnish.app.evaluate.result import EvaluationResult
 from burnish.app.references import LATEST, resolve
@@ -280,6 +280,9 @@ async def _evaluate(
     models = settings.models if request.use_cache else _without_cache(settings.models)
     async with Workspace.open(location.database, models=models) as workspace:
         settings = await with_stored_rows(workspace, settings)
+        if request.continued:
+            experiment = await resolve(workspace.experiments, request.continued)
+            await keep_batches(workspace, experiment.id)
         # Before the new experiment exists: `latest` means the latest one so far.
         baseline = None
         if request.baseline:

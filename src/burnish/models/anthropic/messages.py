@@ -11,6 +11,7 @@ from burnish.domain import Clock, Json, Message, ModelRequest, ModelResponse, Us
 from burnish.models.endpoint.answers import (
     Answer,
     counted_tokens,
+    kept_back,
     parse_body,
     storable_text,
     token_count,
@@ -22,7 +23,6 @@ from burnish.models.failures import (
     NO_QUOTA,
     BadAnswerError,
     ErrorAnswer,
-    RefusedRequestError,
     clean_message,
     refuse_reserved,
 )
@@ -131,9 +131,15 @@ class MessagesWire:
 
     def outcome(self, error: ErrorAnswer) -> ModelResponse | None:
         """An answer that the filter kept back."""
-        if error.status != 400 or "content filtering policy" not in error.message:
-            return None
-        return ModelResponse(text="", finish_reason="content_filter")
+        return kept_back(error)
+
+    def learn(self, error: ErrorAnswer, request: ModelRequest) -> bool:
+        """Whether the model always thinks, so that no tool can be forced."""
+        said = error.message.lower()
+        if _answer_schema(request) is None or "tool_choice" not in said or "thinking" not in said:
+            return False
+        self.forces_tools = False
+        return True
 
     def _forces(self, request: ModelRequest) -> bool:
         thinking = _parameters(request.parameters).get("thinking", {"type": "disabled"})
@@ -374,8 +380,6 @@ ANTHROPIC = Vendor(
 class AnthropicModel(EndpointModel):
     """`anthropic/NAME`, at Anthropic or wherever `base_url` or `ANTHROPIC_BASE_URL` names."""
 
-    _wire: MessagesWire
-
     def __init__(
         self,
         name: str,
@@ -385,14 +389,3 @@ class AnthropicModel(EndpointModel):
         draw: Callable[[], float] = random.random,
     ) -> None:
         super().__init__(ANTHROPIC, MessagesWire, name, settings, clock=clock, draw=draw)
-
-    async def complete(self, request: ModelRequest) -> ModelResponse:
-        """One answer; a model that always thinks is asked without forced tools from then on."""
-        try:
-            return await super().complete(request)
-        except RefusedRequestError as error:
-            said = error.said.message.lower()
-            if "tool_choice" not in said or "thinking" not in said or not self._wire.forces_tools:
-                raise
-        self._wire.forces_tools = False
-        return await super().complete(request)

@@ -78,6 +78,8 @@ class HttpBatches:
 
     def _learns(self, error: RefusedRequestError, request: ModelRequest) -> bool:
         """Whether a next batch would ask otherwise."""
+        if self._wire.learn(error.said, request):
+            return True
         address, name = self._access.base_url, self._access.name
         return learn_refusal(address, name, error.said, request.parameters)
 

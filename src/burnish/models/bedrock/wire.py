@@ -9,13 +9,18 @@ from urllib.parse import quote
 
 from burnish.domain import Json, Message, ModelRequest, ModelResponse, Picture, Usage, UsageError
 from burnish.models.bedrock.vendor import read_usage
-from burnish.models.endpoint.answers import Answer, schema_words, storable_text, tool_calls_of
+from burnish.models.endpoint.answers import (
+    Answer,
+    kept_back,
+    schema_words,
+    storable_text,
+    tool_calls_of,
+)
 from burnish.models.endpoint.model import EndpointModel
 from burnish.models.endpoint.vendor import Stream, Vendor
 from burnish.models.failures import (
     BadAnswerError,
     ErrorAnswer,
-    RefusedRequestError,
     clean_message,
     refuse_reserved,
 )
@@ -67,7 +72,8 @@ class ConverseWire:
 
     def __init__(self, model: str, settings: ModelSettings) -> None:
         self._model = model
-        self.caches = settings.prompt_cache and any(maker in model for maker in _CACHING)
+        self._marks = settings.prompt_cache and any(maker in model for maker in _CACHING)
+        self.caches = self._marks
         self.path = f"model/{quote(model, safe='')}/converse"
         self.forces_tools = True
 
@@ -90,13 +96,13 @@ class ConverseWire:
             _mark_stable(body, tools="anthropic." in self._model)
         return body | _parameters(request.parameters)
 
-    def learn(self, said: str, request: ModelRequest) -> bool:
-        """Whether a refusal says what the model cannot do, which it is not asked for again."""
-        if self.caches and "cach" in said:
+    def learn(self, error: ErrorAnswer, request: ModelRequest) -> bool:
+        """Whether the model knows no cache points, or lets no tool be forced."""
+        said = error.message.lower()
+        if self._marks and "cach" in said:
             self.caches = False
             return True
-        unforced = any(words in said for words in _UNFORCED)
-        if request.schema is None or not unforced or not self.forces_tools:
+        if request.schema is None or not any(words in said for words in _UNFORCED):
             return False
         self.forces_tools = False
         return True
@@ -130,8 +136,8 @@ class ConverseWire:
         raise NotImplementedError
 
     def outcome(self, error: ErrorAnswer) -> ModelResponse | None:
-        """None: what is filtered comes as an answer."""
-        return None
+        """An answer of Claude's that its filter kept back; what guardrails stop comes as an answer."""
+        return kept_back(error)
 
     def _counted(self, request: ModelRequest, text: str) -> Usage:
         return Usage(
@@ -144,19 +150,8 @@ class ConverseWire:
 class BedrockModel(EndpointModel):
     """`bedrock/MODEL-ID`."""
 
-    _wire: ConverseWire
-
     def __init__(self, vendor: Vendor, name: str, settings: ModelSettings) -> None:
         super().__init__(vendor, ConverseWire, name, settings)
-
-    async def complete(self, request: ModelRequest) -> ModelResponse:
-        """One answer; what the model cannot do is left out from the first refusal on."""
-        while True:
-            try:
-                return await super().complete(request)
-            except RefusedRequestError as error:
-                if not self._wire.learn(error.said.message.lower(), request):
-                    raise
 
 
 def _instructs(message: Message) -> bool:

@@ -99,7 +99,7 @@ class EndpointAccess:
         longest = seconds or self.settings.deadline_seconds
         wasted: list[Usage] = []
         try:
-            work = self._call_by_key(send, read, tokens, longest, wasted)
+            work = self._by_key(lambda: self._call(send, read, tokens, longest, wasted))
             answer = await within(longest, work, who=self.name)
         except UnavailableError as error:
             if not wasted:
@@ -111,7 +111,7 @@ class EndpointAccess:
 
     async def once(self, send: Callable[[EndpointClient], Awaitable[T]]) -> T:
         """One attempt and no other, for what must not be sent twice; TransientError is the caller's."""
-        return await send(self._open_client())
+        return await self._by_key(lambda: send(self._open_client()))
 
     def error_of(self, answer: ErrorAnswer) -> BurnishError | TransientError:
         """The error that an answer of the endpoint stands for."""
@@ -126,18 +126,11 @@ class EndpointAccess:
             for client in clients:
                 await client.close()
 
-    async def _call_by_key(
-        self,
-        send: Callable[[EndpointClient], Awaitable[Mapping[str, Any]]],
-        read: Callable[[Mapping[str, Any]], Answer[T]],
-        tokens: Callable[[], int],
-        seconds: float,
-        wasted: list[Usage],
-    ) -> Answer[T]:
-        """The answer; where the key is refused and another has come meanwhile, by that one."""
+    async def _by_key(self, work: Callable[[], Awaitable[T]]) -> T:
+        """What comes of it; where the key is refused and another has come meanwhile, by that one."""
         used = self._key
         try:
-            return await self._call(send, read, tokens, seconds, wasted)
+            return await work()
         except UsageError as error:
             if error.code != "bad_key":
                 raise
@@ -148,7 +141,7 @@ class EndpointAccess:
             self._key = found
             self._renewed += [] if self._client is None else [self._client]
             self._client = None
-        return await self._call(send, read, tokens, seconds, wasted)
+        return await work()
 
     async def _call(
         self,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Generic, TypeVar, cast
 
-from burnish.domain import Json, ModelRequest, ToolCall, Usage
-from burnish.models.failures import BadAnswerError, clean_message
+from burnish.domain import Json, ModelRequest, ModelResponse, ToolCall, Usage
+from burnish.models.failures import BadAnswerError, ErrorAnswer, clean_message
 from burnish.models.tokens import count_message_tokens, count_tokens
 
 T = TypeVar("T")
@@ -61,6 +61,13 @@ def counted_tokens(request: ModelRequest, text: str, model: str) -> Answer[None]
     """What a call took, counted here, where the endpoint does not tell."""
     read = count_message_tokens(request.messages, model)
     return Answer(None, Usage(calls=1, input_tokens=read, output_tokens=count_tokens(text, model)))
+
+
+def kept_back(error: ErrorAnswer) -> ModelResponse | None:
+    """The outcome of an answer that Anthropic's filter kept back, wherever its models run."""
+    if error.status != 400 or "content filtering policy" not in error.message:
+        return None
+    return ModelResponse(text="", finish_reason="content_filter")
 
 
 def storable_text(text: str) -> str:

@@ -19,6 +19,9 @@ from burnish.models.tokens import count_message_tokens
 if TYPE_CHECKING:
     from burnish.models.batches.endpoint import BatchEndpoint
 
+# So many things a wire learns of a model, at most.
+_MOST_LEARNT = 2
+
 
 class EndpointModel(EndpointCaller):
     """`PROVIDER/NAME` at the vendor, or at whatever endpoint with the same API `base_url` names."""
@@ -46,15 +49,17 @@ class EndpointModel(EndpointCaller):
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """One answer, after as many attempts as settings and deadline allow.
 
-        Parameters that the model refuses are left out, from the first refusal on.
+        What the model refuses is left out, from the first refusal on.
         """
         address = self._access.base_url
-        for _ in request.parameters:
+        for _ in range(len(request.parameters) + _MOST_LEARNT):
             given = accepted(address, self.name, request.parameters)
             try:
                 return await self._answer(replace(request, parameters=given))
             except RefusedRequestError as error:
-                if not learn_refusal(address, self.name, error.said, given):
+                if not self._wire.learn(error.said, request) and not learn_refusal(
+                    address, self.name, error.said, given
+                ):
                     raise
         given = accepted(address, self.name, request.parameters)
         return await self._answer(replace(request, parameters=given))

@@ -27,13 +27,19 @@ _OPTIONAL = frozenset(
 )
 # What vendors call them in their own requests.
 _OTHER_NAMES = {
-    "reasoning_effort": ("effort",),
+    "reasoning_effort": (
+        *("effort", "thinking_config", "thinking_level", "thinking level"),
+        *("thinking_budget", "thinking budget"),
+    ),
     "max_tokens": ("max_output_tokens",),
     "stop": ("stop_sequences",),
+    "top_logprobs": ("logprobs",),
+    "presence_penalty": ("penalty",),
+    "frequency_penalty": ("penalty",),
 }
 _CODES = ("unsupported_parameter", "unsupported_value", "unknown_parameter")
 _NOT_TAKEN = re.compile(
-    r"not (?:supported?|permitted|allowed|available|accept|compatible)|unsupported|incompatible"
+    r"not (?:supported?|permitted|allowed|available|accept|compatible|enabled)|unsupported|incompatible"
     r"|deprecated|n[o']t support|only (?:the default|be set)|cannot both|unrecognized|unknown"
     r"|unexpected|no longer",
     re.IGNORECASE,
@@ -101,5 +107,7 @@ def _place(name: str, said: ErrorAnswer) -> int:
     names = (name, *_OTHER_NAMES.get(name, ()))
     if said.param.rpartition(".")[2] in names:
         return 0
-    found = re.search(rf"\b(?:{'|'.join(map(re.escape, names))})\b", said.message)
+    # Google's names have no underscores: topP.
+    words = "|".join(re.escape(one) for one in (*names, name.replace("_", "")))
+    found = re.search(rf"\b(?:{words})\b", said.message, re.IGNORECASE)
     return found.start() + 1 if found else -1

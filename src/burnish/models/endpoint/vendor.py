@@ -65,6 +65,13 @@ class Wire(Protocol):
         """The response that an error stands for, where it is a refusal or a filter; else None."""
         ...
 
+    def learn(self, error: ErrorAnswer, request: ModelRequest) -> bool:
+        """Whether an error tells what the model can't do, which no later body asks of it.
+
+        Parameters are learnt elsewhere. What was learnt meanwhile counts too: calls run at once.
+        """
+        ...
+
 
 MakeWire = Callable[[str, ModelSettings], Wire]
 

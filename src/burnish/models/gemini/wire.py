@@ -117,6 +117,10 @@ class GeminiWire:
         """None: what is filtered comes as an answer."""
         return None
 
+    def learn(self, _error: ErrorAnswer, _request: ModelRequest) -> bool:
+        """False: parameters are all that is refused."""
+        return False
+
     def _counted(self, request: ModelRequest, text: str) -> Usage:
         return Usage(
             calls=1,

@@ -81,6 +81,10 @@ class ChatWire:
         """A filtered prompt."""
         return filtered(error)
 
+    def learn(self, _error: ErrorAnswer, _request: ModelRequest) -> bool:
+        """False: parameters are all that is refused."""
+        return False
+
 
 class ChatStream:
     """A chat completion put together from its pieces."""

@@ -14,7 +14,8 @@ from burnish.models.openai.presets import PRESETS, Preset, is_loopback
 if TYPE_CHECKING:
     import httpx2
 
-_SECONDS = 1.0
+# Where nobody listens is known at once: this bounds only who listens and says nothing.
+_SECONDS = 3.0
 _LARGEST_BYTES = 1024 * 1024
 _SHOWN_MODELS = 8
 # What these say of themselves in a list of models, wherever they listen.
@@ -58,7 +59,7 @@ class LocalServer:
 async def find_local_servers(
     tables: Mapping[str, Any] | None = None, *, transport: httpx2.AsyncBaseTransport | None = None
 ) -> list[LocalServer]:
-    """Those that answer within a second, at their usual ports or where `[models]` says they are.
+    """Those that answer within seconds, at their usual ports or where `[models]` says they are.
 
     Nothing but this machine is asked, and whatever happens there is no failure.
     """

@@ -103,6 +103,10 @@ class ResponsesWire:
         """A filtered prompt."""
         return filtered(error)
 
+    def learn(self, _error: ErrorAnswer, _request: ModelRequest) -> bool:
+        """False: parameters are all that is refused."""
+        return False
+
 
 class ResponsesStream:
     """A response from its events, of which the last holds all of it."""
