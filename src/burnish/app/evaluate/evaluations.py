@@ -10,6 +10,7 @@ from typing import Any
 
 from burnish.app.evaluate.leases import leased_evaluation, until_cancelled, was_cancelled
 from burnish.app.evaluate.result import EvaluationResult, result_of
+from burnish.app.references import resolve
 from burnish.app.suite_fit import check_fit
 from burnish.app.wiring import Workspace, build_agent, build_suite
 from burnish.config.specs import AgentSpec, SuiteSpec
@@ -235,15 +236,16 @@ class Evaluation:
         tables = self._workspace.models.tables
         require_cost_limit(budget, self._spec, self._suite_spec, tables, refiner=refine)
 
-    async def failing_items(self, experiment_id: str) -> frozenset[str]:
+    async def failing_items(self, reference: str) -> frozenset[str]:
         """The items that did not pass in an experiment, for a run of just those."""
+        experiment_id = (await resolve(self._workspace.experiments, reference)).id
         results = self._workspace.experiments.stream_results(experiment_id)
         failing = frozenset([result.item_id async for result in results if not result.passed])
         if not failing:
             raise UsageError(
                 what="there is nothing to run",
                 why=f"no item failed in experiment {experiment_id}",
-                fix="leave --filter-failing out to run all items",
+                fix="run all items (without --filter-failing or `failing_of`)",
                 code="nothing_failing",
             )
         return failing
@@ -319,7 +321,7 @@ class Evaluation:
         if count == 0:
             raise UsageError(
                 what="there is nothing to run",
-                why="no item is left after --split, --limit and --filter-failing",
+                why="no item is left of the split, the limit and what failed before",
                 fix="widen the selection",
                 code="empty_selection",
             )

@@ -327,7 +327,7 @@ async def _run(
             budget=request.budget,
         )
     else:
-        selection = await _selection(workspace, evaluation, request)
+        selection = await _selection(evaluation, request)
         result = await evaluation.run(
             selection,
             name=request.name,
@@ -340,13 +340,10 @@ async def _run(
     return result if baseline is None else await compared_with(experiments, result, baseline)
 
 
-async def _selection(
-    workspace: Workspace, evaluation: Evaluation, request: EvalRequest
-) -> Selection:
+async def _selection(evaluation: Evaluation, request: EvalRequest) -> Selection:
     only = None
     if request.filter_failing:
-        experiment = await resolve(workspace.experiments, request.filter_failing)
-        only = await evaluation.failing_items(experiment.id)
+        only = await evaluation.failing_items(request.filter_failing)
     return Selection(split=request.split, limit=request.limit, only=only)
 
 

@@ -79,9 +79,7 @@ def labelled_row(item: Item, *, output: str, label: str, other: str | None) -> L
         id=item.id,
         output=as_text(item.data[output]),
         label=worth,
-        fields={
-            name: value for name, value in item.data.items() if name not in (*columns, *SAID)
-        },
+        fields={name: value for name, value in item.data.items() if name not in (*columns, *SAID)},
         other=None if other is None else as_text(item.data[other]),
     )
 
