@@ -276,6 +276,12 @@ def test_no_text_of_any_export_keeps_the_canary(tmp_path, kind):
     assert row["id"] == row["source"]["trace"] == select_rows(traces, Selection()).rows[0]["id"]
 
 
+def test_ids_that_are_uuids_stay():
+    given = Trace(id="01900000-0000-7000-8000-000000000001", tool="opik", input="q")
+
+    assert select_rows([given], Selection()).rows[0]["id"] == given.id
+
+
 def test_cards_that_are_numbers_are_taken_out_and_times_are_not():
     card, nanoseconds = 4111111111111111, 1_763_500_000_000_000_001
     given = trace(1, metadata={"card": card, "at": nanoseconds, "n": 7, "yes": True, "tax": 1234})

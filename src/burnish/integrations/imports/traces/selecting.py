@@ -24,6 +24,7 @@ PATTERNS: Mapping[str, str] = {
 }
 DEFAULT_PATTERNS = ("key", "email", "card", "phone")
 _CONDITION = re.compile(r"\s*([\w.\- ]+?)\s*(<=|>=|!=|=|<|>|~)\s*(.*?)\s*")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _SAMPLING = ("first", "random", "cluster", "failure")
 # Names and versions of tools are no secrets, and an id ties rows together.
 _KEPT = ("id", "source")
@@ -219,7 +220,8 @@ def _with_named(
     """The id and the source; an id that holds what is redacted is another one, the same each time."""
     kept = {name: row[name] for name in _KEPT if name in row}
     identity, source = str(row["id"]), kept.get("source")
-    if _without_patterns(identity, patterns, counts) != identity:
+    # A UUID of digits alone looks like a number of many things.
+    if not _UUID.fullmatch(identity) and _without_patterns(identity, patterns, counts) != identity:
         kept["id"] = f"trace-{exact_hash(identity)[:16]}"
         if isinstance(source, Mapping):
             kept["source"] = {**source, "trace": kept["id"]}
