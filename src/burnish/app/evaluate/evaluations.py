@@ -40,11 +40,15 @@ from burnish.support.ids import new_id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which items are run. `only` names item ids; `limit` cuts what is left after the rest."""
+    """Which items are run. `only` names item ids; `limit` cuts what is left after the rest.
+
+    `failing_of` is the experiment in which those failed.
+    """
 
     split: str | None = None
     limit: int | None = None
     only: frozenset[str] | None = None
+    failing_of: str | None = None
 
     def items(self, suite: Suite) -> Iterator[Item]:
         """The chosen items, streamed."""
@@ -68,7 +72,8 @@ class Selection:
     def to_json(self) -> dict[str, Any]:
         """What is recorded with the experiment."""
         only = sorted(self.only) if self.only is not None else None
-        return {"split": self.split, "limit": self.limit, "only": only}
+        told = {"split": self.split, "limit": self.limit, "only": only}
+        return told if self.failing_of is None else {**told, "failing_of": self.failing_of}
 
 
 class Evaluation:
@@ -236,8 +241,8 @@ class Evaluation:
         tables = self._workspace.models.tables
         require_cost_limit(budget, self._spec, self._suite_spec, tables, refiner=refine)
 
-    async def failing_items(self, reference: str) -> frozenset[str]:
-        """The items that did not pass in an experiment, for a run of just those."""
+    async def only_failing(self, selection: Selection, reference: str) -> Selection:
+        """The selection without items that passed in an experiment, or that it did not run."""
         experiment_id = (await resolve(self._workspace.experiments, reference)).id
         results = self._workspace.experiments.stream_results(experiment_id)
         failing = frozenset([result.item_id async for result in results if not result.passed])
@@ -248,7 +253,7 @@ class Evaluation:
                 fix="run all items (without --filter-failing or `failing_of`)",
                 code="nothing_failing",
             )
-        return failing
+        return replace(selection, only=failing, failing_of=experiment_id)
 
     async def close(self) -> None:
         """Free what the agent holds."""

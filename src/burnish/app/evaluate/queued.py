@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +58,7 @@ async def create_evaluation(
         against = await outcomes_of(workspace.experiments, named.id)
     async with evaluating(workspace, settings, against) as evaluation:
         if failing_of is not None:
-            selection = replace(selection, only=await evaluation.failing_items(failing_of))
+            selection = await evaluation.only_failing(selection, failing_of)
         if against is not None:
             suite, chosen_items = evaluation.suite, selection.items
             against.require_items(

@@ -341,10 +341,10 @@ async def _run(
 
 
 async def _selection(evaluation: Evaluation, request: EvalRequest) -> Selection:
-    only = None
+    selection = Selection(split=request.split, limit=request.limit)
     if request.filter_failing:
-        only = await evaluation.failing_items(request.filter_failing)
-    return Selection(split=request.split, limit=request.limit, only=only)
+        selection = await evaluation.only_failing(selection, request.filter_failing)
+    return selection
 
 
 def _without_cache(models: Mapping[str, Any]) -> dict[str, Any]:
