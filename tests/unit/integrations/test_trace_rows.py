@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from burnish.app.datasets.uploads import store_rows
 from burnish.app.wiring import Workspace, build_suite
 from burnish.cli.invocation import run_command
 from burnish.config.settings import load_settings
 from burnish.domain import UsageError
 from burnish.domain.opik import OpikItem, OpikScore
+from burnish.evaluation.datasets import Dataset
 from burnish.integrations.imports.traces import (
     Feedback,
     Selection,
@@ -354,6 +356,27 @@ def test_items_of_the_projects_test_split_do_not_come_in_again(tmp_path, monkeyp
 
     assert json.loads(capfd.readouterr().out)["left_out"] == {"in the test split": 1}
     assert "in  the test" not in Path("new.jsonl").read_text()
+
+
+def test_a_project_on_stored_rows_keeps_its_test_split_out_too(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"text": "asked in the test", "split": "test"}, {"text": "other", "split": "train"}]
+
+    async def store():
+        async with Workspace.open(".burnish/burnish.db") as workspace:
+            await store_rows(workspace, Dataset.of(rows, name="kept"))
+
+    asyncio.run(store())
+    Path("burnish.toml").write_text(
+        '[agent]\nmodel = "scripted/echo"\nsections = { user = "{{text}}" }\n'
+        '[suite]\ndataset = "stored:kept"\nsplit = "field"\n'
+        'scorers = [{ kind = "exact_match", field = "text" }]\n'
+    )
+    source = str(otlp(tmp_path, "asked in the test", "never asked"))
+
+    assert run_command(["import", source, "-o", "new.jsonl", "--json"]) == 0
+
+    assert json.loads(capfd.readouterr().out)["left_out"] == {"in the test split": 1}
 
 
 def test_items_of_the_test_split_are_known_as_they_were_redacted_and_by_their_trace(
