@@ -29,7 +29,9 @@ AWKWARD = "nul \x00 and “quotes”, half \ud83d"
 
 async def run_of(workspace, identity, answers):
     """An experiment on rows of which the last has no answer."""
-    items = [Item(id=f"i{n}", data={"q": f"{n}?", "label": "x"}) for n in range(len(answers) + 1)]
+    said = {"comment": "said before", "feedback": {"kind": 0}}
+    rows = [{"q": f"{n}?", "label": "x", **said} for n in range(len(answers) + 1)]
+    items = [Item(id=f"i{n}", data=row) for n, row in enumerate(rows)]
     record = await workspace.datasets.ensure_dataset("rows", "print", items)
     await workspace.experiments.create_experiment(make_experiment(identity, dataset_id=record.id))
     results = [

@@ -96,6 +96,27 @@ def test_an_ended_run_is_shown_and_neither_resumed_nor_cancelled(here, tmp_path)
     assert "completed" in here.out(tmp_path, "image", "list")
 
 
+def test_variants_are_compared_in_pairs_where_it_is_asked_for(here, tmp_path):
+    (tmp_path / "burnish.toml").write_text("[images]\npairwise = true\n")
+    run = here.document(tmp_path, "image", "run", "-p", PROMPT, *SMALL)
+    shown = here.out(tmp_path, "image", "show")
+    plain = here.document(tmp_path, "image", "run", "-p", PROMPT, *SMALL, "--no-pairwise")
+    rounds = here.document(
+        tmp_path, "image", "optimize", "-p", PROMPT, *SMALL, "--rounds", "1", "--pairwise"
+    )
+
+    best, other = run["leaderboard"]
+    assert (run["pairwise"], plain["pairwise"]) == (True, False)
+    assert best["pairwise"]["win_rate"] >= other["pairwise"]["win_rate"]
+    low, high = best["pairwise"]["interval"]
+    assert 0 < low < best["pairwise"]["win_rate"] < high < 1
+    told = {one["other"]: one["value"] for one in best["pairwise"]["preferences"]}
+    assert set(told) == {other["variant_id"], "anchor"}
+    assert "win rate" in shown and "against anchor" in shown
+    assert plain["leaderboard"][0]["pairwise"] is None
+    assert rounds["rounds"][0]["over_parent"] in (0.0, 0.5, 1.0)
+
+
 def test_rounds_go_on_from_the_winner_within_the_budget(here, tmp_path):
     found = here.document(
         tmp_path,

@@ -43,6 +43,16 @@ def _judged(count):
     return _with(count, lambda one: one.composite_score is not None)
 
 
+def _paired(count):
+    """So many pairs: three of variants, each told at both, and that with the anchor."""
+
+    def holds(run):
+        told = [one.other for v in run.variants if v.pairwise for one in v.pairwise.preferences]
+        return (len(told) + told.count("anchor")) / 2 >= count
+
+    return holds
+
+
 # The first stored run of which this holds, and the stage it is in. Pictures and verdicts come
 # together or one by one, so each is a moment from which on there are so many.
 MOMENTS = {
@@ -53,6 +63,7 @@ MOMENTS = {
     **{f"drawn {count}": ("generating", _drawn(count)) for count in (1, 2, 3)},
     "evaluating": ("evaluating", _in(ImageRunStatus.EVALUATING)),
     **{f"judged {count}": ("evaluating", _judged(count)) for count in (1, 2, 3)},
+    **{f"paired {count}": ("evaluating", _paired(count)) for count in (1, 3, 4)},
     "refining": ("refining", _in(ImageRunStatus.REFINING)),
     "ended": ("completed", lambda run: run.status.ended),
 }
@@ -77,7 +88,8 @@ async def carry_out(place, lease_seconds):
             judging={"scripted": ScriptedImageJudge()},
         )
         async with ImageRuns.open(workspace, database, settings, models=models) as images:
-            wish = make_request(image_model="scripted", judge_model="scripted", n_variants=3)
+            named = {"image_model": "scripted", "judge_model": "scripted"}
+            wish = make_request(**named, n_variants=3, pairwise=True)
             await images.create(wish, run_id="r1")
             ended = await images.execute("r1", lease_seconds=lease_seconds)
             commits = (await images.repository.commits("p1")).items

@@ -3,18 +3,20 @@
 import asyncio
 import threading
 
+import httpx2
 import pytest
 import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.shared.exceptions import MCPError
 from pydantic import Field
 
 import burnish
 from burnish.app.wiring import build_agent
 from burnish.domain import Item, ModelResponse, ToolCall, UnavailableError, UsageError
 from burnish.evaluation.agents.tools import ToolFailure
-from burnish.evaluation.agents.tools.mcp_servers import McpTarget, mcp_tools
+from burnish.evaluation.agents.tools.mcp_servers import McpServer, McpTarget, _Link, mcp_tools
 from burnish.models.scripted import ScriptedModel
 
 KEY = "s3cret-s3cret"
@@ -171,3 +173,51 @@ async def test_what_stands_before_the_server_is_no_answer_of_a_tool(served, monk
 def test_a_wrong_key_is_told_when_tools_are_listed(served):
     with pytest.raises(UsageError, match="status 401"):
         mcp_tools(target(served, "wrong"), None)
+
+
+class Crossed:
+    """A client whose call of `away` is answered with 503 while one of `fine` is under way."""
+
+    def __init__(self):
+        self.link = _Link(client=self)
+        self._refused, self._answered = asyncio.Event(), asyncio.Event()
+
+    async def call_tool(self, name, arguments, *, meta):
+        body = {"params": {"name": name, "arguments": arguments, "_meta": meta}}
+        request = httpx2.Request("POST", "http://shop.test/mcp", json=body)
+        if name == "away":
+            await self.link.note(httpx2.Response(503, request=request))
+            self._refused.set()
+            await self._answered.wait()
+            raise MCPError(code=-32603, message="Server returned an error response")
+        await self._refused.wait()
+        await self.link.note(httpx2.Response(200, request=request))
+        self._answered.set()
+        raise MCPError(code=-32602, message="no such item")
+
+
+async def test_a_failure_is_told_of_the_call_that_had_it():
+    crossed = Crossed()
+    server = McpServer(McpTarget(url="http://shop.test/mcp"), 1.0)
+    server._open = lambda: asyncio.sleep(0, crossed.link)
+
+    away, fine = await asyncio.gather(
+        server.call("away", {}, "k1"), server.call("fine", {}, "k2"), return_exceptions=True
+    )
+
+    assert isinstance(away, UnavailableError) and "503" in away.why
+    assert isinstance(fine, ToolFailure) and "no such item" in str(fine)
+
+
+async def test_calls_of_a_lost_session_share_the_new_one(served, monkeypatch):
+    monkeypatch.setenv("SHOP_KEY", KEY)
+    (tool,) = mcp_tools(target(served), ["stock.of"])
+    try:
+        assert await tool.call({"item": "a"}, idempotency_key="k") == "7 of a"
+        served.statuses = [404, 404]
+        told = await asyncio.gather(
+            *(tool.call({"item": one}, idempotency_key=f"k{one}") for one in "bc")
+        )
+    finally:
+        await tool.close()
+    assert told == ["7 of b", "7 of c"]

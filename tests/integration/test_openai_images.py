@@ -26,7 +26,7 @@ from burnish.models import ModelSettings, OpenAIResponsesModel, open_model
 from burnish.models.outbound_rules import OutboundRules
 
 CANARY = "Canary-7F3A9c51d2e84b60"
-PICTURE = flat_picture("anything")
+PICTURE, OTHER = flat_picture("anything"), flat_picture("another")
 VERDICT = {
     "prompt_adherence": 0.9,
     "subject_fidelity": 0.8,
@@ -101,6 +101,19 @@ async def judged(judge, prompt="a red door", constraints=None):
             prompt,
             objective=ObjectivePreset.PRODUCT,
             constraints=constraints or Constraints(),
+        )
+    finally:
+        await judge.close()
+
+
+async def chosen(judge, first=PICTURE, second=OTHER):
+    try:
+        return await judge.choose(
+            first,
+            second,
+            "a red door",
+            objective=ObjectivePreset.PRODUCT,
+            constraints=Constraints(must_avoid=("text",)),
         )
     finally:
         await judge.close()
@@ -442,3 +455,29 @@ async def test_the_key_appears_in_no_error_of_a_picture_and_in_no_log(caplog, mo
     told = "".join(traceback.format_exception(error)) + json.dumps(error.to_json()) + caplog.text
     assert CANARY.lower() not in told.lower()
     assert CANARY not in f"{model!r} {model.label} {model.name}"
+
+
+async def test_a_judge_of_two_sees_both_pictures_in_their_order():
+    answer = {"winner": "B", "reason": "A has no \x00handle"}
+    async with MisbehavingServer([said("B!"), said(json.dumps(answer))]) as server:
+        choice = await chosen(open_at(OpenAIImageJudge, server, "seer"))
+
+    first, second = server.seen
+    assert first.body == second.body
+    form = first.body["text"]["format"]
+    assert form["strict"] and form["schema"]["properties"]["winner"]["enum"] == ["A", "B", "tie"]
+    text, *parts = first.body["input"][1]["content"]
+    asked = {"prompt": "a red door", "must_include": [], "must_avoid": ["text"]}
+    assert json.loads(text["text"]) == asked
+    assert [one["type"] for one in parts] == ["input_text", "input_image"] * 2
+    assert [parts[0]["text"], parts[2]["text"]] == ["Picture A:", "Picture B:"]
+    sent = [one["image_url"].partition(",")[2] for one in parts[1::2]]
+    assert [base64.b64decode(one) for one in sent] == [PICTURE, OTHER]
+    assert (choice.winner, choice.reason, choice.usage.calls) == ("B", "A has no handle", 2)
+
+
+async def test_a_choice_that_is_none_is_no_verdict():
+    async with MisbehavingServer(otherwise=said('{"winner": "C", "reason": "r"}')) as server:
+        error = await failure(chosen(open_at(OpenAIImageJudge, server)), PaidAnswerError)
+
+    assert (error.code, server.requests, error.usage.calls) == ("INVALID_VERDICT", 2, 2)

@@ -299,3 +299,67 @@ def test_one_that_a_command_runs_is_cancelled_by_a_server(commands, waiting_proj
     assert (view["status"], view["result"]["items"]) == ("cancelled", 4)
     assert (command.returncode, "cancelled" in said) == (3, True), said
     assert (refused.status_code, refused.json()["code"]) == (409, "settings_not_kept")
+
+
+# Every item passes until there is a file `worse`; then r1 fails always, r2 the first time only.
+CHANGED_AGENT = """
+import pathlib
+
+HERE = pathlib.Path(__file__).parent
+failed = set()
+
+async def answer(configuration, item):
+    with (HERE / "calls.log").open("a") as log:
+        log.write(f"{item.id}\\n")
+    worse = (HERE / "worse").exists()
+    if worse and (item.id == "r1" or (item.id == "r2" and "r2" not in failed)):
+        failed.add(item.id)
+        return "other"
+    return item["label"]
+"""
+
+
+def start(client, **asked):
+    answer = client.post(EVALUATIONS, json=asked)
+    assert answer.status_code == 201, answer.text
+    return wait_until_ended(client, answer.json()["experiment_id"])
+
+
+def test_failing_items_alone_are_run_again(project):
+    with ServerThread(settings_of(project)) as server, server.client() as client:
+        first = start(client)
+        failing = {"failing": True, "limit": 100}
+        path = f"{EVALUATIONS}/{first['experiment_id']}/items"
+        ids = {one["item_id"] for one in client.get(path, params=failing).json()["items"]}
+        again = start(client, failing_of=first["experiment_id"])
+        path = f"{EVALUATIONS}/{again['experiment_id']}/items"
+        ran = {one["item_id"] for one in client.get(path).json()["items"]}
+        some = start(client, failing_of=first["experiment_id"], limit=1)
+        refused = client.post(EVALUATIONS, json={"failing_of": "nowhere"})
+
+    assert 0 < len(ids) < 24
+    assert ran == ids
+    assert (again["planned_items"], some["planned_items"]) == (len(ids), 1)
+    assert refused.status_code == 404
+
+
+def test_a_comparison_with_a_baseline_tells_broken_items_from_flaky_ones(project):
+    (project / "agent.py").write_text(CHANGED_AGENT)
+    with ServerThread(settings_of(project)) as server, server.client() as client:
+        good = start(client)["experiment_id"]
+        nothing = client.post(EVALUATIONS, json={"failing_of": good})
+        (project / "worse").touch()
+        # Other texts, so that no answer is known yet.
+        other = {"overrides": {"sections": {"system": "Classify."}}, "baseline": good}
+        asked = client.post(EVALUATIONS, json={**other, "reruns": 4}).json()["experiment_id"]
+        view = wait_until(client, asked, lambda one: "broken_items" in (one["result"] or {}))
+        alone = client.post(EVALUATIONS, json={"reruns": 2})
+
+    told = view["result"]
+    assert told["baseline"]["experiment_id"] == good
+    assert (told["items"], told["failed"], told["baseline"]["look"]) == (24, 2, 1)
+    standings = {one["item_id"]: one["standing"] for one in told["broken_items"]["items"]}
+    assert (standings, told["broken_items"]["passed"]) == ({"r1": "broken", "r2": "flaky"}, False)
+    asked_of = Counter(calls(project))
+    assert (asked_of["r1"], asked_of["r2"], asked_of["r3"]) == (1 + 1 + 4, 1 + 1 + 1, 1 + 1)
+    assert (nothing.status_code, alone.status_code) == (422, 422)

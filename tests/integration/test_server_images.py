@@ -63,6 +63,16 @@ def test_a_run_is_queued_at_once_and_then_ranked_with_suggestions(client):
         assert variant["composite_score"] == variant["rubric"]["composite_score"]
 
 
+def test_variants_are_compared_in_pairs_where_it_is_asked_for(client, ended):
+    run = wait_until_ended(client, start(client, pairwise=True)["run_id"])
+
+    first, second = (one["pairwise"] for one in run["leaderboard"])
+    assert (run["pairwise"], run["status"]) == (True, "completed")
+    assert first["win_rate"] >= second["win_rate"] and len(first["interval"]) == 2
+    assert {one["other"] for one in first["preferences"]} > {"anchor"}
+    assert ended["pairwise"] is False and ended["variants"][0]["pairwise"] is None
+
+
 def test_variants_are_children_of_the_anchor_in_the_lineage(client, ended):
     lineage = client.get("/projects/gallery/lineage").json()
     commits = client.get("/projects/gallery/commits").json()["items"]

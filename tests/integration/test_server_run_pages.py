@@ -1,9 +1,11 @@
 """What the pages of one run show: points, candidates, comparisons, items, reviews and the log."""
 
 import gzip
+import json
 
 import pytest
 from serving_world import (
+    API,
     OPTIMIZATIONS,
     ServerThread,
     make_served_project,
@@ -12,6 +14,8 @@ from serving_world import (
 )
 from starlette.requests import Request
 
+import burnish
+from burnish.cli.invocation import run_command
 from burnish.server.http.responses import ready_json, zipped
 from burnish.server.optimizations.trial_schemas import PointColumns
 
@@ -194,6 +198,29 @@ def test_a_candidate_knows_its_kin_and_its_experiments(client, run, path):
     assert (baseline["origin"], baseline["baseline"]) == ("baseline", True)
     assert baseline["children"]
     assert client.get(f"{path}/candidates/nobody").status_code == 404
+
+
+def test_a_score_has_one_interval_wherever_it_is_shown(server, client, run, path, capfd):
+    columns = client.get(f"{path}/points").json()["columns"]
+    points = dict(
+        zip(columns["number"], zip(columns["ci_low"], columns["ci_high"], strict=True), strict=True)
+    )
+    best = client.get(f"{path}/candidates/{run['best_candidate_id']}").json()
+    db = str(server.settings.config.parent / ".burnish" / "burnish.db")
+    capfd.readouterr()
+
+    for shown in best["experiments"]:
+        identity, interval = shown["experiment_id"], [shown["ci_low"], shown["ci_high"]]
+        evaluation = client.get(f"{API}/evaluations/{identity}").json()["result"]
+        assert run_command(["show", identity, "--json", "--db", db]) == 0
+        loaded = burnish.load(identity, db=db).score_interval
+        told = json.loads(capfd.readouterr().out)
+        assert interval[0] < shown["score"] < interval[1]
+        assert evaluation["score_interval"] == told["score_interval"] == interval
+        assert [loaded.low, loaded.high] == interval
+        if shown["role"] == "trial":
+            assert [run["best"]["ci_low"], run["best"]["ci_high"]] == interval
+            assert list(points[run["best"]["number"]]) == interval
 
 
 @pytest.mark.parametrize("on", ["search", "held_out"])

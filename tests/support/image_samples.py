@@ -19,6 +19,8 @@ from burnish.domain.images.runs import (
     ImageRunRequest,
     ImageRunStatus,
     ObjectivePreset,
+    Pairwise,
+    Preference,
     Quality,
     Rubric,
     Suggestions,
@@ -126,6 +128,11 @@ def make_variant(number: int = 1, **changes: Any) -> Variant:
         composite_score=make_rubric().composite_score,
         rank=number,
         not_drawn=("old",),
+        pairwise=Pairwise(
+            preferences=(Preference("v02", 0.75, "the light"), Preference("anchor", None, "away")),
+            win_rate=0.6,
+            interval=(0.25, 0.875),
+        ),
     )
     return replace(plain, **changes)
 
@@ -139,7 +146,10 @@ def full(run: ImageRun, **changes: Any) -> ImageRun:
         degraded=True,
         degradations=("planned from templates",),
         error={"code": "OPENAI_TIMEOUT", "message": "m", "fix": "f", "retryable": True},
-        variants=(make_variant(1), make_variant(2, rubric=None, rank=None, error={"code": "x"})),
+        variants=(
+            make_variant(1),
+            make_variant(2, rubric=None, pairwise=None, rank=None, error={"code": "x"}),
+        ),
         suggestions=Suggestions(conservative="a", balanced="b", aggressive="c"),
         spending=Spending({"agent": Usage(calls=3, input_tokens=7, cost_usd=None)}),
     )

@@ -22,6 +22,7 @@ def check_fit(agent: Agent, suite: Suite) -> None:
         require_columns(agent.placeholders, columns)
     if isinstance(agent, JudgeAgent):
         agent.require_columns(columns)
+        agent.require_hidden(suite.scorers.answer_fields)
     if suite.pictures is not None:
         suite.pictures.require(columns)
     require_fields(suite.refine, set(columns))

@@ -199,6 +199,7 @@ class ImagesTable(_Table):
 
     `image_model` draws; "sketch" does so by rules and offline. `judge_model` scores; "pixel-judge"
     does so from the picture itself. `text_model` plans variants; without it templates do.
+    `pairwise` has variants compared with each other in both orders, and ranked by that.
     `max_calls` is how many calls run at once. `files` is a folder or an object store's URL for the
     pictures. `base_url` and `api_key_env` are for models that draw and judge, over those of
     `[models]`.
@@ -207,6 +208,7 @@ class ImagesTable(_Table):
     image_model: str = "sketch"
     judge_model: str = "pixel-judge"
     text_model: str | None = None
+    pairwise: bool = False
     max_calls: int = Field(default=8, ge=1)
     files: str | None = None
     base_url: str | None = None

@@ -11,8 +11,10 @@ from typing import Any
 from burnish.domain.errors import UsageError
 from burnish.domain.json_values import Json
 
-# The column with what people said beside their label: reflection reads it, a judge never sees it.
+# The column with what people said beside their label: reflection reads it.
 COMMENT = "label_comment"
+# All columns with what was said of an output: a judge that labels are compared with sees none.
+SAID = (COMMENT, "comment", "feedback")
 GOOD, BAD = "pass", "fail"
 OUTPUT, OTHER, TIE = "output", "other", "tie"
 # One key of the keyboard for each value.

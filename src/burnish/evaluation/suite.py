@@ -26,6 +26,8 @@ SplitSizes: TypeAlias = Mapping[str, float]
 FIELD = "field"
 # The column that marks rows which a model wrote.
 SYNTHETIC = "synthetic"
+# Where a row is from; a trace that was added to a split dataset has `split` in it.
+SOURCE = "source"
 _FRACTION_ERROR = 1e-6
 _LISTED = 10
 _NO_SPLIT = ""
@@ -297,15 +299,16 @@ class Suite:
     def splits(self) -> Mapping[str, str]:
         """The split of each item id; empty when the suite is not split.
 
-        Synthetic rows are for training, whatever they say: the others are split as without them.
+        Synthetic rows are for training, whatever they say, and so are traces that were added later:
+        the others are split as without them.
         """
         if self.policy.split is None:
             return {}
         rows: Dataset | list[Item] = self.dataset
         made: list[str] = []
-        if SYNTHETIC in self.dataset.index().fields:
-            made = [item.id for item in self.dataset.items() if _is_synthetic(item)]
-            rows = [item for item in self.dataset.items() if not _is_synthetic(item)]
+        if not {SYNTHETIC, SOURCE}.isdisjoint(self.dataset.index().fields):
+            made = [item.id for item in self.dataset.items() if _only_for_training(item)]
+            rows = [item for item in self.dataset.items() if not _only_for_training(item)]
         chosen = assign_splits(
             rows,
             self.policy.split,
@@ -334,8 +337,10 @@ class Suite:
                 yield item
 
 
-def _is_synthetic(item: Item) -> bool:
-    return str(item.data.get(SYNTHETIC)).casefold() == "true"
+def _only_for_training(item: Item) -> bool:
+    source = item.data.get(SOURCE)
+    later = isinstance(source, Mapping) and source.get("split") == "train"
+    return later or str(item.data.get(SYNTHETIC)).casefold() == "true"
 
 
 def _bad(name: str, why: str) -> UsageError:

@@ -16,6 +16,7 @@ from burnish.domain import (
     paid_in,
 )
 from burnish.domain.images.runs import (
+    ANCHOR,
     CommitStatus,
     ImageCommit,
     ImageFile,
@@ -28,7 +29,6 @@ from burnish.images.constraint_text import with_constraints
 from burnish.images.record import ImagePurpose, degraded, spent
 from burnish.images.stage_context import StageContext, commit_id, together
 
-ANCHOR = "anchor"
 _log = logging.getLogger("burnish.images")
 
 

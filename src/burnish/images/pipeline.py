@@ -16,6 +16,7 @@ from burnish.domain.images.runs import ImageRun, ImageRunStatus, rank
 from burnish.evaluation.item_runner import describe
 from burnish.images import generating
 from burnish.images import judging as evaluating
+from burnish.images.pairing import compare
 from burnish.images.planning import plan
 from burnish.images.record import CancelAskedError, Edit, ImagePurpose, RunRecord, degraded, spent
 from burnish.images.stage_context import CallBound, RunModels, StageContext
@@ -101,6 +102,8 @@ class ImagePipeline:
         if evaluating.is_missing(context.run):
             await _enter(record, ImageRunStatus.EVALUATING)
             await evaluating.evaluate(context)
+        if context.run.request.pairwise:
+            await compare(context)
         await record.change(_ranked)
         await _suggest(context)
 

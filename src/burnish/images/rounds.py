@@ -7,8 +7,16 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from burnish.domain import Spending, UsageError
-from burnish.domain.images.runs import ImageRun, ImageRunRequest, ImageRunStatus, Rubric, Variant
+from burnish.domain.images.runs import (
+    ANCHOR,
+    ImageRun,
+    ImageRunRequest,
+    ImageRunStatus,
+    Rubric,
+    Variant,
+)
 from burnish.domain.wording import counted
+from burnish.evaluation.scorers.pairwise import TIE
 from burnish.images.planning import LONGEST_PROMPT
 
 MOST_ROUNDS = 20
@@ -41,7 +49,8 @@ class RoundsEnd(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundsBudget:
     """How far it may go. A winner is gone on with when its score is `min_margin` above that of the
-    picture it was made from, by the same judge, who is `min_confidence` sure of it."""
+    picture it was made from, by the same judge, who is `min_confidence` sure of it; in runs that
+    compare in pairs, when the judge prefers it to that picture."""
 
     rounds: int = 3
     max_images: int | None = None
@@ -73,13 +82,15 @@ class Margin:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageRound:
     """One run. `margin` is the winner's score minus its parent's; one that is `kept` is good enough
-    to go on with."""
+    to go on with. `over_parent` is how the judge sees it against its parent, where they were compared:
+    1 better, 0 worse, 0.5 a tie."""
 
     number: int
     run: ImageRun
     winner: Variant | None = None
     parent_score: float | None = None
     margin: float | None = None
+    over_parent: float | None = None
     comparison_id: str | None = None
     kept: bool = False
 
@@ -161,14 +172,18 @@ async def _weighed(
     parent_score = found.parent.composite_score
     margin = round(winner.composite_score - parent_score, 4)
     sure = min(winner.rubric.confidence, found.parent.confidence)
+    told = None if winner.pairwise is None else winner.pairwise.against(ANCHOR)
+    over = None if told is None else told.value
+    kept = margin >= budget.min_margin and 0 < sure >= budget.min_confidence
     one = ImageRound(
         number=number,
         run=run,
         winner=winner,
         parent_score=parent_score,
         margin=margin,
+        over_parent=over,
         comparison_id=found.comparison_id,
-        kept=margin >= budget.min_margin and 0 < sure >= budget.min_confidence,
+        kept=over is not None and over > TIE if run.request.pairwise else kept,
     )
     return one, found.spending
 
@@ -186,7 +201,13 @@ def _after(one: ImageRound, budget: RoundsBudget) -> _Stop | None:
         return RoundsEnd.ROUND_FAILED, f"round {one.number} failed: {said}"
     if one.winner is None or one.margin is None:
         return RoundsEnd.NOTHING_RANKED, f"round {one.number} drew nothing that could be ranked"
-    if one.margin < budget.min_margin:
+    if run.request.pairwise and not one.kept:
+        said = "gave no verdict on" if one.over_parent is None else "does not prefer"
+        return (
+            RoundsEnd.NO_MARGIN,
+            f"the judge {said} the winner of round {one.number} beside what it was made from",
+        )
+    if not run.request.pairwise and one.margin < budget.min_margin:
         return (
             RoundsEnd.NO_MARGIN,
             f"the winner of round {one.number} scores {one.margin:+.4f} against what it was made "

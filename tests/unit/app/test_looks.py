@@ -1,10 +1,14 @@
 """Comparisons on the same items are counted, and a gain has to be the clearer the more there were."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 import burnish
 from burnish.app.report.runs.evidence import is_proven
 from burnish.cli.display.evaluation import verdict
+from burnish.cli.invocation import run_command
 from burnish.evaluation.looks import level_by_hand, level_of
 from burnish.evaluation.statistics import paired_permutation_test
 
@@ -39,6 +43,53 @@ def test_comparisons_with_a_baseline_are_counted_and_repeats_of_one_are_not(tmp_
     # Six items better: p = 0.03, enough for a first look and not for a second.
     assert looks[1]["level"] == level_of(2) < looks[1]["p_value"] < 0.05
     assert not looks[1]["gain_counts"]
+
+
+def test_a_gain_at_a_later_look_is_none_in_an_exported_page_either(tmp_path, capfd):
+    db = str(tmp_path / "db")
+    before = burnish.evaluate(agent("x"), SUITE, db=db).experiment_id
+    ids = [
+        burnish.evaluate(agent(system), SUITE, db=db, baseline=before).experiment_id
+        for system in ("x" * 7, "y" * 7)
+    ]
+    heads = []
+    for one in ids:
+        capfd.readouterr()
+        assert run_command(["export", one, "-f", "markdown", "--baseline", before, "--db", db]) == 0
+        heads.append(capfd.readouterr().out)
+
+    assert ": better than the baseline" in heads[0]
+    assert ": no clear difference, for so many looks" in heads[1]
+
+
+def test_items_that_were_chosen_for_failing_in_the_baseline_show_no_gain(
+    tmp_path, capfd, monkeypatch
+):
+    """Of items that pass by chance, those that failed pass more often the next time."""
+    monkeypatch.chdir(tmp_path)
+    Path("agent.py").write_text(
+        "import random\nrng = random.Random(3)\n"
+        "async def answer(configuration, item):\n"
+        "    return rng.choice(['yes', 'no'])\n"
+    )
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    Path("burnish.toml").write_text(
+        '[agent]\nname = "a"\nrun = "agent:answer"\n[agent.sections]\nsystem = "x"\n'
+        '[suite]\ndataset = "rows.jsonl"\nscorers = ["exact_match"]\n'
+    )
+    assert run_command(["eval", "--json", "--no-cache"]) == 0
+    before = json.loads(capfd.readouterr().out)["experiment_id"]
+    again = ["eval", "--filter-failing", before, "--baseline", before, "--no-cache"]
+
+    assert run_command([*again, "--json"]) == 0
+    document = json.loads(capfd.readouterr().out)
+    assert run_command(again) == 0
+    shown = capfd.readouterr().out
+
+    assert document["baseline"]["delta"] > 0
+    assert document["baseline"]["gain_counts"] is False
+    assert any("show no gain" in one or "shows no gain" in one for one in document["warnings"])
+    assert ": better" not in shown
 
 
 @pytest.mark.parametrize(("look", "said"), [(1, "better"), (2, "no clear difference, for so many")])

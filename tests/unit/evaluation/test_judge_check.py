@@ -114,12 +114,12 @@ def verdict(score):
     return {"score": score, "reason": "so", "pass": score >= 0.5}
 
 
-def labelled(rows):
+def labelled(rows, label="label"):
     return [
         labelled_row(
             Item(id=str(number), data=row),
             output="output",
-            label="label",
+            label=label,
             other="other" if "other" in row else None,
         )
         for number, row in enumerate(rows)
@@ -160,6 +160,28 @@ async def test_a_judge_is_asked_in_all_ways_and_never_sees_the_label():
     assert sum(firsts) == 30
     assert {one.repeat for one in model.requests} == {0, 2}
     json.dumps(report.to_json())
+
+
+SAID = {
+    "label_comment": "canary-1",
+    "comment": "canary-2",
+    "feedback": {"helpful": "canary-3"},
+}
+
+
+async def test_a_checked_judge_sees_nothing_that_was_said_of_the_output():
+    rows = [{"question": "q", "output": "x", "human": "1", **SAID} for _ in range(2)]
+    seen = Reader(lambda _: verdict(1.0))
+
+    for fields in (None, ["question", "comment", "feedback", "label_comment", "human"]):
+        judge = LLMJudge(seen, "c", fields=fields)
+        await check_judge(ScoringProbe(judge), labelled(rows, label="human"))
+        pair = PairwiseJudge(Reader(lambda _: {"winner": "A", "reason": "r"}), "c", fields=fields)
+        pairs = labelled([{**one, "other": "y"} for one in rows], label="human")
+        await check_judge(ComparingProbe(pair), pairs)
+        for request in (*seen.requests, *pair.model.requests):
+            assert "canary" not in request.messages[-1].content
+            assert "human" not in request.messages[-1].content
 
 
 async def test_a_judge_of_two_that_prefers_the_first_is_found_and_its_verdict_is_a_tie():
@@ -235,6 +257,24 @@ class TestJudgeAgent:
             self.agent(verdict, outputs="x")
         with pytest.raises(UsageError, match="no column 'output'"):
             self.agent(verdict).require_columns({"label"})
+
+    async def test_it_sees_nothing_that_was_said_of_the_output(self):
+        agent = self.agent(lambda one: verdict(1.0), hidden=["label", "human"])
+        item = Item(id="1", data={**self.ITEM.data, **SAID})
+
+        await agent.run(agent.configuration, item, repeat=0)
+
+        assert "canary" not in agent.model.requests[0].messages[-1].content
+        for named in ("label", "comment", "feedback"):
+            with pytest.raises(UsageError, match=f"cannot see the column '{named}'"):
+                self.agent(verdict, fields=["question", named])
+
+    def test_labels_that_it_would_see_are_refused(self):
+        self.agent(verdict).require_hidden(["label"])
+        self.agent(verdict, fields=["question"]).require_hidden(["human.value"])
+        for given in ({}, {"fields": ["question", "human"]}):
+            with pytest.raises(UsageError, match="would see the column 'human'"):
+                self.agent(verdict, **given).require_hidden(["human.value"])
 
     @pytest.mark.parametrize(("label", "value"), [(0.75, 0.75), ("fail", 0.0), ("pass", 1.0)])
     async def test_labels_are_pass_or_fail_or_scores(self, label, value):

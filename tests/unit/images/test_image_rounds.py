@@ -12,6 +12,8 @@ from burnish.domain.images.runs import (
     ImageRun,
     ImageRunStatus,
     ObjectivePreset,
+    Pairwise,
+    Preference,
     Quality,
     Suggestions,
     Variant,
@@ -38,6 +40,9 @@ class Story:
         number = len(self.asked)
         self.asked.append((run_id, request))
         _, winner, changes = (*self.rounds[number], {})[:3]
+        changes = dict(changes)
+        over = changes.pop("over", None)
+        told = Pairwise(preferences=(Preference("anchor", over),)) if request.pairwise else None
         made = [
             Variant(
                 variant_id=f"v{n:02}",
@@ -47,6 +52,7 @@ class Story:
                 image=FILE,
                 rubric=one,
                 composite_score=one.composite_score,
+                pairwise=told,
             )
             for n, one in enumerate((rubric(0.0), winner), start=1)
         ]
@@ -125,6 +131,28 @@ async def test_nothing_is_better_to_a_judge_that_measured_nothing(least):
     assert result.rounds[0].margin > 0
     assert not result.improved
     assert (result.ended, result.best_commit_id) == (RoundsEnd.LOW_CONFIDENCE, "anchor")
+
+
+@pytest.mark.parametrize(
+    ("over", "said"),
+    [
+        (1.0, None),
+        (0.75, None),
+        (0.5, "does not prefer"),
+        (0.0, "does not prefer"),
+        (None, "gave no"),
+    ],
+)
+async def test_in_pairs_a_winner_is_kept_that_the_judge_prefers_to_its_parent(over, said):
+    # Scores say the contrary each time, and count for nothing then.
+    scores = WORSE if said is None else BETTER
+    request = wish(n_variants=2, pairwise=True)
+
+    result = await Story((*scores, {"over": over})).optimize(rounds=1, request=request)
+
+    assert (result.improved, result.rounds[0].over_parent) == (said is None, over)
+    assert result.ended is (RoundsEnd.ROUNDS_DONE if said is None else RoundsEnd.NO_MARGIN)
+    assert said is None or said in result.why
 
 
 async def test_a_winner_without_margin_ends_it_and_the_one_before_stays_best():

@@ -57,6 +57,21 @@ def test_an_empty_picture_scores_low(tone):
     assert empty.failure_tags
 
 
+async def test_of_two_the_same_one_wins_in_either_order_and_nothing_measured_is_a_tie():
+    red, blue = encoded(disc("red")), encoded(disc("blue"))
+    objective = ObjectivePreset.ADHERENCE
+
+    async def chosen(first, second, prompt):
+        judge = PixelJudge()
+        return await judge.choose(first, second, prompt, objective=objective, constraints=PLAIN)
+
+    assert (await chosen(red, blue, "a red ball")).winner == "A"
+    assert (await chosen(blue, red, "a red ball")).winner == "B"
+    assert (await chosen(red, red, "a red ball")).winner == "tie"
+    unmeasured = await chosen(red, blue, "portrait of an old fisherman")
+    assert unmeasured.winner == "tie" and "not measured" in unmeasured.reason
+
+
 @pytest.mark.parametrize("colour", ["red", "blue", "yellow", "green", "orange", "white"])
 def test_a_picture_with_the_asked_colour_beats_one_without(colour):
     seen = {"red": (208, 44, 48), "blue": (44, 96, 196), "yellow": (248, 208, 48)}

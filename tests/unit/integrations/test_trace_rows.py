@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from burnish.app.wiring import Workspace
+from burnish.app.datasets.uploads import store_rows
+from burnish.app.wiring import Workspace, build_suite
 from burnish.cli.invocation import run_command
+from burnish.config.settings import load_settings
 from burnish.domain import UsageError
 from burnish.domain.opik import OpikItem, OpikScore
+from burnish.evaluation.datasets import Dataset
 from burnish.integrations.imports.traces import (
     Feedback,
     Selection,
@@ -19,6 +22,7 @@ from burnish.integrations.imports.traces import (
     read_traces,
     select_rows,
 )
+from burnish.models.scripted import ScriptedModel
 
 
 def trace(number, text=None, **given):
@@ -101,11 +105,12 @@ def test_failures_come_first_and_unlike_texts_are_drawn_together():
         ("4111 1111 1111 1111", "[card]"),
         ("+49 30 1234 5678", "[phone]"),
         ("(030) 1234-5678-90", "[phone]"),
+        ("ann%40example.org", "[email]"),
     ],
 )
 def test_personal_data_is_taken_out_of_every_place(secret, shown):
     hidden = trace(
-        1,
+        f"of-{secret}",
         f"call {secret} now",
         output={"text": secret, "more": [secret]},
         name=secret,
@@ -122,6 +127,171 @@ def test_personal_data_is_taken_out_of_every_place(secret, shown):
 
     assert secret not in json.dumps(found.rows)
     assert found.rows[0]["input"] == f"call {shown} now"
+
+
+CANARY = "canary@example.org"
+EXPORTS = {
+    TraceKind.OTLP: {
+        "resourceSpans": [
+            {
+                "resource": {"attributes": [{"key": "service", "value": {"stringValue": "x"}}]},
+                "scopeSpans": [
+                    {
+                        "spans": [
+                            {
+                                "traceId": "a1",
+                                "spanId": "1",
+                                "name": "answer",
+                                "attributes": [
+                                    {"key": "input.value", "value": {"stringValue": "where?"}},
+                                    {"key": "output.value", "value": {"stringValue": "here"}},
+                                    {"key": "user.id", "value": {"stringValue": "u"}},
+                                    {"key": "session.id", "value": {"stringValue": "s"}},
+                                    {"key": "metadata", "value": {"stringValue": '{"a": "b"}'}},
+                                    {
+                                        "key": "tag.tags",
+                                        "value": {"arrayValue": {"values": [{"stringValue": "t"}]}},
+                                    },
+                                ],
+                                "status": {"code": 2, "message": "failed"},
+                                "events": [
+                                    {
+                                        "name": "exception",
+                                        "attributes": [
+                                            {
+                                                "key": "exception.message",
+                                                "value": {"stringValue": "no"},
+                                            }
+                                        ],
+                                    }
+                                ],
+                            }
+                        ]
+                    }
+                ],
+            }
+        ]
+    },
+    TraceKind.OPENINFERENCE: {
+        "name": "answer",
+        "context": {"trace_id": "a1", "span_id": "1"},
+        "attributes": {
+            "input.value": "where?",
+            "output.value": "here",
+            "user.id": "u",
+            "session.id": "s",
+            "metadata": {"a": "b"},
+            "llm.input_messages": [{"message.role": "user", "message.content": "where?"}],
+        },
+        "status_code": "ERROR",
+        "status_message": "failed",
+        "events": [],
+    },
+    TraceKind.LANGFUSE: {
+        "id": "a1",
+        "name": "answer",
+        "input": {"question": "where?", "more": ["m"]},
+        "output": "here",
+        "sessionId": "s",
+        "userId": "u",
+        "tags": ["t"],
+        "metadata": {"a": "b"},
+        "observations": [
+            {
+                "id": "o1",
+                "traceId": "a1",
+                "type": "GENERATION",
+                "name": "chat",
+                "model": "m",
+                "modelParameters": {"stop": "x"},
+                "input": [{"role": "user", "content": "where?"}],
+                "output": "here",
+                "level": "ERROR",
+                "statusMessage": "failed",
+                "metadata": {"c": "d"},
+            }
+        ],
+        "scores": [
+            {"id": "s1", "name": "helpful", "value": 0.2, "source": "API", "comment": "no date"}
+        ],
+    },
+    TraceKind.OPIK: {
+        "trace": {
+            "id": "a1",
+            "name": "answer",
+            "input": {"question": "where?"},
+            "output": {"answer": "here"},
+            "thread_id": "s",
+            "tags": ["t"],
+            "metadata": {"a": "b"},
+            "error_info": {"exception_type": "E", "message": "failed", "traceback": "tb"},
+            "feedback_scores": [{"name": "helpful", "value": 0.2, "reason": "no date"}],
+            "comments": [{"text": "rude"}],
+        },
+        "spans": [
+            {
+                "id": "o1",
+                "type": "llm",
+                "name": "chat",
+                "model": "m",
+                "input": {"messages": [{"role": "user", "content": "where?"}]},
+                "output": {"text": "here"},
+                "error_info": {"exception_type": "E", "message": "failed"},
+                "metadata": {"c": "d"},
+            }
+        ],
+    },
+}
+# Of a format rather than of the user: with anything else in them nothing could be read.
+FIXED = ("key", "type", "role", "level", "source", "status_code", "message.role")
+
+
+def with_canary(value, name=""):
+    """The same with the canary in every text and in names of the user's own."""
+    if isinstance(value, dict):
+        own = name in ("metadata", "modelParameters")
+        return {
+            (f"{key} {CANARY}" if own else key): with_canary(one, key) for key, one in value.items()
+        }
+    if isinstance(value, list):
+        return [with_canary(one, name) for one in value]
+    if not isinstance(value, str) or name in FIXED:
+        return value
+    return value.replace("b", f"b {CANARY}") if value.startswith("{") else f"{value} {CANARY}"
+
+
+@pytest.mark.parametrize("kind", EXPORTS)
+def test_no_text_of_any_export_keeps_the_canary(tmp_path, kind):
+    path = tmp_path / "traces.json"
+    path.write_text(json.dumps(with_canary(EXPORTS[kind])))
+    traces = read_traces(path, kind)
+
+    whole = select_rows(traces, Selection(redact=())).rows
+    found = select_rows(traces, Selection())
+
+    assert json.dumps(whole).count(CANARY) >= 12
+    assert CANARY not in json.dumps(found.rows)
+    assert "canary" not in json.dumps(found.rows)
+    assert found.redacted["email"] >= 12
+    (row,) = found.rows
+    # Another id, the same each time, so that what belongs together still does.
+    assert row["id"] == row["source"]["trace"] == select_rows(traces, Selection()).rows[0]["id"]
+
+
+def test_ids_that_are_uuids_stay():
+    given = Trace(id="01900000-0000-7000-8000-000000000001", tool="opik", input="q")
+
+    assert select_rows([given], Selection()).rows[0]["id"] == given.id
+
+
+def test_cards_that_are_numbers_are_taken_out_and_times_are_not():
+    card, nanoseconds = 4111111111111111, 1_763_500_000_000_000_001
+    given = trace(1, metadata={"card": card, "at": nanoseconds, "n": 7, "yes": True, "tax": 1234})
+
+    found = select_rows([given], Selection(redact=["card", r"\d{4}"])).rows[0]["metadata"]
+
+    kept = {"at": nanoseconds, "n": 7, "yes": True}
+    assert found == {"card": "[card]", "tax": "[redacted]", **kept}
 
 
 def test_numbers_and_times_are_no_telephones():
@@ -186,6 +356,83 @@ def test_items_of_the_projects_test_split_do_not_come_in_again(tmp_path, monkeyp
 
     assert json.loads(capfd.readouterr().out)["left_out"] == {"in the test split": 1}
     assert "in  the test" not in Path("new.jsonl").read_text()
+
+
+def test_a_project_on_stored_rows_keeps_its_test_split_out_too(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"text": "asked in the test", "split": "test"}, {"text": "other", "split": "train"}]
+
+    async def store():
+        async with Workspace.open(".burnish/burnish.db") as workspace:
+            await store_rows(workspace, Dataset.of(rows, name="kept"))
+
+    asyncio.run(store())
+    Path("burnish.toml").write_text(
+        '[agent]\nmodel = "scripted/echo"\nsections = { user = "{{text}}" }\n'
+        '[suite]\ndataset = "stored:kept"\nsplit = "field"\n'
+        'scorers = [{ kind = "exact_match", field = "text" }]\n'
+    )
+    source = str(otlp(tmp_path, "asked in the test", "never asked"))
+
+    assert run_command(["import", source, "-o", "new.jsonl", "--json"]) == 0
+
+    assert json.loads(capfd.readouterr().out)["left_out"] == {"in the test split": 1}
+
+
+def test_items_of_the_test_split_are_known_as_they_were_redacted_and_by_their_trace(
+    tmp_path, monkeypatch, capfd
+):
+    monkeypatch.chdir(tmp_path)
+    Path("burnish.toml").write_text(
+        '[agent]\nmodel = "scripted/echo"\nsections = { user = "{{input}}" }\n'
+        '[suite]\ndataset = "known.jsonl"\nsplit = "field"\n'
+        'scorers = [{ kind = "exact_match", field = "output" }]\n'
+    )
+    source = str(otlp(tmp_path, "write to ann@example.org", '{"a": {"b": [1]}, "c": 2}', "third"))
+    assert run_command(["import", source, "-o", "known.jsonl"]) == 0
+    rows = [json.loads(line) for line in Path("known.jsonl").read_text().splitlines()]
+    # The third was worded anew by hand; only its trace tells.
+    rows[2]["input"] = "another wording"
+    Path("known.jsonl").write_text(
+        "".join(json.dumps({**row, "split": "test"}) + "\n" for row in rows)
+    )
+    capfd.readouterr()
+
+    assert run_command(["import", source, "-o", "new.jsonl", "--json"]) == 0
+
+    told = json.loads(capfd.readouterr().out)
+    assert (told["rows"], told["left_out"]) == (0, {"in the test split": 3})
+
+
+def test_what_is_added_to_a_split_dataset_is_never_in_its_test_split(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("burnish.toml").write_text(
+        '[agent]\nmodel = "scripted/echo"\nsections = { user = "{{input}}" }\n'
+        '[suite]\ndataset = "rows.jsonl"\nsplit = { train = 0.3, validation = 0.3, test = 0.4 }\n'
+        'scorers = [{ kind = "exact_match", field = "input" }]\n'
+    )
+    first, later = tmp_path / "first", tmp_path / "later"
+    for folder, texts in ((first, range(20)), (later, range(50, 90))):
+        folder.mkdir()
+        otlp(folder, *(f"question {n}" for n in texts))
+    assert run_command(["import", str(first / "traces.json"), "-o", "rows.jsonl"]) == 0
+    before = splits_of("burnish.toml")
+    text = (later / "traces.json").read_text().replace('"traceId": "t', '"traceId": "u')
+    (later / "traces.json").write_text(text)
+
+    source = str(later / "traces.json")
+    assert run_command(["import", source, "-o", "rows.jsonl", "--append"]) == 0
+
+    after = splits_of("burnish.toml")
+    assert sorted(before.values()).count("test") == 8
+    assert {key: after[key] for key in before} == before
+    assert {after[key] for key in after.keys() - before.keys()} == {"train"}
+    assert len(after) == 60
+
+
+def splits_of(config):
+    suite = build_suite(load_settings(Path(config)).suite_spec(), lambda *_: ScriptedModel([""]))
+    return dict(suite.splits())
 
 
 def test_options_for_traces_are_refused_for_test_cases(tmp_path, capfd):

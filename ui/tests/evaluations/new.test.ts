@@ -53,6 +53,12 @@ describe('a new evaluation', () => {
     expect(usable).toBe(true);
   });
 
+  test('takes only what failed in the one that it is like, where that is chosen', () => {
+    const form = { ...FORM, like: { id: 'e1', failed: 2 } };
+    expect(readForm(form, suite()).body).toEqual({ agent: 'reminders', suite: 'letters' });
+    expect(readForm({ ...form, onlyFailing: true }, suite()).body.failing_of).toBe('e1');
+  });
+
   test('sends what was chosen, and of refinement only what differs from the suite', () => {
     const form = {
       ...FORM,

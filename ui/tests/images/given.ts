@@ -34,6 +34,7 @@ export function variant(changes: Partial<Variant> = {}): Variant {
     judge_latency_ms: 10,
     ...rubric(),
     rubric: rubric(),
+    pairwise: null,
     error: null,
     ...changes,
   };
@@ -49,6 +50,7 @@ export function run(changes: Partial<ImageRun> = {}): ImageRun {
     image_model: 'sketch',
     judge_model: 'pixel-judge',
     text_model: null,
+    pairwise: false,
     n_variants: 2,
     quality: 'medium',
     constraints: { must_include: [], must_avoid: [] },

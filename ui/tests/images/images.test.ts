@@ -191,8 +191,12 @@ describe('the form', () => {
       image_model: 'sketch',
       judge_model: 'pixel-judge',
       text_model: 'templates',
+      pairwise: false,
       constraints: before.constraints,
     });
+    const paired = formOf(run({ pairwise: true }));
+    const sent = requestOf(paired, 'houses', { parent: null, judged: null, id: 'r9' });
+    expect(sent.pairwise).toBe(true);
   });
 
   it('keeps each term once', () => {

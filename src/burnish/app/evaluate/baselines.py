@@ -32,6 +32,10 @@ AGAIN = "run_again"
 # Where it keeps which comparison with a baseline it was, by the baseline's id.
 LOOKS = "looks"
 _LOOKED_THROUGH = 1000
+CHOSEN = (
+    "only items that failed in the baseline were run: those that are flaky pass more often now by "
+    "chance alone, so this comparison shows no gain; compare on all items"
+)
 
 
 class ItemOutcome(NamedTuple):
@@ -180,11 +184,15 @@ async def compared_with(
     after = await outcomes_of(experiments, result.experiment_id)
     baseline = scored_against(baseline, result.experiment)
     look = await _look(experiments, result, baseline.id)
+    result = replace(result, baseline_id=baseline.id)
+    warnings = result.warnings
+    if result.chosen_by_baseline:
+        warnings = (*warnings, CHOSEN)
     return replace(
         result,
+        warnings=warnings,
         look=look,
         comparison=baseline.compare(after),
-        baseline_id=baseline.id,
         broken=baseline.broken_items(after),
     )
 

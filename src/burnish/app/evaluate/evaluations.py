@@ -10,6 +10,7 @@ from typing import Any
 
 from burnish.app.evaluate.leases import leased_evaluation, until_cancelled, was_cancelled
 from burnish.app.evaluate.result import EvaluationResult, result_of
+from burnish.app.references import resolve
 from burnish.app.suite_fit import check_fit
 from burnish.app.wiring import Workspace, build_agent, build_suite
 from burnish.config.settings import model_settings, with_batch
@@ -41,11 +42,15 @@ from burnish.support.ids import new_id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which items are run. `only` names item ids; `limit` cuts what is left after the rest."""
+    """Which items are run. `only` names item ids; `limit` cuts what is left after the rest.
+
+    `failing_of` is the experiment in which those failed.
+    """
 
     split: str | None = None
     limit: int | None = None
     only: frozenset[str] | None = None
+    failing_of: str | None = None
 
     def items(self, suite: Suite) -> Iterator[Item]:
         """The chosen items, streamed."""
@@ -69,7 +74,8 @@ class Selection:
     def to_json(self) -> dict[str, Any]:
         """What is recorded with the experiment."""
         only = sorted(self.only) if self.only is not None else None
-        return {"split": self.split, "limit": self.limit, "only": only}
+        told = {"split": self.split, "limit": self.limit, "only": only}
+        return told if self.failing_of is None else {**told, "failing_of": self.failing_of}
 
 
 async def keep_batches(workspace: Workspace, experiment_id: str) -> None:
@@ -258,18 +264,19 @@ class Evaluation:
         tables = self._workspace.models.tables
         require_cost_limit(budget, self._spec, self._suite_spec, tables, refiner=refine)
 
-    async def failing_items(self, experiment_id: str) -> frozenset[str]:
-        """The items that did not pass in an experiment, for a run of just those."""
+    async def only_failing(self, selection: Selection, reference: str) -> Selection:
+        """The selection without items that passed in an experiment, or that it did not run."""
+        experiment_id = (await resolve(self._workspace.experiments, reference)).id
         results = self._workspace.experiments.stream_results(experiment_id)
         failing = frozenset([result.item_id async for result in results if not result.passed])
         if not failing:
             raise UsageError(
                 what="there is nothing to run",
                 why=f"no item failed in experiment {experiment_id}",
-                fix="leave --filter-failing out to run all items",
+                fix="run all items (without --filter-failing or `failing_of`)",
                 code="nothing_failing",
             )
-        return failing
+        return replace(selection, only=failing, failing_of=experiment_id)
 
     async def close(self) -> None:
         """Free what the agent holds."""
@@ -342,7 +349,7 @@ class Evaluation:
         if count == 0:
             raise UsageError(
                 what="there is nothing to run",
-                why="no item is left after --split, --limit and --filter-failing",
+                why="no item is left of the split, the limit and what failed before",
                 fix="widen the selection",
                 code="empty_selection",
             )

@@ -205,6 +205,12 @@ class EvaluationResult(Tabular):
         return self.summary.errors
 
     @property
+    def chosen_by_baseline(self) -> bool:
+        """Whether its items are those that failed in the baseline: chance alone lets some pass now."""
+        selection = self.experiment.metadata.get("selection") or {}
+        return self.baseline_id is not None and selection.get("failing_of") == self.baseline_id
+
+    @property
     def usage(self) -> dict[str, Any]:
         """What was spent, in total and by purpose."""
         return {**self.summary.spending.to_json(), "cost_usd": self.summary.cost_usd}
@@ -236,6 +242,7 @@ class EvaluationResult(Tabular):
         if self.comparison is not None:
             level = level_by_hand(self.look)
             gains = self.comparison.delta > 0 and self.comparison.p_value < level
+            gains = gains and not self.chosen_by_baseline
             told = comparison_json(self.comparison, self.baseline_id)
             document["baseline"] = {**told, "look": self.look, "level": level, "gain_counts": gains}
         if self.broken is not None:

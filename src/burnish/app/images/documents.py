@@ -204,6 +204,7 @@ def _round_document(one: ImageRound) -> dict[str, Any]:
         "winner": None if one.winner is None else variant_document(one.winner),
         "parent_score": one.parent_score,
         "margin": one.margin,
+        "over_parent": one.over_parent,
         "comparison_id": one.comparison_id,
         "kept": one.kept,
     }

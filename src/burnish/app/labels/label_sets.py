@@ -13,9 +13,9 @@ from burnish.app.evaluate.baselines import is_file, read_side
 from burnish.app.wiring import Workspace
 from burnish.domain import AgentOutput, Item, Json, UsageError
 from burnish.domain.labels import (
-    COMMENT,
     OTHER,
     OUTPUT,
+    SAID,
     TIE,
     Label,
     LabelItem,
@@ -38,7 +38,7 @@ LEFT, RIGHT = "left", "right"
 _MOST_ITEMS = 10_000
 _LONGEST_NAME = 100
 # What people or judges said before, and where a trace is from: whoever labels is not to be swayed.
-_TOLD = (COMMENT, "feedback", "comment", "score", "scores", "metadata", "source")
+_TOLD = (*SAID, "score", "scores", "metadata", "source")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +163,7 @@ async def _of_experiments(
             why = "answered alike by both"
         else:
             origin = told | {"item_id": item.id}
-            items.append(_label_item(item, source, (COMMENT, "feedback"), outputs, origin))
+            items.append(_label_item(item, source, SAID, outputs, origin))
             continue
         left_out[why] = left_out.get(why, 0) + 1
     return items, told

@@ -330,7 +330,7 @@ async def _run(
             budget=request.budget,
         )
     else:
-        selection = await _selection(workspace, evaluation, request)
+        selection = await _selection(evaluation, request)
         result = await evaluation.run(
             selection,
             name=request.name,
@@ -343,14 +343,11 @@ async def _run(
     return result if baseline is None else await compared_with(experiments, result, baseline)
 
 
-async def _selection(
-    workspace: Workspace, evaluation: Evaluation, request: EvalRequest
-) -> Selection:
-    only = None
+async def _selection(evaluation: Evaluation, request: EvalRequest) -> Selection:
+    selection = Selection(split=request.split, limit=request.limit)
     if request.filter_failing:
-        experiment = await resolve(workspace.experiments, request.filter_failing)
-        only = await evaluation.failing_items(experiment.id)
-    return Selection(split=request.split, limit=request.limit, only=only)
+        selection = await evaluation.only_failing(selection, request.filter_failing)
+    return selection
 
 
 def _without_cache(models: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,12 @@ from typing import Annotated, TextIO
 
 import typer
 
-from burnish.app.evaluate.baselines import outcomes_of, read_baseline
+from burnish.app.evaluate.baselines import (
+    compared_with,
+    outcomes_of,
+    read_baseline,
+    scored_against,
+)
 from burnish.app.evaluate.records import Record, stream_records
 from burnish.app.evaluate.result import EvaluationResult, result_of
 from burnish.app.references import BEST, LATEST, resolve, resolve_any
@@ -153,7 +158,9 @@ async def _pieces(
 ) -> AsyncIterator[str]:
     records = stream_records(workspace, result.experiment)
     if kind is Format.MARKDOWN:
-        compared = await _compared(workspace, result, baseline) if baseline else None
+        compared = None
+        if baseline:
+            result, compared = await _compared(workspace, result, baseline)
         yield await evaluation_markdown(result, records, compared)
         return
     if kind is Format.CSV:
@@ -165,9 +172,15 @@ async def _pieces(
         yield piece
 
 
-async def _compared(workspace: Workspace, result: EvaluationResult, baseline: str) -> Compared:
-    before = await read_baseline(workspace.experiments, baseline)
-    return Compared(before, await outcomes_of(workspace.experiments, result.experiment_id))
+async def _compared(
+    workspace: Workspace, result: EvaluationResult, baseline: str
+) -> tuple[EvaluationResult, Compared]:
+    """As `burnish eval --baseline` compares them, and counts it."""
+    experiments = workspace.experiments
+    before = await read_baseline(experiments, baseline)
+    result = await compared_with(experiments, result, before)
+    after = await outcomes_of(experiments, result.experiment_id)
+    return result, Compared(scored_against(before, result.experiment), after)
 
 
 def _formatted(

@@ -55,7 +55,13 @@ def print_result(
     print_summary(console, result, seconds=seconds)
     if result.comparison is not None and result.baseline_id is not None:
         console.print()
-        print_comparison(console, result.comparison, result.baseline_id, look=result.look)
+        print_comparison(
+            console,
+            result.comparison,
+            result.baseline_id,
+            look=result.look,
+            chosen=result.chosen_by_baseline,
+        )
     for warning in result.warnings:
         console.print()
         console.print(Text.assemble(("! ", "bold yellow"), (harmless(warning), "yellow")))
@@ -170,23 +176,34 @@ def _print_next(console: Console, result: EvaluationResult, location: ProjectLoc
     print_steps(console, steps)
 
 
-def verdict(comparison: PairedComparison, look: int = 1) -> Text:
-    """Better, worse, or not known; a gain has to be the clearer the more often it was looked for."""
+def verdict(comparison: PairedComparison, look: int = 1, *, chosen: bool = False) -> Text:
+    """Better, worse, or not known; a gain has to be the clearer the more often it was looked for.
+
+    Items that were `chosen` because they failed with the baseline show no gain.
+    """
     if not comparison.clear:
         return Text("no clear difference", style="yellow")
     if comparison.delta > 0 and comparison.p_value >= level_by_hand(look):
         return Text("no clear difference, for so many looks", style="yellow")
+    if comparison.delta > 0 and chosen:
+        words = "no gain can be told, since these items were chosen for failing there"
+        return Text(words, style="yellow")
     if comparison.delta > 0:
         return Text("better", style="bold green")
     return Text("worse", style="bold red")
 
 
 def print_comparison(
-    console: Console, comparison: PairedComparison, baseline_id: str, *, look: int = 1
+    console: Console,
+    comparison: PairedComparison,
+    baseline_id: str,
+    *,
+    look: int = 1,
+    chosen: bool = False,
 ) -> None:
     """The paired comparison with a baseline."""
     head = f"against {short_id(baseline_id)}, item by item: "
-    console.print(Text.assemble((head, "bold"), verdict(comparison, look)))
+    console.print(Text.assemble((head, "bold"), verdict(comparison, look, chosen=chosen)))
     rows = comparison_rows(comparison)
     if look > 1:
         rows.append(("looks", Text(look_words(look, level_by_hand(look)), style="dim")))

@@ -49,9 +49,8 @@ async def evaluation_markdown(
     head = f"### Burnish: {_code(result.experiment.name)}"
     if compared is not None:
         comparison = compared.before.compare(compared.after)
-        head += f": {verdict(comparison).plain}"
-        if comparison.clear:
-            head += " than the baseline"
+        told = verdict(comparison, result.look, chosen=result.chosen_by_baseline).plain
+        head += f": {told}{' than the baseline' * (told in ('better', 'worse'))}"
         rows += comparison_rows(comparison)
     lines = [MARKER, head, "", *_table(rows)]
     for warning in result.warnings:

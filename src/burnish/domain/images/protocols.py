@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from burnish.domain.images.runs import (
     Constraints,
@@ -61,9 +61,19 @@ class Judgement:
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureChoice:
+    """Which of two pictures is better, checked: A (the first), B or tie."""
+
+    winner: Literal["A", "B", "tie"]
+    reason: str
+    usage: Usage = field(default_factory=lambda: Usage(calls=1))
+
+
 class ImageJudge(Protocol):
-    """Scores a picture against what was asked. Errors as of an ImageModel; an answer that is no
-    rubric (no JSON, a number out of range) is an UnavailableError with the code `INVALID_VERDICT`.
+    """Scores a picture against what was asked, and says which of two is better. Errors as of an
+    ImageModel; an answer that is no verdict (no JSON, a number out of range) is an UnavailableError
+    with the code `INVALID_VERDICT`.
     """
 
     name: str
@@ -77,6 +87,16 @@ class ImageJudge(Protocol):
         objective: ObjectivePreset,
         constraints: Constraints,
     ) -> Judgement: ...
+
+    async def choose(
+        self,
+        first: bytes,
+        second: bytes,
+        prompt: str,
+        *,
+        objective: ObjectivePreset,
+        constraints: Constraints,
+    ) -> PictureChoice: ...
 
     async def close(self) -> None: ...
 

@@ -12,6 +12,8 @@ from burnish.domain.usage import Spending
 MIN_PROMPT_LENGTH = 5
 VARIANT_COUNTS = (2, 3)
 TOP_K = 3
+# The name of what a run's variants are edits of, where it is compared with one.
+ANCHOR = "anchor"
 # A failure tag that contains one of these breaks a hard rule.
 HARD_RULES = ("artifact", "watermark", "limb")
 
@@ -137,6 +139,39 @@ class Rubric:
         return sum(any(rule in tag.lower() for rule in HARD_RULES) for tag in self.failure_tags)
 
 
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """How a judge sees a picture against another, asked in both orders: 1 better, 0 worse, 0.5 a tie.
+
+    `other` is a variant's id, or the anchor. `value` is None where the judge gave no verdict.
+    """
+
+    other: str
+    value: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairwise:
+    """A variant against the others and, where it is the best, against the anchor.
+
+    `win_rate` is the chance that it beats a variant of average strength, by Bradley and Terry, with
+    its 95 % interval; None before all were compared, or where that could not be told.
+    """
+
+    preferences: tuple[Preference, ...] = ()
+    win_rate: float | None = None
+    interval: tuple[float, float] | None = None
+
+    def against(self, other: str) -> Preference | None:
+        """What is known against another."""
+        return next((one for one in self.preferences if one.other == other), None)
+
+    def plus(self, preference: Preference) -> Pairwise:
+        """With one more."""
+        return replace(self, preferences=(*self.preferences, preference))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestions:
     """Three prompts to go on with, from careful to bold."""
@@ -221,7 +256,8 @@ class ImageRunRequest:
     """What somebody asked for. Models are names; `text_model` None means templates.
 
     Pictures are judged by `judge_prompt`, and without one by the base prompt: a run that goes on with
-    an earlier one's wish in other words is measured by that wish.
+    an earlier one's wish in other words is measured by that wish. With `pairwise` the variants are
+    compared with each other too, and ranked by that.
     """
 
     project_id: str
@@ -235,6 +271,7 @@ class ImageRunRequest:
     parent_commit_id: str | None = None
     constraints: Constraints = field(default_factory=Constraints)
     judge_prompt: str | None = None
+    pairwise: bool = False
 
     @property
     def judged_by(self) -> str:
@@ -272,6 +309,12 @@ class Variant:
     rank: int | None = None
     error: dict[str, Any] | None = None
     not_drawn: tuple[str, ...] = ()
+    pairwise: Pairwise | None = None
+
+    @property
+    def win_rate(self) -> float | None:
+        """Against the other variants; None where they were not compared."""
+        return None if self.pairwise is None else self.pairwise.win_rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,17 +355,19 @@ class ImageRun:
 
 
 def rank(variants: Sequence[Variant]) -> tuple[Variant, ...]:
-    """The variants as given, each with its rank: by score, confidence, few artifacts, few broken
-    hard rules; those that are equal in all of it keep their order."""
+    """The variants as given, each with its rank: by win rate where they were compared, by score,
+    confidence, few artifacts, few broken hard rules; those that are equal in all of it keep their
+    order."""
     judged = [variant for variant in variants if variant.status.ranked and variant.rubric]
     places = {one.variant_id: n for n, one in enumerate(sorted(judged, key=_rank_key), start=1)}
     return tuple(_placed(variant, places.get(variant.variant_id)) for variant in variants)
 
 
-def _rank_key(variant: Variant) -> tuple[float, float, float, int]:
+def _rank_key(variant: Variant) -> tuple[float, float, float, float, int]:
     rubric = variant.rubric
     assert rubric is not None
     return (
+        -(variant.win_rate or 0.0),
         -(variant.composite_score or 0.0),
         -rubric.confidence,
         rubric.technical_artifact_penalty,

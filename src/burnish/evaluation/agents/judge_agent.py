@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from burnish.domain import (
@@ -20,7 +20,7 @@ from burnish.domain import (
     canonical_hash,
 )
 from burnish.domain.configuration import MODEL
-from burnish.domain.labels import COMMENT
+from burnish.domain.labels import SAID
 from burnish.evaluation.agents.model_choice import ModelChoice
 from burnish.evaluation.scorers.comparison import as_text
 from burnish.evaluation.scorers.judge import PROMPT_VERSION, LLMJudge
@@ -34,7 +34,7 @@ class JudgeAgent:
     """Answers with its verdict on an output that the item holds; its sections are its criteria.
 
     `output` is the item's column with the output. Of the others the judge sees `fields`, or all but
-    those in `hidden`, which are the labels; what people said beside them it never sees. With a
+    those in `hidden`, which are the labels; what was said beside them it never sees. With a
     `threshold` the score decides what passes; with `score_only` the judge gives nothing else, and
     passes from 0.5 on. The answer is `pass` or `fail`; score and reason come with it, for the scorer
     `agreement`. `models` has the model of each configuration, `model` is that of the agent's own.
@@ -58,10 +58,11 @@ class JudgeAgent:
         self.model = self.models.of(configuration)
         self._output = output
         self._fields = None if fields is None else tuple(fields)
-        self._hidden = tuple(hidden)
+        self._hidden = (*hidden, *SAID)
         self._threshold = threshold
         self._score_only = score_only
         self._order = tuple(configuration.sections)
+        self._require_unlabelled_fields()
         self._judge(configuration)  # refuses what no item could be judged by
         self.fingerprint: str | None = self.fingerprint_under(configuration)
 
@@ -91,7 +92,7 @@ class JudgeAgent:
         material = [self._output, self._fields, self._hidden]
         shown = [*material, self._threshold, self._score_only, self._order]
         model = self.models.of(configuration).fingerprint
-        return canonical_hash(["judge-agent/1", PROMPT_VERSION, model, shown])
+        return canonical_hash(["judge-agent/2", PROMPT_VERSION, model, shown])
 
     def require_columns(self, columns: Collection[str]) -> None:
         """Refuse a dataset without the outputs, before anything is paid."""
@@ -103,6 +104,30 @@ class JudgeAgent:
                     fix="name the column in the agent's `judge` table",
                     code="unknown_field",
                 )
+
+    def require_hidden(self, labels: Iterable[str]) -> None:
+        """Refuse to be compared with labels that the judge would see; they may be paths."""
+        columns = [one.split(".")[0] for one in labels]
+        shown = [one for one in columns if one not in (self._output, *self._hidden)]
+        if self._fields is not None:
+            shown = [one for one in shown if one in self._fields]
+        if shown:
+            raise UsageError(
+                what=f"the judge {self.name!r} cannot be compared with labels",
+                why=f"it would see the column {shown[0]!r}, which holds them",
+                fix=f'hide it in the agent\'s `judge` table: hidden = ["{shown[0]}"]',
+                code="label_shown",
+            )
+
+    def _require_unlabelled_fields(self) -> None:
+        told = [one for one in self._fields or () if one in self._hidden]
+        if told:
+            raise UsageError(
+                what=f"the judge {self.name!r} cannot see the column {told[0]!r}",
+                why="it is hidden, or holds what was said of the outputs",
+                fix="leave it out of `fields`; where it is part of the task, give it another name",
+                code="label_shown",
+            )
 
     async def run(self, configuration: Configuration, item: Item, *, repeat: int) -> AgentOutput:
         """One verdict."""
@@ -124,8 +149,8 @@ class JudgeAgent:
         shown = {
             name: value
             for name, value in item.data.items()
-            if (name in self._fields if self._fields is not None else name not in self._hidden)
-            and name not in (self._output, COMMENT)
+            if (self._fields is None or name in self._fields)
+            and name not in (self._output, *self._hidden)
         }
         return AgentOutput(text=as_text(item.data.get(self._output))), shown
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from burnish.domain import Item, Json, UsageError
-from burnish.domain.labels import COMMENT
+from burnish.domain.labels import SAID
 from burnish.evaluation.scorers.comparison import as_text
 
 PASS_FROM = 0.5
@@ -79,9 +79,7 @@ def labelled_row(item: Item, *, output: str, label: str, other: str | None) -> L
         id=item.id,
         output=as_text(item.data[output]),
         label=worth,
-        fields={
-            name: value for name, value in item.data.items() if name not in (*columns, COMMENT)
-        },
+        fields={name: value for name, value in item.data.items() if name not in (*columns, *SAID)},
         other=None if other is None else as_text(item.data[other]),
     )
 

@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Literal, Protocol
 
 from burnish.domain import (
     Agent,
@@ -134,7 +134,7 @@ class BaselineOutputs:
 class Choice:
     """Which of two outputs a judge prefers: A, B or tie."""
 
-    winner: str
+    winner: Literal["A", "B", "tie"]
     reason: str
 
     @classmethod
@@ -145,11 +145,11 @@ class Choice:
             raise MalformedVerdictError("it is not one JSON object")
         given, reason = value.get("winner"), value.get("reason")
         winner = given.strip() if isinstance(given, str) else given
-        if winner not in WORTH:
+        if winner not in ("A", "B", "tie"):
             raise MalformedVerdictError(f'"winner" is {given!r:.100}, not "A", "B" or "tie"')
         if not isinstance(reason, str):
             raise MalformedVerdictError('"reason" is missing or not text')
-        return cls(str(winner), reason.strip())
+        return cls(winner, reason.strip())
 
 
 def _parsed(text: str) -> Json:
@@ -251,10 +251,10 @@ class PairwiseJudge:
             if isinstance(one, str):
                 return failed_score(self.name, one, paid + paid_too)
         assert isinstance(first, Choice) and isinstance(second, Choice)
-        value = (WORTH[first.winner] + WORTH[SWAPPED[second.winner]]) / 2
+        value, reason = settled(first, second)
         return Score(
             value,
-            _reason(first, second),
+            reason,
             value >= TIE,
             self.name,
             spending=Spending.on(Purpose.JUDGE, paid + paid_too),
@@ -284,6 +284,11 @@ class PairwiseJudge:
         if self.shown is None:
             return {name: value for name, value in item.data.items() if name != self.reference}
         return {name: read_field(item, name) for name in self.shown}
+
+
+def settled(first: Choice, second: Choice) -> tuple[float, str]:
+    """What both orders come to, for what was A at first: from 0 to 1, and why."""
+    return (WORTH[first.winner] + WORTH[SWAPPED[second.winner]]) / 2, _reason(first, second)
 
 
 def choice_text(criteria: str) -> str:

@@ -8,9 +8,10 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from burnish.domain import BurnishError, Clock, SystemClock, Usage
-from burnish.domain.images.protocols import DrawnImage, Judgement
+from burnish.domain.images.protocols import DrawnImage, Judgement, PictureChoice
 from burnish.domain.images.runs import Constraints, ObjectivePreset, Quality, Rubric
 
 Failures = Mapping[int | str, BurnishError]
@@ -88,10 +89,15 @@ class ScriptedImageModel(_Script):
 
 @dataclass(kw_only=True, eq=False)
 class ScriptedImageJudge(_Script):
-    """Gives the rubric that `verdict` says for a prompt; unless told, one drawn from its hash."""
+    """Gives the rubric that `verdict` says for a prompt; unless told, one drawn from its hash.
+
+    Of two pictures it prefers the one that `winner` says, unless told that of the larger hash.
+    """
 
     name: str = "scripted-judge"
     verdict: Callable[[str], Rubric] | None = None
+    winner: Callable[[bytes, bytes], Literal["A", "B", "tie"]] | None = None
+    choices: int = field(default=0, init=False)
 
     async def judge(
         self,
@@ -105,6 +111,21 @@ class ScriptedImageJudge(_Script):
         usage = await self.play(prompt)
         return Judgement(rubric=(self.verdict or drawn_rubric)(prompt), usage=usage)
 
+    async def choose(
+        self,
+        first: bytes,
+        second: bytes,
+        prompt: str,
+        *,
+        objective: ObjectivePreset,
+        constraints: Constraints,
+    ) -> PictureChoice:
+        """The winner that is written down for the two."""
+        self.choices += 1
+        usage = await self.play(prompt)
+        winner = (self.winner or larger_hash)(first, second)
+        return PictureChoice(winner=winner, reason="as scripted", usage=usage)
+
 
 def flat_picture(prompt: str, *, side: int = 16) -> bytes:
     """A PNG of one colour, which the prompt's hash gives; made without Pillow."""
@@ -112,6 +133,12 @@ def flat_picture(prompt: str, *, side: int = 16) -> bytes:
     header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(row * side)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in chunks)
+
+
+def larger_hash(first: bytes, second: bytes) -> Literal["A", "B", "tie"]:
+    """The same of two pictures in either order."""
+    a, b = (hashlib.sha256(one).digest() for one in (first, second))
+    return "tie" if a == b else "A" if a > b else "B"
 
 
 def drawn_rubric(prompt: str) -> Rubric:

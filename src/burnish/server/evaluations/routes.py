@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Path, Query
 
 from burnish.app.evaluate import leases
-from burnish.app.evaluate.queued import create_evaluation
-from burnish.app.evaluate.result import result_of
+from burnish.app.evaluate.queued import create_evaluation, read_evaluation
 from burnish.app.report.runs.waiting import read_waiting
 from burnish.domain import Budget, Outcome, RoundEnd
 from burnish.domain.optimizations.pages import ItemFilter
@@ -88,6 +87,9 @@ async def start_evaluation(serving: Serving, new: NewEvaluation) -> EvaluationVi
         new.selection(),
         name=new.name,
         budget=Budget(**new.budget.given()),
+        failing_of=new.failing_of,
+        baseline=new.baseline,
+        reruns=new.reruns or 0,
     )
     serving.wake()
     return await _view(serving, experiment_id)
@@ -140,7 +142,7 @@ async def list_evaluation_items(
 
 async def _view(serving: Serving, experiment_id: str) -> EvaluationView:
     workspace = serving.workspace
-    result = await result_of(workspace.experiments, experiment_id)
+    result = await read_evaluation(workspace, experiment_id)
     ended = result.experiment.status.final
     waiting = [] if ended else await read_waiting(workspace, experiment_id)
     return EvaluationView.of_result(result, waiting)

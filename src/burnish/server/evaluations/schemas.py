@@ -214,6 +214,20 @@ class NewEvaluation(Strict):
     limit: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     name: Name | None = None
     budget: EvaluationBudget = Field(default_factory=EvaluationBudget)
+    failing_of: Name | None = Field(
+        default=None,
+        description="Only items that did not pass in this evaluation: its id, its name or `latest`.",
+    )
+    baseline: Name | None = Field(
+        default=None,
+        description="An evaluation to compare with, item by item, once this one has ended; "
+        "`pairwise` scorers compare with its outputs.",
+    )
+    reruns: Annotated[int, Field(ge=0, le=20)] | None = Field(
+        default=None,
+        description="With a baseline: at most so many further runs of an item that passed there and "
+        "fails now, which tell broken items (`result.broken_items`) from flaky ones.",
+    )
 
     def choice(self) -> Choice:
         """What is to be run."""

@@ -64,6 +64,26 @@ class ImageRubricView(View):
     )
 
 
+class PreferenceView(View):
+    """How the judge sees a picture against another, asked in both orders."""
+
+    other: str = Field(description="A variant's id, or `anchor`.")
+    value: float | None = Field(
+        description="1 better, 0 worse, 0.5 a tie; None where it gave no verdict."
+    )
+    reason: str
+
+
+class PairwiseView(View):
+    """A variant against the others, and the best against the anchor."""
+
+    preferences: list[PreferenceView]
+    win_rate: float | None = Field(
+        description="The chance to beat a variant of average strength, by Bradley and Terry."
+    )
+    interval: list[float] | None = Field(description="Its 95% interval.")
+
+
 class ImageVariantView(View):
     """One edit of the anchor."""
 
@@ -91,6 +111,9 @@ class ImageVariantView(View):
     failure_tags: list[str]
     rubric: ImageRubricView | None = Field(
         description="The same together; None before it was judged."
+    )
+    pairwise: PairwiseView | None = Field(
+        description="None where variants were not compared with each other."
     )
     error: ImageError | None
 
@@ -188,6 +211,11 @@ class NewImageRun(Strict):
         default=None,
         description="An id of one's own, a UUID: the same sent again is the same run.",
     )
+    pairwise: bool | None = Field(
+        default=None,
+        description="Compare the variants with each other in both orders, and rank by that; else as "
+        "`[images]` has it.",
+    )
     n_variants: Annotated[int, Field(ge=2, le=3)] = 3
     quality: Annotated[Quality, Field(strict=False)] = Quality.MEDIUM
     parent_commit_id: Annotated[str, Field(min_length=1, max_length=100)] | None = Field(
@@ -202,8 +230,9 @@ class NewImageRun(Strict):
         models = ("image_model", "judge_model", "text_model")
         wishes = self.constraints
         return ImageRunRequest(
-            **self.model_dump(exclude={*models, "constraints", "run_id"}),
+            **self.model_dump(exclude={*models, "constraints", "run_id", "pairwise"}),
             **{name: getattr(self, name) or getattr(usual, name) for name in models},
+            pairwise=usual.pairwise if self.pairwise is None else self.pairwise,
             constraints=Constraints(
                 must_include=tuple(wishes.must_include), must_avoid=tuple(wishes.must_avoid)
             ),
@@ -248,6 +277,7 @@ class ImageRunLine(View):
     image_model: str
     judge_model: str
     text_model: str | None
+    pairwise: bool = Field(description="Whether variants are compared with each other.")
     n_variants: int
     quality: Quality
     constraints: ImageConstraintsView

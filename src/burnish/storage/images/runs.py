@@ -15,6 +15,8 @@ from burnish.domain.images.runs import (
     ImageRunRequest,
     ImageRunStatus,
     ObjectivePreset,
+    Pairwise,
+    Preference,
     Quality,
     Suggestions,
     Variant,
@@ -157,7 +159,29 @@ def _variant(row: AnyRow) -> Variant:
         image=None if row.image is None else ImageFile(**known_fields(ImageFile, row.image)),
         rubric=None if row.rubric is None else rubric_of(row.rubric),
         not_drawn=tuple(row.not_drawn or ()),
+        pairwise=_pairwise((row.rubric or {}).get("pairwise")),
     )
+
+
+def _pairwise(document: Mapping[str, Any] | None) -> Pairwise | None:
+    if document is None:
+        return None
+    known = known_fields(Pairwise, document)
+    told = [Preference(**known_fields(Preference, one)) for one in known.get("preferences", ())]
+    interval = known.get("interval")
+    return Pairwise(
+        preferences=tuple(told),
+        win_rate=known.get("win_rate"),
+        interval=None if interval is None else (interval[0], interval[1]),
+    )
+
+
+def _rubric_document(variant: Variant) -> Document | None:
+    """What the judge said of the picture, alone and beside others."""
+    if variant.rubric is None:
+        return None
+    alone = asdict(variant.rubric)
+    return alone if variant.pairwise is None else {**alone, "pairwise": asdict(variant.pairwise)}
 
 
 def _variant_row(run_id: str, position: int, variant: Variant) -> BulkRow:
@@ -169,7 +193,7 @@ def _variant_row(run_id: str, position: int, variant: Variant) -> BulkRow:
         mutation_tags=list(variant.mutation_tags),
         not_drawn=list(variant.not_drawn),
         image=None if variant.image is None else asdict(variant.image),
-        rubric=None if variant.rubric is None else asdict(variant.rubric),
+        rubric=_rubric_document(variant),
     )
     return tuple(row.values())
 

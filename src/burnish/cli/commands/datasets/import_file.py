@@ -15,6 +15,7 @@ import typer
 from burnish.cli.commands.datasets.trace_rows import (
     STORED,
     import_traces,
+    project_suite,
     refuse_trace_options,
     rows_text,
     trace_kind,
@@ -23,6 +24,7 @@ from burnish.cli.commands.init import require_free, write_files
 from burnish.cli.console import Streams
 from burnish.cli.options import Config, Db, Json
 from burnish.cli.project_location import ProjectLocation
+from burnish.cli.running import run
 from burnish.cli.wording import harmless, one_line
 from burnish.domain.wording import counted
 from burnish.evaluation.datasets import Dataset
@@ -152,6 +154,7 @@ def import_file(
     location = ProjectLocation.of(context, config, db)
     traces = trace_kind(file, None if source is None else source.value)
     if traces is not None:
+        suite = run(project_suite(location))
         selection = Selection(
             where=where or (),
             redact=() if redact == ["none"] else redact or DEFAULT_PATTERNS,
@@ -159,11 +162,19 @@ def import_file(
             label=label,
             sample=sample,
             sample_by=sample_by.value,
-            exclude=known_texts(exclude or (), location.config),
+            exclude=known_texts(exclude or (), suite),
         )
         target = output or Path(f"{file_name(file.stem)}.jsonl")
         import_traces(
-            streams, location, file, traces, selection, target, append=append, force=force
+            streams,
+            location,
+            file,
+            traces,
+            selection,
+            target,
+            append=append,
+            force=force,
+            suite=suite,
         )
         return
     refuse_trace_options(where, label, redact, redact_field, sample, exclude, append or None)

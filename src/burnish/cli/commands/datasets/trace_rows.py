@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from burnish.app.datasets.stored import stored_id, with_stored_rows
+from burnish.app.wiring import build_suite
 from burnish.cli.commands.init import require_free, write_files
 from burnish.cli.console import Streams
 from burnish.cli.project_location import ProjectLocation
@@ -14,6 +16,7 @@ from burnish.cli.running import run
 from burnish.cli.wording import harmless
 from burnish.domain import UsageError
 from burnish.domain.wording import counted
+from burnish.evaluation.suite import Suite
 from burnish.integrations.imports.traces import (
     Selection,
     Trace,
@@ -25,6 +28,7 @@ from burnish.integrations.imports.traces import (
     select_rows,
 )
 from burnish.integrations.imports.traces.stored import stored_traces
+from burnish.models.scripted import ScriptedModel
 
 # In place of a file: the traces that Opik clients sent to the server of this database.
 STORED = "stored:opik"
@@ -67,6 +71,7 @@ def import_traces(
     *,
     append: bool,
     force: bool,
+    suite: Suite | None,
 ) -> None:
     """Rows of the traces into a file of their own, or behind those that are there."""
     if target.suffix.lower() not in _ROWS:
@@ -81,9 +86,32 @@ def import_traces(
     stored = str(file) == STORED
     traces = run(_stored_traces(location)) if stored else read_traces(file, kind)
     found = select_rows(traces, selection)
-    rows, before = added_rows(found.rows, target) if append else (found.rows, b"")
+    rows, before = found.rows, b""
+    if append:
+        split = suite is not None and suite.policy.split is not None
+        ours = split and target.resolve() == dataset_file(location).resolve()
+        rows, before = added_rows(found.rows, target, split=ours)
     write_files(target.parent, {target.name: before + rows_text(rows).encode("utf-8", "replace")})
     _tell_traces(streams, kind, found, target, len(rows))
+
+
+def dataset_file(location: ProjectLocation) -> Path:
+    """Where the dataset of the project's suite is, if it is a file."""
+    return location.folder / location.settings().suite.dataset
+
+
+async def project_suite(location: ProjectLocation) -> Suite | None:
+    """The suite of the project here, once its dataset is there."""
+    if not location.config.is_file():
+        return None
+    settings = location.settings()
+    if stored_id(settings.suite.dataset) is not None:
+        async with location.read() as workspace:
+            settings = await with_stored_rows(workspace, settings)
+    elif not dataset_file(location).exists():
+        return None
+    # Scorers are built and not run, so no model has to be reached.
+    return build_suite(settings.suite_spec(), lambda *_: ScriptedModel([""]))
 
 
 async def _stored_traces(location: ProjectLocation) -> list[Trace]:

@@ -92,7 +92,9 @@ def print_leaderboard(console: Console, run: ImageRun) -> None:
     drawer, judge = model_label(request.image_model), model_label(request.judge_model)
     console.print(Text(f"drawn by {drawer}, judged by {judge}", style="dim"), soft_wrap=True)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("rank", "variant", "score", *(label for label, _ in _NUMBERS)):
+    paired = any(one.win_rate is not None for one in run.variants)
+    beside = ("win rate",) if paired else ()
+    for column in ("rank", "variant", *beside, "score", *(label for label, _ in _NUMBERS)):
         table.add_column(column, justify="left" if column == "variant" else "right", no_wrap=True)
     table.add_column("commit", no_wrap=True)
     for variant in _in_order(run):
@@ -102,11 +104,20 @@ def print_leaderboard(console: Console, run: ImageRun) -> None:
         table.add_row(
             "" if variant.rank is None else str(variant.rank),
             variant.variant_id,
+            *([_win_rate(variant)] if paired else []),
             Text(score or variant.status.value, style="bold cyan" if score else "yellow"),
             *numbers,
             "" if variant.commit_id is None else short_id(variant.commit_id),
         )
     console.print(table)
+
+
+def _win_rate(variant: Variant) -> str:
+    known = variant.pairwise
+    if known is None or known.win_rate is None or known.interval is None:
+        return ""
+    low, high = known.interval
+    return f"{known.win_rate:.2f} ({low:.2f}–{high:.2f})"
 
 
 def rubric_number(rubric: Rubric, name: str, digits: int = 2) -> str:
@@ -155,6 +166,9 @@ def _notes(variant: Variant) -> list[str]:
         tags = [*(f"+ {tag}" for tag in good), *(f"- {tag}" for tag in bad)]
         found += ["  ".join(tags)] if tags else []
         found += [variant.rubric.rationale] if variant.rubric.rationale else []
+    for one in () if variant.pairwise is None else variant.pairwise.preferences:
+        if one.value is not None:
+            found.append(f"against {one.other}: {one.value:g}, {one.reason}")
     if variant.error is not None:
         found.append(f"failed: {variant.error.get('message', 'unknown')}")
     return found

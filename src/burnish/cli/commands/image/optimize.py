@@ -25,6 +25,7 @@ from burnish.cli.commands.image.options import (
     Include,
     JudgeModel,
     Objective,
+    PairwiseOption,
     Parent,
     PictureQuality,
     Project,
@@ -72,7 +73,7 @@ def optimize(
         float | None,
         typer.Option(
             help="Go on only if the winner gained so much.",
-            show_default="0.005",
+            show_default="0.002",
             rich_help_panel=_LIMITS,
         ),
     ] = None,
@@ -94,6 +95,7 @@ def optimize(
     model: ImageModel = None,
     judge: JudgeModel = None,
     text_model: TextModel = None,
+    pairwise: PairwiseOption = None,
     sheet: Sheet = None,
     resume_id: Annotated[
         str | None,
@@ -119,6 +121,7 @@ def optimize(
         model=model,
         judge=judge,
         text_model=text_model,
+        pairwise=pairwise,
     )
     limits = given(
         {
@@ -242,7 +245,9 @@ def _print_rounds(
 
 def _table(result: ImageOptimizationResult) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("round", "began at", "winner", "gain", "sure"):
+    paired = any(one.over_parent is not None for one in result.rounds)
+    beside = ("over parent",) if paired else ()
+    for column in ("round", "began at", "winner", "gain", *beside, "sure"):
         table.add_column(column, justify="right", no_wrap=True)
     for column in ("kept", "run", "prompt"):
         table.add_column(column, no_wrap=column != "prompt")
@@ -254,6 +259,7 @@ def _table(result: ImageOptimizationResult) -> Table:
             "" if one.parent_score is None else f"{one.parent_score:.4f}",
             "" if score is None else f"{score:.4f}",
             "" if one.margin is None else f"{one.margin:+.4f}",
+            *(["" if one.over_parent is None else f"{one.over_parent:g}"] if paired else []),
             "" if rubric is None else f"{rubric.confidence:.2f}",
             Text("yes", style="green") if one.kept else Text("no", style="dim"),
             short_id(one.run.run_id),

@@ -57,6 +57,14 @@ TextModel = Annotated[
     str | None,
     typer.Option(help="Plans and suggests; without one, templates do.", rich_help_panel=_MODELS),
 ]
+PairwiseOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--pairwise/--no-pairwise",
+        help="Compare variants with each other in both orders, and rank by that.",
+        show_default="as [images] has it",
+    ),
+]
 Sheet = Annotated[
     Path | None,
     typer.Option(
@@ -94,6 +102,7 @@ class ImageRequest:
     model: str | None
     judge: str | None
     text_model: str | None
+    pairwise: bool | None = None
 
     def run_request(self, usual: ImagesTable, parent_commit_id: str | None) -> ImageRunRequest:
         """As image runs take it."""
@@ -104,6 +113,7 @@ class ImageRequest:
             image_model=self.model or usual.image_model,
             judge_model=self.judge or usual.judge_model,
             text_model=self.text_model or usual.text_model,
+            pairwise=usual.pairwise if self.pairwise is None else self.pairwise,
             n_variants=self.variants,
             quality=self.quality,
             parent_commit_id=parent_commit_id,

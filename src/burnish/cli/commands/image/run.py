@@ -21,6 +21,7 @@ from burnish.cli.commands.image.options import (
     Include,
     JudgeModel,
     Objective,
+    PairwiseOption,
     Parent,
     PictureQuality,
     Project,
@@ -69,6 +70,7 @@ def run_command(
     model: ImageModel = None,
     judge: JudgeModel = None,
     text_model: TextModel = None,
+    pairwise: PairwiseOption = None,
     sheet: Sheet = None,
     json_output: Json = False,
     config: Config = None,
@@ -91,6 +93,7 @@ def run_command(
         model=model,
         judge=judge,
         text_model=text_model,
+        pairwise=pairwise,
     )
     streams: Streams = context.obj
     location = ProjectLocation.of(context, config, db)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,34 +64,51 @@ class McpTarget:
 
 @dataclass(slots=True)
 class _Link:
-    """A client of the SDK, and the status of the latest HTTP answer where that was a failure.
+    """A client of the SDK, and the HTTP statuses of failures by the key of their call.
 
-    The SDK tells of such answers only that there was an error.
+    The SDK tells of such answers only that there was an error, and calls share the connection. What
+    has no key, such as opening it, stands under None. `calls` are under way; one that is `left`
+    ends with the last of them.
     """
 
     client: Any = None
-    status: int | None = None
+    statuses: dict[str | None, int] = field(default_factory=dict)
+    end: asyncio.Event = field(default_factory=asyncio.Event)
+    calls: int = 0
+    left: bool = False
 
     async def note(self, response: Any) -> None:
         """Called for every HTTP answer."""
-        self.status = response.status_code if response.status_code >= 400 else None
+        key = _key_of(response.request.content)
+        if response.status_code >= 400:
+            self.statuses[key] = response.status_code
+        else:
+            self.statuses.pop(key, None)
 
-    def failure(self, target: McpTarget) -> Exception | None:
+    def failure(self, target: McpTarget, status: int | None) -> Exception | None:
         """A refused key, or a service that is away; None where the status says neither."""
-        if self.status in _REFUSED:
+        if status in _REFUSED:
             return UsageError(
                 what=f"the MCP server {target.words} refused the request",
-                why=f"it answered with status {self.status}",
+                why=f"it answered with status {status}",
                 fix="check the keys in the tool's `headers`",
                 code="bad_key",
             )
-        if self.status in _AWAY:
+        if status in _AWAY:
             return UnavailableError(
                 what=f"the MCP server {target.words} cannot be reached",
-                why=f"it answered with status {self.status}",
+                why=f"it answered with status {status}",
                 fix="check that the service runs",
                 code="tools_unavailable",
             )
+        return None
+
+
+def _key_of(body: bytes) -> str | None:
+    """The key of the call that a request makes."""
+    try:
+        return str(json.loads(body)["params"]["_meta"][IDEMPOTENCY_META])
+    except (ValueError, LookupError, TypeError):
         return None
 
 
@@ -140,7 +158,7 @@ async def _connected(target: McpTarget, timeout_seconds: float | None) -> Any:
                 Client(transport, read_timeout_seconds=timeout_seconds)
             )
         except Exception as error:  # noqa: BLE001 - raised again, or said better
-            raise link.failure(target) or error from None
+            raise link.failure(target, link.statuses.get(None)) or error from None
         yield link
 
 
@@ -213,6 +231,8 @@ class McpServer:
         self._client: asyncio.Future[_Link] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._end = asyncio.Event()
+        # Connections that are left to the calls that are under way on them.
+        self._left: list[tuple[asyncio.Task[None], asyncio.Event]] = []
 
     async def call(self, name: str, arguments: Mapping[str, Json], key: str) -> str:
         """The text of a tool's answer."""
@@ -222,7 +242,7 @@ class McpServer:
         except (asyncio.CancelledError, UnavailableError, UsageError, ToolFailure):
             raise
         except Exception as error:  # noqa: BLE001 - whatever the SDK raises when a server ends
-            await self.close()
+            self._leave(link)
             why = f"{type(error).__name__}: {error}"
             raise ToolFailure(f"the connection was lost ({why}); it may have been done") from None
         text = _answer_text(answer)
@@ -235,27 +255,45 @@ class McpServer:
     ) -> Any:
         from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - an extra
 
+        link.calls += 1
         try:
             return await link.client.call_tool(name, dict(arguments), meta={IDEMPOTENCY_META: key})
         except MCPError as error:
-            if (failure := link.failure(self.target)) is not None:
+            status = link.statuses.pop(key, None)
+            if (failure := link.failure(self.target, status)) is not None:
                 raise failure from None
-            if link.status == _GONE and again:  # Nothing was done: it knows the session no longer.
-                await self.close()
+            if status == _GONE and again:  # Nothing was done: it knows the session no longer.
+                self._leave(link)
                 return await self._ask(await self._open(), name, arguments, key, again=False)
             if error.error.code != _CONNECTION_CLOSED:
                 raise ToolFailure(str(error) or type(error).__name__) from None
-            await self.close()
+            self._leave(link)
             raise ToolFailure(f"{error}; it may have been done") from None
+        finally:
+            link.calls -= 1
+            if link.left and not link.calls:
+                link.end.set()
+
+    def _leave(self, link: _Link) -> None:
+        """The next call opens another connection; other calls on this one end first."""
+        link.left = True
+        if not link.calls:
+            link.end.set()
+        if self._holder is not None and self._end is link.end:
+            self._left = [one for one in self._left if not one[0].done()]
+            self._left.append((self._holder, link.end))
+            self._holder = self._client = None
 
     async def close(self) -> None:
         """End the connection, and the command with it."""
-        holder, self._holder, self._client = self._holder, None, None
-        if holder is None or self._loop is not asyncio.get_running_loop():
+        holders = [*self._left, *([(self._holder, self._end)] if self._holder else [])]
+        self._left, self._holder, self._client = [], None, None
+        if not holders or self._loop is not asyncio.get_running_loop():
             return
-        self._end.set()
+        for _, end in holders:
+            end.set()
         with contextlib.suppress(Exception):
-            await asyncio.wait([holder], timeout=_START_SECONDS)
+            await asyncio.wait([holder for holder, _ in holders], timeout=_START_SECONDS)
 
     async def _open(self) -> _Link:
         loop = asyncio.get_running_loop()
@@ -267,6 +305,7 @@ class McpServer:
     async def _hold(self, client: asyncio.Future[_Link], end: asyncio.Event) -> None:
         try:
             async with _connected(self.target, self._timeout) as opened:
+                opened.end = end
                 client.set_result(opened)
                 await end.wait()
         except Exception as error:  # noqa: BLE001 - raised where the client is waited for

@@ -6,7 +6,7 @@ import asyncio
 from math import hypot
 from typing import TYPE_CHECKING
 
-from burnish.domain.images.protocols import Judgement
+from burnish.domain.images.protocols import Judgement, PictureChoice
 from burnish.domain.images.runs import Constraints, ObjectivePreset, Rubric
 from burnish.images.models.pillow import open_picture, require_pillow
 from burnish.images.models.pixel_judge.wishes import Wish, ramp, spoken_words, wishes_of
@@ -49,6 +49,29 @@ class PixelJudge:
         """The rubric that the picture's pixels earn."""
         rubric = await asyncio.to_thread(judge_picture, image, prompt, objective, constraints)
         return Judgement(rubric=rubric)
+
+    async def choose(
+        self,
+        first: bytes,
+        second: bytes,
+        prompt: str,
+        *,
+        objective: ObjectivePreset,
+        constraints: Constraints,
+    ) -> PictureChoice:
+        """The picture whose rubric comes to more; a tie where nothing of the prompt was measured."""
+        a, b = [
+            await asyncio.to_thread(judge_picture, one, prompt, objective, constraints)
+            for one in (first, second)
+        ]
+        gap = a.composite_score - b.composite_score
+        if a.not_measured or not gap:
+            return PictureChoice(
+                winner="tie", reason=_NOTHING if a.not_measured else "equal scores"
+            )
+        scores = sorted((a.composite_score, b.composite_score), reverse=True)
+        reason = "scores {:.4f} against {:.4f} by its pixels".format(*scores)
+        return PictureChoice(winner="A" if gap > 0 else "B", reason=reason)
 
     async def close(self) -> None:
         """Nothing is held."""

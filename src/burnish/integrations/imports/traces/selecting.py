@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from burnish.domain import Json, UsageError
+from burnish.domain import Json, UsageError, exact_hash
 from burnish.domain.labels import COMMENT
 from burnish.integrations.imports.traces.trace import Trace
 
 PATTERNS: Mapping[str, str] = {
     "key": r"\b(?:sk|pk|rk|ghp|gho|github_pat|glpat|xox[abprs]|AKIA|AIza|hf)[-_A-Za-z0-9]{12,}"
     r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|(?i:bearer\s+)[\w.~+/-]{12,}=*",
-    "email": r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+",
+    "email": r"[\w.+%-]+(?:@|%40)[\w-]+(?:\.[\w-]+)+",
     "card": r"\b\d(?:[ -]?\d){12,18}\b",
     "phone": r"(?<![\w.-])(?!\d{4}-\d\d-\d\d\b)(?:\+\d{1,3}[ .-]?)?(?:\(\d{1,4}\)[ .-]?)?\d{2,4}"
     r"(?:[ .-]\d{2,4}){2,4}(?![\w.])",
@@ -23,8 +24,9 @@ PATTERNS: Mapping[str, str] = {
 }
 DEFAULT_PATTERNS = ("key", "email", "card", "phone")
 _CONDITION = re.compile(r"\s*([\w.\- ]+?)\s*(<=|>=|!=|=|<|>|~)\s*(.*?)\s*")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _SAMPLING = ("first", "random", "cluster", "failure")
-# Names and versions of tools are no secrets, and a redacted id would tie nothing together.
+# Names and versions of tools are no secrets, and an id ties rows together.
 _KEPT = ("id", "source")
 
 
@@ -33,8 +35,8 @@ class Selection:
     """What is wanted of traces. Conditions such as `feedback.helpful < 0.5` must all hold.
 
     `redact` are names of patterns or patterns of one's own, `redact_fields` dotted paths. `label` is
-    the feedback that becomes the column `label`. `exclude` are texts that no row may have as a value:
-    those of test items.
+    the feedback that becomes the column `label`. `exclude` are `known_words` that no row may have as
+    its input, redacted or not, or as its trace: those of test items.
     """
 
     where: Sequence[str] = ()
@@ -77,14 +79,17 @@ def select_rows(traces: Iterable[Trace], selection: Selection) -> TraceRows:
     left = dict.fromkeys(("not picked", "without an input", "in the test split", "duplicates"), 0)
     seen: set[str] = set()
     barred = {_plain(text) for text in selection.exclude}
+    patterns = _patterns(selection)
     for trace in traces:
         row = trace.to_row()
-        text = _plain(_as_text(row.get("input")))
+        words = _plain(known_words(row.get("input")))
+        # What is in a dataset already was redacted on its way there.
+        text = _plain(known_words(_without_patterns(row.get("input"), patterns, {})))
         if not all(_holds(condition, row) for condition in selection.where):
             left["not picked"] += 1
         elif not text:
             left["without an input"] += 1
-        elif text in barred:
+        elif not barred.isdisjoint({text, words, _plain(trace.id)}):
             left["in the test split"] += 1
         elif text in seen:
             left["duplicates"] += 1
@@ -194,12 +199,33 @@ def _spread(rows: list[dict[str, Json]], number: int, seed: int) -> list[dict[st
 def _redacted(
     row: Mapping[str, Json], selection: Selection, counts: dict[str, int]
 ) -> dict[str, Json]:
-    kept = {name: row[name] for name in _KEPT if name in row}
+    patterns = _patterns(selection)
+    kept = _with_named(row, patterns, counts)
     rest: Any = {name: value for name, value in row.items() if name not in _KEPT}
     for path in selection.redact_fields:
         rest = _without_field(rest, path.split("."), counts, path)
-    patterns = [(name, _compiled(name)) for name in selection.redact]
     return {**kept, **_without_patterns(rest, patterns, counts)}
+
+
+_Patterns = Sequence[tuple[str, re.Pattern[str]]]
+
+
+def _patterns(selection: Selection) -> _Patterns:
+    return [(name, _compiled(name)) for name in selection.redact]
+
+
+def _with_named(
+    row: Mapping[str, Json], patterns: _Patterns, counts: dict[str, int]
+) -> dict[str, Json]:
+    """The id and the source; an id that holds what is redacted is another one, the same each time."""
+    kept = {name: row[name] for name in _KEPT if name in row}
+    identity, source = str(row["id"]), kept.get("source")
+    # A UUID of digits alone looks like a number of many things.
+    if not _UUID.fullmatch(identity) and _without_patterns(identity, patterns, counts) != identity:
+        kept["id"] = f"trace-{exact_hash(identity)[:16]}"
+        if isinstance(source, Mapping):
+            kept["source"] = {**source, "trace": kept["id"]}
+    return kept
 
 
 def _without_field(value: Any, path: Sequence[str], counts: dict[str, int], name: str) -> Any:
@@ -213,9 +239,13 @@ def _without_field(value: Any, path: Sequence[str], counts: dict[str, int], name
     return {**value, path[0]: _without_field(value[path[0]], path[1:], counts, name)}
 
 
-def _without_patterns(
-    value: Any, patterns: Sequence[tuple[str, re.Pattern[str]]], counts: dict[str, int]
-) -> Any:
+def _without_patterns(value: Any, patterns: _Patterns, counts: dict[str, int]) -> Any:
+    if type(value) is int:
+        # A number as a whole; of those that could be cards, such as times, only those that add up.
+        fits = [(name, one) for name, one in patterns if one.fullmatch(str(value))]
+        if not [name for name, _ in fits if name != "card" or _adds_up(value)]:
+            return value
+        value, patterns = str(value), fits
     if isinstance(value, str):
         for name, pattern in patterns:
             shown = f"[{name}]" if name in PATTERNS else "[redacted]"
@@ -233,6 +263,13 @@ def _without_patterns(
     return value
 
 
+def _adds_up(number: int) -> bool:
+    """By the rule for the last digit of cards."""
+    digits = [int(one) for one in reversed(str(number))]
+    doubled = [divmod(2 * one, 10) for one in digits[1::2]]
+    return not (sum(digits[::2]) + sum(map(sum, doubled))) % 10
+
+
 def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(PATTERNS.get(pattern, pattern))
@@ -242,6 +279,13 @@ def _compiled(pattern: str) -> re.Pattern[str]:
             f"{pattern!r} is no pattern: {error}",
             f"use {', '.join(PATTERNS)} or a regular expression",
         ) from error
+
+
+def known_words(value: Json) -> str:
+    """A value as text, the same for equal lists and objects."""
+    if isinstance(value, (list, Mapping)):
+        return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return _as_text(value)
 
 
 def _plain(text: str) -> str:

@@ -18,6 +18,8 @@ _OUTPUTS = ("output.value", "llm.output_messages", "gen_ai.output.messages", "ge
 _KINDS = ("openinference.span.kind", "gen_ai.operation.name")
 # Attributes that the trace tells as a whole.
 _TOLD = ("input.", "output.", "tag.tags", "session.id", "user.id", "metadata", "enduser.id")
+# Objects of the user's own: names in them may have dots, which part nothing.
+_WHOLE = ("attributes.metadata", "attributes.input.value", "attributes.output.value")
 _EVALUATION = "gen_ai.evaluation."
 
 
@@ -200,7 +202,7 @@ def _listed(tree: Any) -> Any:
 def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, inner in value.items():
         name = f"{prefix}{key}"
-        if isinstance(inner, Mapping) and inner:
+        if isinstance(inner, Mapping) and inner and name not in _WHOLE:
             yield from _flat(inner, f"{name}.")
         else:
             yield name, inner

@@ -143,6 +143,18 @@ function Form({
             disabled: split !== '' && suite?.split === null,
           }))}
         />
+        {form.like !== null && form.like.failed > 0 && (
+          <Choice
+            label="Items"
+            hint="Of the evaluation that this one is like."
+            value={form.onlyFailing ? 'failing' : 'all'}
+            onChange={(items) => change({ onlyFailing: items === 'failing' })}
+            options={[
+              { value: 'all', label: 'All items' },
+              { value: 'failing', label: 'Those that failed there' },
+            ]}
+          />
+        )}
         <Field label="Items at most" hint="Nothing: all of them." problem={problems.limit}>
           {(given) => (
             <input

@@ -28,6 +28,9 @@ export interface NewEvaluationForm {
   maxSeconds: string;
   /** What differs from the suite's own settings of refinement. */
   refine: Partial<RefineForm>;
+  /** The evaluation that this one is like, with how many of its items failed. */
+  like: { id: string; failed: number } | null;
+  onlyFailing: boolean;
 }
 
 type Settings = Pick<Schemas['RefineTableView'], 'model' | 'limit' | 'threshold'> & {
@@ -105,6 +108,8 @@ export function firstForm(project: { agent: string; suite: string }): NewEvaluat
     maxCost: '',
     maxSeconds: '',
     refine: {},
+    like: null,
+    onlyFailing: false,
   };
 }
 
@@ -114,6 +119,7 @@ export function formLike(view: EvaluationView): NewEvaluationForm {
     ...firstForm(view),
     version: view.agent_version === null ? WRITTEN : String(view.agent_version),
     refine: view.refine === null ? {} : refineForm(view.refine),
+    like: { id: view.experiment_id, failed: Number(view.result?.failed ?? 0) },
   };
 }
 
@@ -175,6 +181,7 @@ export function readForm(
     ...(form.split !== '' && { split: form.split }),
     ...(form.limit.trim() !== '' && { limit: Number(form.limit) }),
     ...(name !== '' && { name }),
+    ...(form.like !== null && form.onlyFailing && { failing_of: form.like.id }),
     ...(Object.keys(budget).length > 0 && { budget }),
     ...(Object.keys(changed).length > 0 && { refine: changed }),
   };

@@ -43,6 +43,17 @@ export function Models({
             onChoose={(name) => onChange({ [field]: name })}
           />
         ))}
+        <Choice
+          label="Ranked by"
+          hint="In pairs each variant is compared with each, in both orders: two more calls a pair."
+          value={form.rankBy}
+          options={[
+            { value: '', label: 'As the server has it' },
+            { value: 'score', label: 'Score of each' },
+            { value: 'pairs', label: 'Comparison in pairs' },
+          ]}
+          onChange={(rankBy) => onChange({ rankBy })}
+        />
       </div>
     </details>
   );

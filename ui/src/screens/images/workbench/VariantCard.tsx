@@ -76,6 +76,7 @@ export function VariantCard({
             <span>{percent(rubric?.confidence)}</span>
           </span>
         </div>
+        {variant.pairwise && <Pairs pairs={variant.pairwise} />}
         {rubric ? (
           <RubricBars rubric={rubric} />
         ) : (
@@ -144,6 +145,32 @@ export function VariantCard({
         />
       )}
     </article>
+  );
+}
+
+/** How it stood against the others, each asked in both orders. */
+function Pairs({ pairs }: { pairs: NonNullable<Variant['pairwise']> }) {
+  const interval = pairs.interval?.map((end) => percent(end)).join(' to ');
+  return (
+    <p className="small" data-part="pairs">
+      {pairs.win_rate !== null && (
+        <span title={`95% interval: ${interval}`}>
+          <strong>Win rate {percent(pairs.win_rate)}</strong>{' '}
+        </span>
+      )}
+      {pairs.preferences.map(({ other, value, reason }) => (
+        <span key={other} className="badge" title={reason}>
+          {value === null
+            ? 'no verdict on'
+            : value > 0.5
+              ? 'beats'
+              : value < 0.5
+                ? 'loses to'
+                : 'ties'}{' '}
+          {other}
+        </span>
+      ))}
+    </p>
   );
 }
 

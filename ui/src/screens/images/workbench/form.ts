@@ -36,6 +36,8 @@ export interface WorkbenchForm {
   imageModel: string;
   judgeModel: string;
   textModel: string;
+  /** What ranks; empty until somebody chose: as the server has it then. */
+  rankBy: '' | 'score' | 'pairs';
 }
 
 export const FIRST_FORM: WorkbenchForm = {
@@ -48,6 +50,7 @@ export const FIRST_FORM: WorkbenchForm = {
   imageModel: '',
   judgeModel: '',
   textModel: '',
+  rankBy: '',
 };
 
 /** The settings of a run that was. */
@@ -62,6 +65,7 @@ export function formOf(run: ImageRun): WorkbenchForm {
     imageModel: run.image_model,
     judgeModel: run.judge_model,
     textModel: run.text_model ?? TEMPLATES,
+    rankBy: run.pairwise ? 'pairs' : 'score',
   };
 }
 
@@ -100,6 +104,7 @@ export function requestOf(
     ...(form.imageModel && { image_model: form.imageModel }),
     ...(form.judgeModel && { judge_model: form.judgeModel }),
     ...(form.textModel && { text_model: form.textModel }),
+    ...(form.rankBy && { pairwise: form.rankBy === 'pairs' }),
   };
 }
 
