@@ -45,8 +45,8 @@ def test_the_block_runs(language, needed, code, tmp_path, commands):
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
         assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
         return
-    bin_folder = str(Path(sys.executable).parent)
-    environment = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+    folders = [str(commands.folder), str(Path(sys.executable).parent), os.environ["PATH"]]
+    environment = {**os.environ, "PATH": os.pathsep.join(folders)}
     environment.pop("BURNISH_DB", None)
     (folder := tmp_path / "here").mkdir()
     if language == "python":

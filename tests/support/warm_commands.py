@@ -22,12 +22,32 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
 _LONGEST_REQUEST = 1 << 18
+# What a shell finds as `burnish`: it hands over what a process has, passes signals on, and ends alike.
+_IN_SHELLS = """#!{python} -IS
+import contextlib, json, os, signal, socket, sys
+
+def passed_on(number, _frame):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+both = {{signal.SIGTERM, signal.SIGINT}}
+signal.pthread_sigmask(signal.SIG_BLOCK, both)
+server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+server.connect({address!r})
+request = {{"arguments": sys.argv[1:], "cwd": os.getcwd(), "env": dict(os.environ)}}
+socket.send_fds(server, [json.dumps(request).encode()], [0, 1, 2])
+pid = int(server.recv(64))
+for number in both:
+    signal.signal(number, passed_on)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
+sys.exit(int(server.recv(64) or 1))
+"""
 
 
 class RunningCommand:
@@ -69,8 +89,10 @@ class RunningCommand:
 class WarmCommands:
     """Starts commands; made by `warm_commands`."""
 
-    def __init__(self, server: socket.socket) -> None:
+    def __init__(self, server: socket.socket, folder: Path) -> None:
         self._server = server
+        # Before all others in a PATH, it lets a shell start commands so, too.
+        self.folder = folder
 
     def start(
         self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None
@@ -115,14 +137,21 @@ class WarmCommands:
 def warm_commands() -> Iterator[WarmCommands]:
     """The server, for as long as the block lasts."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with ours:
-        with theirs:
+    shells = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with tempfile.TemporaryDirectory() as name, ours:
+        folder = Path(name)
+        with theirs, shells:
+            shells.bind(address := f"{folder}/commands")
+            shells.listen(64)
             server = subprocess.Popen(
-                [sys.executable, "-P", __file__, str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
+                [sys.executable, "-P", __file__, str(theirs.fileno()), str(shells.fileno())],
+                pass_fds=[theirs.fileno(), shells.fileno()],
             )
+        script = folder / "burnish"
+        script.write_text(_IN_SHELLS.format(python=sys.executable, address=address))
+        script.chmod(0o755)
         try:
-            yield WarmCommands(ours)
+            yield WarmCommands(ours, folder)
         finally:
             ours.close()
             server.wait(timeout=30)
@@ -131,8 +160,14 @@ def warm_commands() -> Iterator[WarmCommands]:
 def serve() -> None:
     """Answer requests until the other side is gone."""
     _load()
-    with socket.socket(fileno=int(sys.argv[1])) as client:
+    with (
+        socket.socket(fileno=int(sys.argv[1])) as client,
+        socket.socket(fileno=int(sys.argv[2])) as shells,
+    ):
         while True:
+            if shells in select.select([client, shells], [], [])[0]:
+                _serve_shell(client, shells)
+                continue
             message, files, _, _ = socket.recv_fds(client, _LONGEST_REQUEST, 3)
             if not message:
                 return
@@ -147,14 +182,36 @@ def serve() -> None:
             for file in files:
                 os.close(file)
             client.send(str(pid).encode())
-    _become(request, files)
+    # The third file stays open until the command ends.
+    _become(request, [os.open(os.devnull, os.O_RDONLY), *files[:2]])
     _run(request["arguments"])
 
 
+def _serve_shell(client: socket.socket, shells: socket.socket) -> None:
+    """Start a command for a shell; nobody here waits for it, so that its own child becomes it."""
+    connection, _ = shells.accept()
+    with connection:
+        if child := os.fork():
+            os.waitpid(child, 0)
+            return
+        if os.fork():
+            os._exit(0)
+        client.close()
+        shells.close()
+        message, files, _, _ = socket.recv_fds(connection, _LONGEST_REQUEST, 3)
+        connection.send(str(os.getpid()).encode())
+        request = json.loads(message)
+        _become(request, files)
+        # A pipe is nothing to go back in, which Python asks only when it opens them.
+        sys.stdin, sys.stdout, sys.stderr = (
+            os.fdopen(one, mode, 1) for one, mode in enumerate("rww")
+        )
+        _run(request["arguments"], ended=lambda code: connection.send(str(code).encode()))
+
+
 def _become(request: dict[str, Any], files: list[int]) -> None:
-    """Make this process the command's own; the third file stays open until it ends."""
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for number, file in enumerate([nothing, *files[:2]]):
+    """Make this process the command's own, with its input, output and errors."""
+    for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
     os.chdir(request["cwd"])
@@ -168,7 +225,7 @@ def _become(request: dict[str, Any], files: list[int]) -> None:
         sys.argv = ["burnish", *arguments]
 
 
-def _run(arguments: list[str]) -> NoReturn:
+def _run(arguments: list[str], ended: Callable[[int], object] = lambda _: None) -> NoReturn:
     """The command, and then what the interpreter does at its end.
 
     It would take everything apart that was loaded, too: that takes longer than most commands.
@@ -181,8 +238,8 @@ def _run(arguments: list[str]) -> NoReturn:
         else:
             main(arguments)
         code: object = 0
-    except SystemExit as ended:
-        code = ended.code
+    except SystemExit as end:
+        code = end.code
     except BaseException:
         traceback.print_exc()
         code = 1
@@ -192,7 +249,9 @@ def _run(arguments: list[str]) -> NoReturn:
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+    number = code if isinstance(code, int) else 0 if code is None else 1
+    ended(number)
+    os._exit(number)
 
 
 def _load() -> None:
