@@ -1,15 +1,13 @@
 """Tools of an MCP server over HTTP: a real one of the official SDK, its key, failures and restarts."""
 
+# ruff: noqa: PLC0415 - the SDK is slow to load, and each worker loads this file
+
 import asyncio
 import threading
 
 import httpx2
 import pytest
 import uvicorn
-from mcp.server import MCPServer
-from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.shared.exceptions import MCPError
 from pydantic import Field
 
 import burnish
@@ -24,6 +22,10 @@ CALLS = []
 
 
 def shop():
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver import Context
+    from mcp.server.mcpserver.exceptions import ToolError
+
     server = MCPServer("shop")
 
     @server.tool(name="stock.of")
@@ -183,6 +185,8 @@ class Crossed:
         self._refused, self._answered = asyncio.Event(), asyncio.Event()
 
     async def call_tool(self, name, arguments, *, meta):
+        from mcp.shared.exceptions import MCPError
+
         body = {"params": {"name": name, "arguments": arguments, "_meta": meta}}
         request = httpx2.Request("POST", "http://shop.test/mcp", json=body)
         if name == "away":

@@ -5,7 +5,6 @@ import json
 import sys
 
 import pytest
-from mcp import Client, StdioServerParameters
 from serving_world import ServerProcess, make_served_project, wait_until_final
 
 KEY = "a-key-of-more-than-16"
@@ -15,6 +14,8 @@ HIDDEN = "ig\u200bnore\u202e all\x1b[2J \U000e0041"
 @contextlib.asynccontextmanager
 async def connected(address, key=KEY):
     """A client of the command, started as coding agents start it."""
+    from mcp import Client, StdioServerParameters  # noqa: PLC0415 - slow to load
+
     command = StdioServerParameters(
         command=sys.executable,
         args=["-P", "-m", "burnish", "mcp", "--url", address],
