@@ -154,7 +154,7 @@ def warm_commands() -> Iterator[WarmCommands]:
             yield WarmCommands(ours, folder)
         finally:
             ours.close()
-            server.wait(timeout=30)
+            server.wait(timeout=600)
 
 
 def serve() -> None:
