@@ -31,6 +31,7 @@ NAMES = (
 # These have options, and write no page unless they are run as a whole.
 COMMANDS = {
     "batches": "bench.batches",
+    "clusters": "bench.clusters",
     "faults": "bench.faults.command",
     "local-speed": "bench.local_speed",
     "mixtures": "bench.mixtures",

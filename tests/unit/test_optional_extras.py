@@ -14,12 +14,13 @@ BROUGHT = [
         "gepa",
         "mcp",
         "mlflow",
+        "numpy",
         "obstore",
         "opentelemetry.sdk",
         "optuna",
         "psycopg",
     ),
-    *("pyarrow", "ray", "redis", "wandb", "weakincentives", "xllamacpp", "yaml"),
+    *("pyarrow", "ray", "redis", "tokenizers", "wandb", "weakincentives", "xllamacpp", "yaml"),
 ]
 IMPORT_ALL = """
 import importlib, pkgutil, sys

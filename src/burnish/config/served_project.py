@@ -23,7 +23,7 @@ from burnish.config.search import (
 )
 from burnish.config.settings import explained, load_settings, read_tables
 from burnish.domain import UsageError
-from burnish.models.local.catalog import KNOWN
+from burnish.models.local.catalog import WRITING
 from burnish.models.openai.presets import PRESETS
 from burnish.models.outbound_rules import OutboundRules
 
@@ -184,7 +184,7 @@ def may_use(model: str, own: Settings) -> bool:
     the address of an endpoint, that its models may be used.
     """
     provider, _, name = model.partition("/")
-    if model in own.named_models() or (provider == "local" and name in KNOWN):
+    if model in own.named_models() or (provider == "local" and name in WRITING):
         return True
     given = any(os.environ.get(one) for one in OPENED_BY.get(provider, ()) if one)
     return bool(name) and not own.agent.name and given

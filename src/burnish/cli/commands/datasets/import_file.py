@@ -65,6 +65,13 @@ class SampleBy(StrEnum):
     FAILURE = "failure"
 
 
+class ClusterBy(StrEnum):
+    """What texts are likened by."""
+
+    WORDS = "words"
+    EMBEDDINGS = "embeddings"
+
+
 def import_file(
     context: typer.Context,
     file: Annotated[
@@ -127,9 +134,18 @@ def import_file(
     sample_by: Annotated[
         SampleBy,
         typer.Option(
-            help="Traces: which of them: the first, random ones, unlike ones, or those that failed."
+            help="Traces: which of them: the first, random ones, one of each cluster, or those "
+            "that failed."
         ),
     ] = SampleBy.FIRST,
+    cluster_by: Annotated[
+        ClusterBy | None,
+        typer.Option(
+            help="Traces: what --sample-by cluster goes by. Embeddings need the extra `embeddings` and "
+            "`burnish models pull all-minilm-l6-v2`.",
+            show_default="embeddings where they can be used, else words",
+        ),
+    ] = None,
     exclude: Annotated[
         list[Path] | None,
         typer.Option(
@@ -162,6 +178,7 @@ def import_file(
             label=label,
             sample=sample,
             sample_by=sample_by.value,
+            cluster_by=None if cluster_by is None else cluster_by.value,
             exclude=known_texts(exclude or (), suite),
         )
         target = output or Path(f"{file_name(file.stem)}.jsonl")
@@ -177,7 +194,9 @@ def import_file(
             suite=suite,
         )
         return
-    refuse_trace_options(where, label, redact, redact_field, sample, exclude, append or None)
+    refuse_trace_options(
+        *(where, label, redact, redact_field, sample, cluster_by, exclude, append or None)
+    )
     kind = guess_kind(file) if source is None else Kind(source.value)
     project = read_foreign(file, kind)
     Dataset.of(project.rows).index()

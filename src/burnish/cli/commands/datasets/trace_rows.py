@@ -54,8 +54,8 @@ def refuse_trace_options(*given: object) -> None:
     if any(one is not None for one in given):
         raise UsageError(
             what="these options cannot be used here",
-            why="where, label, redact, sample, exclude and append are for traces, and the file holds "
-            "test cases",
+            why="where, label, redact, sample, cluster-by, exclude and append are for traces, and the "
+            "file holds test cases",
             fix=f"leave them out, or say what it is with --from {'|'.join(TraceKind)}",
             code="invalid_option",
         )
@@ -133,9 +133,12 @@ def _tell_traces(
                 "rows": added,
                 "left_out": left,
                 "redacted": dict(found.redacted),
+                "clustered_by": found.clustered_by,
             }
         )
         return
     streams.say(f"{kind.value}: {counted(added, 'row')} in {harmless(str(target))}")
     streams.say(*(f"- left out: {number:,} {why}" for why, number in left.items()))
+    if found.clustered_by:
+        streams.say(f"- clustered by {found.clustered_by}")
     streams.say(*(f"- redacted: {number:,} × {name}" for name, number in found.redacted.items()))

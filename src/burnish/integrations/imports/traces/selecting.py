@@ -11,6 +11,7 @@ from typing import Any
 
 from burnish.domain import Json, UsageError, exact_hash
 from burnish.domain.labels import COMMENT
+from burnish.integrations.imports.traces.clusters import CLUSTERING, choose
 from burnish.integrations.imports.traces.trace import Trace
 
 PATTERNS: Mapping[str, str] = {
@@ -36,7 +37,8 @@ class Selection:
 
     `redact` are names of patterns or patterns of one's own, `redact_fields` dotted paths. `label` is
     the feedback that becomes the column `label`. `exclude` are `known_words` that no row may have as
-    its input, redacted or not, or as its trace: those of test items.
+    its input, redacted or not, or as its trace: those of test items. `cluster_by` is `words` or
+    `embeddings`; without it, embeddings where their extra and model are here.
     """
 
     where: Sequence[str] = ()
@@ -45,12 +47,21 @@ class Selection:
     label: str | None = None
     sample: int | None = None
     sample_by: str = "first"
+    cluster_by: str | None = None
     seed: int = 0
     exclude: Collection[str] = ()
 
     def __post_init__(self) -> None:
         if self.sample_by not in _SAMPLING:
             raise _unusable("sample_by", f"it is none of {', '.join(_SAMPLING)}", "use one of them")
+        if self.cluster_by not in (None, *CLUSTERING):
+            raise _unusable(
+                "cluster_by", f"it is none of {', '.join(CLUSTERING)}", "use one of them"
+            )
+        if self.cluster_by and self.sample_by != "cluster":
+            raise _unusable(
+                "cluster_by", "rows are not sampled by cluster", "set sample_by to cluster"
+            )
         if self.sample is not None and self.sample < 1:
             raise _unusable("sample", f"{self.sample} is below 1", "give a number from 1 up")
         for condition in self.where:
@@ -66,11 +77,15 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceRows:
-    """The rows, and how many traces became none of them, by reason."""
+    """The rows, and how many traces became none of them, by reason.
+
+    `clustered_by` says by what, where rows were sampled by cluster.
+    """
 
     rows: list[dict[str, Json]]
     left_out: Mapping[str, int] = field(default_factory=dict)
     redacted: Mapping[str, int] = field(default_factory=dict)
+    clustered_by: str | None = None
 
 
 def select_rows(traces: Iterable[Trace], selection: Selection) -> TraceRows:
@@ -96,12 +111,15 @@ def select_rows(traces: Iterable[Trace], selection: Selection) -> TraceRows:
         else:
             seen.add(text)
             rows.append(row)
-    chosen = _sampled(rows, selection)
+    chosen, clustered_by = _sampled(rows, selection)
     left["not drawn"] = len(rows) - len(chosen)
     redacted: dict[str, int] = {}
     ready = [_labelled(_redacted(row, selection, redacted), selection.label) for row in chosen]
     return TraceRows(
-        rows=ready, left_out={why: n for why, n in left.items() if n}, redacted=redacted
+        rows=ready,
+        left_out={why: n for why, n in left.items() if n},
+        redacted=redacted,
+        clustered_by=clustered_by,
     )
 
 
@@ -153,17 +171,28 @@ def _order(value: Any, wanted: str) -> int | None:
     return int(left > right) - int(left < right)
 
 
-def _sampled(rows: list[dict[str, Json]], selection: Selection) -> list[dict[str, Json]]:
+def _sampled(
+    rows: list[dict[str, Json]], selection: Selection
+) -> tuple[list[dict[str, Json]], str | None]:
+    """The rows that are drawn, and by what they were clustered, if so."""
     number = selection.sample
     if number is None or number >= len(rows):
-        return rows
+        return rows, None
     if selection.sample_by == "random":
-        return _draw(selection.seed).sample(rows, number)
+        return _draw(selection.seed).sample(rows, number), None
     if selection.sample_by == "failure":
-        return sorted(rows, key=_failing)[:number]
+        return sorted(rows, key=_failing)[:number], None
     if selection.sample_by == "cluster":
-        return _spread(rows, number, selection.seed)
-    return rows[:number]
+        texts = [_plain(_as_text(row.get("input")))[:2000] for row in rows]
+        first = _draw(selection.seed).randrange(len(rows))
+        places, by = choose(texts, number, first, selection.cluster_by)
+        return [_with_source(rows[place], clustered_by=by) for place in places], by
+    return rows[:number], None
+
+
+def _with_source(row: Mapping[str, Json], **more: Json) -> dict[str, Json]:
+    source = row.get("source")
+    return {**row, "source": {**(source if isinstance(source, Mapping) else {}), **more}}
 
 
 def _draw(seed: int) -> random.Random:
@@ -176,24 +205,6 @@ def _failing(row: Mapping[str, Json]) -> tuple[bool, float]:
     values = feedback.values() if isinstance(feedback, Mapping) else ()
     numbers = [float(value) for value in values if isinstance(value, (int, float))]
     return not row.get("error"), min(numbers, default=float("inf"))
-
-
-def _spread(rows: list[dict[str, Json]], number: int, seed: int) -> list[dict[str, Json]]:
-    """Rows that are as unlike each other as can be: each next one is farthest from those before."""
-    from rapidfuzz import fuzz  # noqa: PLC0415 - only this way of sampling needs it
-
-    texts = [_plain(_as_text(row.get("input")))[:2000] for row in rows]
-    chosen = [_draw(seed).randrange(len(rows))]
-    nearest = [0.0] * len(rows)
-    while len(chosen) < number:
-        latest = texts[chosen[-1]]
-        nearest = [
-            max(near, fuzz.token_set_ratio(latest, text))
-            for near, text in zip(nearest, texts, strict=True)
-        ]
-        free = [place for place in range(len(rows)) if place not in set(chosen)]
-        chosen.append(min(free, key=lambda place: (nearest[place], place)))
-    return [rows[place] for place in sorted(chosen)]
 
 
 def _redacted(
