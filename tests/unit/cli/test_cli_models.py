@@ -63,11 +63,15 @@ def test_the_list_says_what_is_here_and_how_large_it_is(monkeypatch, tmp_path, c
 
     assert run_command(["models", "list"]) == 0
 
-    small, large = capsys.readouterr().out.splitlines()
+    small, large, embedder = capsys.readouterr().out.splitlines()
     assert small == (
         f"local/smollm2-135m  98 MB  Apache-2.0  2048 tokens  {tmp_path}/models/smollm2-135m.gguf"
     )
     assert large == (
         "local/qwen2.5-coder-1.5b  1117 MB  Apache-2.0  8192 tokens  "
         "not here: burnish models pull qwen2.5-coder-1.5b"
+    )
+    assert embedder == (
+        "all-minilm-l6-v2  91 MB  Apache-2.0  256 tokens  "
+        "not here: burnish models pull all-minilm-l6-v2"
     )
